@@ -1,0 +1,452 @@
+"""Acts: the deeds that the record is made of, and the fold that turns them into frames.
+
+An `Act` is one recorded deed of one person. Acts are only ever added; what stands now (codings, coverage,
+memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
+
+=========  ===================================================================================
+kind       deed
+=========  ===================================================================================
+apply      a code is put on a unit or a span of it (again: replaces its valence and confidence)
+remove     that coding is taken away
+finish     the coder has decided on the unit; every code not applied is thereby coded absent
+reopen     the coder takes "finished" back
+memo       a note on a unit, a code or the study (again with its `memo_id`: replaces it; empty: ends it)
+rule       an adjudicator decides whether a code applies to a unit
+undo       the act `target` is taken back
+redo       the act `target` is done again
+=========  ===================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual.codebook import VALENCES, Codebook
+from sense7_qual.errors import ActError, did_you_mean
+from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, Contract
+
+__all__ = [
+    "CONFIDENCES",
+    "KINDS",
+    "RESERVED_CODERS",
+    "Act",
+    "Record",
+    "apply",
+    "check_coder",
+    "finish",
+    "fold",
+    "memo",
+    "redo",
+    "remove",
+    "reopen",
+    "rule",
+    "standing",
+    "undo",
+]
+
+KINDS: Final = ("apply", "remove", "finish", "reopen", "memo", "rule", "undo", "redo")
+CONFIDENCES: Final = ("sure", "unsure")
+RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
+"""Names of computed decisions, which no person can take as a pseudonym."""
+
+_CODER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """One recorded deed of one person.
+
+    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `undo` and `redo`, which say what each
+    kind needs. The repr leaves `text` out, because it holds participants' words.
+
+    Parameters
+    ----------
+    act_id : str
+        A UUID made where the deed was done, so that sending it twice changes nothing.
+    kind : str
+        One of `KINDS`.
+    coder : str
+        The pseudonym of the person (or the name of the model) whose deed it is.
+    at : str
+        When, in UTC, as ISO 8601 with milliseconds.
+    codebook : str
+        The fingerprint of the codebook that the person had before them.
+    unit_id, code : str, optional
+        What the deed is about.
+    start, end : int, optional
+        The span in Unicode code points, half-open; both missing for the whole unit.
+    valence, confidence, round : str, optional
+        Facets of a coding; the round of coding it belongs to.
+    applied : bool, optional
+        The verdict of a ruling.
+    target : str, optional
+        The act that is undone or done again.
+    target_kind, memo_id : str, optional
+        What a memo is about, and which memo it revises.
+    text : str, optional
+        The memo, or the quote of a span. Kept apart from the act in the store.
+
+    Raises
+    ------
+    ActError
+        A value is not of the form above.
+    """
+
+    act_id: str
+    kind: str
+    coder: str
+    at: str
+    codebook: str
+    unit_id: str | None = None
+    code: str | None = None
+    start: int | None = None
+    end: int | None = None
+    valence: str | None = None
+    confidence: str | None = None
+    round: str | None = None
+    applied: bool | None = None
+    target: str | None = None
+    target_kind: str | None = None
+    memo_id: str | None = None
+    text: str | None = None
+
+    def __post_init__(self) -> None:
+        check_coder(self.coder)
+        _check_word("kind", self.kind, KINDS)
+        if self.valence is not None:
+            _check_word("valence", self.valence, VALENCES)
+        if self.confidence is not None:
+            _check_word("confidence", self.confidence, CONFIDENCES)
+        if not _ACT_ID.fullmatch(self.act_id):
+            raise ActError(
+                f"act: expected a lower-case UUID as act_id – found {self.act_id[:40]!r} – leave act_id "
+                "out to have one made."
+            )
+        self._check_span()
+        for name in _NEEDS[self.kind]:
+            if getattr(self, name) is None:
+                raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
+
+    def _check_span(self) -> None:
+        if self.start is None and self.end is None:
+            return
+        if self.start is None or self.end is None or not 0 <= self.start < self.end:
+            raise ActError(
+                f"act on unit {self.unit_id!r}: expected a span with 0 ≤ start < end – found start "
+                f"{self.start}, end {self.end} – count code points, half-open, or leave both out for the "
+                "whole unit."
+            )
+
+    def __repr__(self) -> str:
+        shown = ("kind", "coder", "unit_id", "code", "start", "end", "at", "act_id")
+        parts = (f"{name}={getattr(self, name)!r}" for name in shown if getattr(self, name) is not None)
+        return f"Act({', '.join(parts)})"
+
+
+_NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "apply": ("unit_id", "code"),
+    "remove": ("unit_id", "code"),
+    "finish": ("unit_id",),
+    "reopen": ("unit_id",),
+    "memo": ("target_kind", "memo_id", "text"),
+    "rule": ("unit_id", "code", "applied"),
+    "undo": ("target",),
+    "redo": ("target",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What stands after all acts: the frames `codings`, `coverage` and `memos` (see `tables`)."""
+
+    codings: pd.DataFrame
+    coverage: pd.DataFrame
+    memos: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"Record({len(self.codings)} codings, {len(self.coverage)} finished, {len(self.memos)} memos)"
+
+
+def check_coder(coder: str) -> str:
+    """Return the pseudonym `coder`, or raise `ActError` where it cannot be one.
+
+    A pseudonym is a letter or digit followed by up to 39 letters, digits, ``_`` or ``-`` (it becomes a
+    file name), and is none of `RESERVED_CODERS`.
+    """
+    if not isinstance(coder, str) or not _CODER.fullmatch(coder):
+        raise ActError(
+            f"coder: expected a pseudonym of letters, digits, '_' and '-' (40 at most) – found "
+            f"{str(coder)[:60]!r} – choose one that names no real person."
+        )
+    if coder.lower() in RESERVED_CODERS:
+        raise ActError(
+            f"coder: expected a person's pseudonym – found {coder!r}, which names computed decisions – "
+            "choose another."
+        )
+    return coder
+
+
+def apply(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    codebook: Codebook,
+    start: int | None = None,
+    end: int | None = None,
+    valence: str | None = None,
+    confidence: str | None = None,
+    round: str | None = None,  # noqa: A002 – the field's word
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Apply a code to a unit, or to its code points `start` … `end` (half-open).
+
+    Raises
+    ------
+    CodebookError
+        The codebook has no such code.
+    ActError
+        The code only groups others, or a value is out of its range.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> apply(coder="ana", unit_id="m17", code="relational", start=4, end=21,
+    ...       codebook=Codebook.read("sense7")).kind
+    'apply'
+    """
+    if not codebook.code(code).codable:
+        raise ActError(
+            f"act on unit {unit_id!r}: expected a code that can be applied – found {code!r}, which only "
+            "groups others – apply one of the codes under it."
+        )
+    if valence is not None and not codebook.valence:
+        raise ActError(
+            f"act on unit {unit_id!r}: expected no valence, because the codebook has none – found "
+            f"{valence!r} – leave it out."
+        )
+    return Act(
+        kind="apply", unit_id=unit_id, code=code, start=start, end=end, valence=valence,
+        confidence=confidence, round=round, **_stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def remove(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    codebook: Codebook,
+    start: int | None = None,
+    end: int | None = None,
+    round: str | None = None,  # noqa: A002
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Take a coding away: the one of this code on exactly this span (or on the whole unit)."""
+    codebook.code(code)
+    return Act(
+        kind="remove", unit_id=unit_id, code=code, start=start, end=end, round=round,
+        **_stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def finish(
+    *,
+    coder: str,
+    unit_id: str,
+    codebook: Codebook,
+    round: str | None = None,  # noqa: A002
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Say that the coder has decided on the unit: codes not applied to it are coded absent."""
+    return Act(kind="finish", unit_id=unit_id, round=round, **_stamp(coder, codebook, act_id, at))
+
+
+def reopen(
+    *,
+    coder: str,
+    unit_id: str,
+    codebook: Codebook,
+    round: str | None = None,  # noqa: A002
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Take "finished" back: the unit's codes are undecided again."""
+    return Act(kind="reopen", unit_id=unit_id, round=round, **_stamp(coder, codebook, act_id, at))
+
+
+def memo(
+    *,
+    coder: str,
+    text: str,
+    codebook: Codebook,
+    target_kind: str = "unit",
+    unit_id: str | None = None,
+    code: str | None = None,
+    memo_id: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Write a memo on a unit, a code or the study (`target_kind`); with `memo_id`, revise that memo.
+
+    An empty `text` ends the memo.
+    """
+    _check_word("target_kind", target_kind, ("unit", "code", "study"))
+    named = {"unit": unit_id, "code": code, "study": "study"}[target_kind]
+    if named is None:
+        raise ActError(
+            f"memo: expected the {target_kind} that it is about – found none – name it as "
+            f"{'unit_id' if target_kind == 'unit' else 'code'}."
+        )
+    stamp = _stamp(coder, codebook, act_id, at)
+    return Act(
+        kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, text=text,
+        memo_id=memo_id or stamp["act_id"], **stamp,
+    )  # fmt: skip
+
+
+def rule(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    applied: bool,
+    codebook: Codebook,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Decide, as the adjudicator `coder`, whether a code applies to a unit."""
+    codebook.code(code)
+    return Act(
+        kind="rule", unit_id=unit_id, code=code, applied=bool(applied), **_stamp(coder, codebook, act_id, at)
+    )
+
+
+def undo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
+    """Take `act` back, as its own coder."""
+    return _about(act, "undo", codebook, act_id, at)
+
+
+def redo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
+    """Do `act`, which was undone, again."""
+    return _about(act, "redo", codebook, act_id, at)
+
+
+def standing(acts: Iterable[Act]) -> list[Act]:
+    """Return the acts that stand now: every coding, finished unit, memo and ruling by its last act.
+
+    Each coder's acts must come in the order in which they were done; the order between coders does not
+    matter. An act that was undone counts as never done, until it is done again.
+    """
+    order = list(acts)
+    undone: set[tuple[str, str]] = set()
+    for act in order:
+        if act.kind == "undo":
+            undone.add((act.coder, str(act.target)))
+        elif act.kind == "redo":
+            undone.discard((act.coder, str(act.target)))
+    now: dict[tuple[object, ...], Act] = {}
+    for act in order:
+        if act.kind in ("undo", "redo") or (act.coder, act.act_id) in undone:
+            continue
+        key, stays = _effect(act)
+        now.pop(key, None)
+        if stays:
+            now[key] = act
+    return list(now.values())
+
+
+def fold(acts: Iterable[Act]) -> Record:
+    """Return what stands after `acts`, as frames.
+
+    The same acts always give the same frames; acts of different coders never touch each other.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> sense7 = Codebook.read("sense7")
+    >>> fold([apply(coder="ana", unit_id="m17", code="interest", codebook=sense7),
+    ...       finish(coder="ana", unit_id="m17", codebook=sense7)])
+    Record(1 codings, 1 finished, 0 memos)
+    """
+    now = standing(acts)
+    codings = [
+        (
+            a.unit_id,
+            a.coder,
+            a.code,
+            a.start,
+            a.end,
+            a.valence,
+            a.confidence,
+            a.act_id,
+            a.at,
+            a.codebook,
+            a.round,
+        )
+        for a in now
+        if a.kind == "apply"
+    ]
+    coverage = [(a.unit_id, a.coder, a.round, a.at, a.codebook) for a in now if a.kind == "finish"]
+    memos = [
+        (a.memo_id, a.target_kind, a.code if a.target_kind == "code" else a.unit_id, a.coder, a.text, a.at)
+        for a in now
+        if a.kind == "memo"
+    ]
+    return Record(_frame(codings, CODINGS), _frame(coverage, COVERAGE), _frame(memos, MEMOS))
+
+
+def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
+    """Return what the act decides about, and whether something stands there after it."""
+    if act.kind in ("apply", "remove"):
+        return ("coding", act.coder, act.unit_id, act.code, act.start, act.end), act.kind == "apply"
+    if act.kind in ("finish", "reopen"):
+        return ("coverage", act.coder, act.unit_id, act.round), act.kind == "finish"
+    if act.kind == "memo":
+        return ("memo", act.coder, act.memo_id), bool(act.text)
+    return ("ruling", act.coder, act.unit_id, act.code), True
+
+
+def _frame(rows: Sequence[tuple[object, ...]], contract: Contract) -> pd.DataFrame:
+    if not rows:
+        return contract.empty()
+    columns = zip(contract.columns, zip(*rows, strict=True), strict=True)
+    kinds = contract.empty().dtypes
+    return pd.DataFrame({name: pd.array(list(values), dtype=kinds[name]) for name, values in columns})
+
+
+def _stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
+    return {
+        "coder": coder,
+        "codebook": codebook.fingerprint,
+        "act_id": act_id or str(uuid.uuid4()),
+        "at": at or datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    }
+
+
+def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:
+    if act.kind in ("undo", "redo"):
+        raise ActError(
+            f"{kind}: expected an act that did something – found an act of kind {act.kind!r} – "
+            "name the act that it was about."
+        )
+    return Act(kind=kind, target=act.act_id, unit_id=act.unit_id, **_stamp(act.coder, codebook, act_id, at))
+
+
+def _check_word(name: str, found: str, known: Sequence[str]) -> None:
+    if found not in known:
+        raise ActError(
+            f"act: expected {name} out of {', '.join(known)} – found {str(found)[:40]!r} – "
+            f"{did_you_mean(str(found), known)}"
+        )

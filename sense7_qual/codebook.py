@@ -1,0 +1,412 @@
+"""The codebook: what the codes are, when to use them and when not.
+
+A `Codebook` is a frozen value. It is read from YAML or CSV, written to YAML (the same content always to
+the same bytes), and known by its `fingerprint`, so that every coding can say under which codebook it was
+made. A code is identified by its `id`, never by its label.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, get_args, get_type_hints
+
+import yaml
+
+from sense7_qual.errors import CodebookError, did_you_mean, first_three
+
+__all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
+
+ORIGINS: Final = ("deductive", "inductive", "model")
+"""Where a code comes from: the theory, the data, or a model's proposal that a person accepted."""
+
+VALENCES: Final = ("met", "unmet", "mixed")
+"""The values of the valence facet: the text praises the dimension, faults it, or does both."""
+
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """One code of a codebook.
+
+    Parameters
+    ----------
+    id : str
+        Stable identifier: a letter, then letters, digits, ``_``, ``.`` or ``-`` (64 at most).
+    label : str
+        The name that people read; may change without changing what was coded.
+    definition : str
+        What the code means; its `source` says whose words these are.
+    use_when, avoid_when : tuple of str
+        Working rules: when the code applies, and when it does not (naming the code that does).
+    examples, counter_examples : tuple of str
+        Texts that get the code, and near misses that do not. Their source is `rules_source`.
+    parent : str, optional
+        The id of the code that this one stands under.
+    colour : str, optional
+        ``#rrggbb``.
+    key : str, optional
+        The one character that applies the code in the coding widget.
+    origin : {"deductive", "inductive", "model"}
+        From theory, from the data, or proposed by a model.
+    source, rules_source : str
+        Where the definition and the working rules come from.
+    codable : bool
+        False for a code that only groups others.
+
+    Raises
+    ------
+    CodebookError
+        A value is not of the form above.
+    """
+
+    id: str
+    label: str
+    definition: str = ""
+    use_when: tuple[str, ...] = ()
+    avoid_when: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    counter_examples: tuple[str, ...] = ()
+    parent: str | None = None
+    colour: str | None = None
+    key: str | None = None
+    origin: str = "deductive"
+    source: str = ""
+    rules_source: str = ""
+    codable: bool = True
+
+    def __post_init__(self) -> None:
+        if not _ID.fullmatch(self.id):
+            raise CodebookError(
+                "codebook: expected a code id of a letter followed by letters, digits, '_', '.' or '-' – "
+                f"found {self.id!r} – give the code a short stable id and keep the wording for its label."
+            )
+        if not self.label.strip():
+            raise CodebookError(f"codebook: expected a label for code {self.id!r} – found none – add one.")
+        if self.origin not in ORIGINS:
+            raise CodebookError(
+                f"codebook: expected origin {', '.join(ORIGINS)} for code {self.id!r} – found "
+                f"{self.origin!r} – {did_you_mean(self.origin, ORIGINS)}"
+            )
+        if self.colour is not None and not _COLOUR.fullmatch(self.colour):
+            raise CodebookError(
+                f"codebook: expected a colour like '#2a7f62' for code {self.id!r} – found {self.colour!r} – "
+                "correct it or leave it out."
+            )
+        if self.key is not None and (len(self.key) != 1 or not self.key.isprintable() or self.key == " "):
+            raise CodebookError(
+                f"codebook: expected one printable character as the key of code {self.id!r} – found "
+                f"{self.key!r} – choose a digit or a letter."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codebook:
+    """The codes that coders work with, as one frozen value.
+
+    Parameters
+    ----------
+    name : str
+        A short stable name of the codebook.
+    title, version, description, source, licence : str
+        What people and papers are told about it.
+    valence : tuple of str
+        The values of the optional valence facet of every coding; empty switches the facet off.
+    codes : tuple of Code
+        In the order in which they are shown and reported.
+
+    Raises
+    ------
+    CodebookError
+        No code, two codes with one id, a key used twice, an unknown parent, or parents in a circle.
+
+    Examples
+    --------
+    >>> codebook = Codebook.read("sense7")
+    >>> codebook.ids
+    ('affective', 'cognitive', 'response', 'prosocial', 'interest', 'contextual', 'relational')
+    >>> codebook.code("prosocial").label
+    'Prosocial Expression'
+    """
+
+    name: str
+    title: str = ""
+    version: str = ""
+    description: str = ""
+    source: str = ""
+    licence: str = ""
+    valence: tuple[str, ...] = ()
+    codes: tuple[Code, ...]
+
+    def __post_init__(self) -> None:
+        if not self.codes:
+            raise CodebookError("codebook: expected at least one code – found none – add codes.")
+        _refuse_twice("id", [code.id for code in self.codes])
+        _refuse_twice("key", [code.key for code in self.codes if code.key is not None])
+        unknown = set(self.valence) - set(VALENCES)
+        if unknown:
+            raise CodebookError(
+                f"codebook: expected valence values out of {', '.join(VALENCES)} – found "
+                f"{first_three(sorted(unknown))} – correct them, or leave valence out to switch it off."
+            )
+        self._check_parents()
+
+    def _check_parents(self) -> None:
+        for code in self.codes:
+            above, seen = code.parent, [code.id]
+            while above is not None:
+                if above in seen:
+                    raise CodebookError(
+                        f"codebook: expected parents that end at a top code – found a circle "
+                        f"{' → '.join([*seen, above])} – take one of these parents away."
+                    )
+                seen.append(above)
+                above = self.code(above).parent
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all codes, in order."""
+        return tuple(code.id for code in self.codes)
+
+    @property
+    def codable(self) -> tuple[Code, ...]:
+        """The codes that can be applied (without those that only group others)."""
+        return tuple(code for code in self.codes if code.codable)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Code]:
+        return {code.id: code for code in self.codes}
+
+    def code(self, code_id: str) -> Code:
+        """Return the code with this id.
+
+        Raises
+        ------
+        CodebookError
+            There is no such code; the message names the nearest one.
+        """
+        try:
+            return self._by_id[code_id]
+        except KeyError:
+            raise CodebookError(
+                f"codebook {self.name!r}: expected the id of one of its codes – found {code_id!r} – "
+                f"{did_you_mean(code_id, self.ids)}"
+            ) from None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that change exactly when the codebook's content does."""
+        content = json.dumps(self._as_dict(), ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+    def _as_dict(self) -> dict[str, Any]:
+        """Return the content in the canonical order, without empty values."""
+        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes"}
+        codes = [
+            _without_defaults({f.name: _plain(getattr(code, f.name)) for f in fields(Code)})
+            for code in self.codes
+        ]
+        return {**_without_defaults(own), "codes": codes}
+
+    def to_yaml(self) -> bytes:
+        """Return the codebook as YAML (UTF-8); equal codebooks give equal bytes."""
+        text = yaml.dump(
+            self._as_dict(), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, indent=2
+        )
+        return text.encode()
+
+    @classmethod
+    def read(cls, source: str | Path) -> Codebook:
+        """Read a shipped codebook by its name, or a codebook from a YAML or CSV file.
+
+        In YAML every scalar is read as text, exactly as written (``007`` stays ``007``, ``no`` stays
+        ``no``). A CSV has one row per code and the columns of `Code`; lists hold one entry per line of
+        the cell; the codebook takes its name from the file.
+
+        Raises
+        ------
+        CodebookError
+            The file is missing, cannot be read as a codebook, or the codebook is not sound.
+        """
+        path = _shipped(source) if _is_name(source) else Path(source)
+        content = _decoded(path)
+        if path.suffix.lower() in {".yaml", ".yml"}:
+            return _from_mapping(_load_yaml(content, path), path)
+        if path.suffix.lower() == ".csv":
+            return _from_csv(content, path)
+        raise CodebookError(
+            f"codebook: expected a .yaml or .csv file – found {path.name!r} – save it as one of these."
+        )
+
+    @classmethod
+    def from_yaml(cls, content: bytes) -> Codebook:
+        """Return the codebook that `to_yaml` wrote."""
+        return _from_mapping(_load_yaml(content.decode(), Path("codebook.yaml")), Path("codebook.yaml"))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes block lists indented under their key, as people do."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+class _Loader(yaml.BaseLoader):
+    """Reads every scalar as text and refuses a key that stands twice in one mapping."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        _refuse_twice("field", keys)
+        return super().construct_mapping(node, deep)
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _without_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is empty, and write `codable` only where it is False."""
+    kept = {name: value for name, value in values.items() if value not in ("", None, [], True)}
+    if kept.get("codable") is False:
+        kept["codable"] = "false"
+    return kept
+
+
+def _refuse_twice(what: str, values: Sequence[Any]) -> None:
+    twice = sorted({str(value) for value in values if values.count(value) > 1})
+    if twice:
+        raise CodebookError(
+            f"codebook: expected every {what} once – found more than once: {first_three(twice)} – "
+            f"give each code a {what} of its own."
+        )
+
+
+def _is_name(source: str | Path) -> bool:
+    return isinstance(source, str) and not Path(source).suffix and "/" not in source and "\\" not in source
+
+
+def _shipped(name: str | Path) -> Path:
+    package = Path(__file__).parent
+    # A wheel carries the codebooks inside the package; a checkout has them beside it.
+    folder = next((f for f in (package / "codebooks", package.parent / "codebooks") if f.is_dir()), package)
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in names:
+        raise CodebookError(
+            f"codebook: expected the name of a shipped codebook or a path – found {str(name)!r} – "
+            f"{did_you_mean(str(name), names)}"
+        )
+    return folder / f"{name}.yaml"
+
+
+def _decoded(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CodebookError(
+            f"codebook: expected a file at {str(path)!r} – found none that can be read ({error.strerror}) – "
+            "check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise CodebookError(
+            f"codebook: expected UTF-8 in {path.name!r} – found byte 0x{error.object[error.start]:02x} at "
+            f"offset {error.start} – save the file as UTF-8."
+        ) from error
+
+
+def _load_yaml(content: str, path: Path) -> object:
+    try:
+        return yaml.load(content, Loader=_Loader)  # noqa: S506 – a BaseLoader builds text, lists and dicts only
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else "somewhere"
+        raise CodebookError(
+            f"codebook: expected YAML in {path.name!r} – found a mistake in {where} "
+            f"({getattr(error, 'problem', None) or type(error).__name__}) – correct it."
+        ) from error
+
+
+def _from_mapping(content: object, path: Path) -> Codebook:
+    if not isinstance(content, dict) or not isinstance(content.get("codes"), list):
+        raise CodebookError(
+            f"codebook: expected a mapping with a list 'codes' in {path.name!r} – found "
+            f"{type(content).__name__} – compare with the shipped codebooks/sense7.yaml."
+        )
+    codes = tuple(_code(entry, f"code {number}") for number, entry in enumerate(content["codes"], start=1))
+    rest = {name: value for name, value in content.items() if name != "codes"}
+    return Codebook(**_typed(Codebook, rest, "codebook"), codes=codes)
+
+
+def _code(entry: object, where: str) -> Code:
+    if not isinstance(entry, dict):
+        raise CodebookError(
+            f"codebook: expected a mapping with 'id' and 'label' for {where} – found "
+            f"{type(entry).__name__} – write it as '- id: …'."
+        )
+    return Code(**_typed(Code, entry, where))
+
+
+def _typed(cls: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `values` as keyword arguments of `cls`: lists as tuples, an empty scalar as left out."""
+    hints = {name: hint for name, hint in get_type_hints(cls).items() if name != "codes"}
+    unknown = [name for name in values if name not in hints]
+    if unknown:
+        raise CodebookError(
+            f"codebook: expected the fields {', '.join(hints)} in {where} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], hints)}"
+        )
+    required = [f for f in ("id", "label", "name") if f in hints and not values.get(f)]
+    if required and not (cls is Code and required == ["name"]):
+        raise CodebookError(f"codebook: expected {' and '.join(required)} in {where} – found none – add it.")
+    return {
+        name: _value(value, hints[name], f"{where}, {name}") for name, value in values.items() if value != ""
+    }
+
+
+def _value(value: object, hint: Any, where: str) -> object:
+    if hint is bool:
+        words = {"true": True, "false": False}
+        if str(value).lower() not in words:
+            raise CodebookError(
+                f"codebook: expected true or false in {where} – found {value!r} – correct it."
+            )
+        return words[str(value).lower()]
+    if tuple in {getattr(option, "__origin__", option) for option in (hint, *get_args(hint))}:
+        entries = value if isinstance(value, list) else [value]
+        if all(isinstance(entry, str) for entry in entries):
+            return tuple(entries)
+    elif isinstance(value, str):
+        return value
+    raise CodebookError(
+        f"codebook: expected text in {where} – found {type(value).__name__} – put texts that hold ': ' or "
+        "begin with a special character in quotes."
+    )
+
+
+def _from_csv(content: str, path: Path) -> Codebook:
+    rows = csv.DictReader(io.StringIO(content, newline=""), strict=True)
+    lists = {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
+    codes = []
+    try:
+        for row in rows:
+            entry: dict[str, Any] = {name: value.strip() for name, value in row.items() if value and name}
+            for name in lists & entry.keys():
+                entry[name] = [line.strip() for line in entry[name].splitlines() if line.strip()]
+            codes.append(_code(entry, f"line {rows.line_num}"))
+    except csv.Error as error:
+        raise CodebookError(
+            f"codebook: expected CSV in {path.name!r} – found a mistake in line {rows.line_num} ({error}) – "
+            "export it again as CSV."
+        ) from error
+    return Codebook(name=path.stem, title=path.stem, codes=tuple(codes))

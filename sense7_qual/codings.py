@@ -1,0 +1,138 @@
+"""Decisions: what each coder decided on each unit that they finished.
+
+Every statistic of the package takes `decisions`: one row for every finished unit × coder × code, with
+`applied` True or False. A unit that a coder has not finished has no row: *not coded* is missing, *coded
+absent* is data. With 20 % of units double-coded and a true alpha of .66, taking unseen units for "absent"
+gives an alpha of about .16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS, require_column
+
+__all__ = ["decisions", "from_table"]
+
+
+def decisions(
+    codings: pd.DataFrame,
+    coverage: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    round: str | None = None,  # noqa: A002 – the field's word
+) -> pd.DataFrame:
+    """Return every finished unit × coder × code, with whether the code is applied there.
+
+    A code counts as applied to a unit where at least one coding of it stands there, on the whole unit or
+    on any span. Codings on units that the coder has not finished are left out.
+
+    Parameters
+    ----------
+    codings, coverage : DataFrame
+        As `Store.codings` and `Store.coverage` return them.
+    codebook : Codebook
+        Its codable codes are decided on, in its order.
+    round : str, optional
+        Only units finished in this round; by default every finished unit counts once.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder, code, applied (bool): (finished unit × coder) × codes rows, none missing.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, or a coding's code is not in the codebook.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts
+    >>> sense7 = Codebook.read("sense7")
+    >>> record = acts.fold([
+    ...     acts.apply(coder="ana", unit_id="m1", code="interest", codebook=sense7),
+    ...     acts.finish(coder="ana", unit_id="m1", codebook=sense7),
+    ...     acts.apply(coder="ben", unit_id="m1", code="interest", codebook=sense7)])
+    >>> found = decisions(record.codings, record.coverage, sense7)
+    >>> len(found), int(found["applied"].sum())  # ben has not finished: no row of his
+    (7, 1)
+    """
+    codings, coverage = CODINGS.check(codings), COVERAGE.check(coverage)
+    _refuse_unknown_codes(codings, codebook)
+    if round is not None:
+        coverage = coverage[coverage["round"] == round]
+    finished = coverage[["unit_id", "coder"]].drop_duplicates()
+    codes = pd.DataFrame({"code": pd.array([code.id for code in codebook.codable], dtype="string")})
+    grid = finished.merge(codes, how="cross")
+    applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
+    marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
+    marked["applied"] = (marked.pop("found") == "both").to_numpy()
+    return DECISIONS.check(marked)
+
+
+def from_table(
+    table: pd.DataFrame,
+    *,
+    unit_id: str,
+    coder: str,
+    codes: Sequence[str] | Mapping[str, str],
+) -> pd.DataFrame:
+    """Return decisions from a table with one row per unit × coder and one 0/1 column per code.
+
+    This is the way in for codings made elsewhere: in a spreadsheet, or in a published data set.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Values of the code columns: 1/0 or True/False, as numbers or as text. A missing or empty cell is
+        undecided: it gives no row.
+    unit_id, coder : str
+        The columns that hold the unit's id and the coder's pseudonym.
+    codes : sequence of str, or mapping of column to code id
+        The columns of the codes.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder, code, applied (bool).
+
+    Raises
+    ------
+    TableError
+        A column is missing, a value is neither 0 nor 1, or a coder stands twice on a unit.
+    """
+    columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
+    for name in (unit_id, coder, *columns):
+        require_column(table, name, frame_name="table")
+    long = table[[unit_id, coder, *columns]].rename(columns={unit_id: "unit_id", coder: "coder", **columns})
+    long = long.melt(id_vars=["unit_id", "coder"], var_name="code", value_name="applied")
+    long = long[long["applied"].notna() & (long["applied"].astype("string") != "")]
+    return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
+
+
+def _zero_or_one(long: pd.DataFrame) -> pd.Series:
+    words = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+    applied = long["applied"].astype("string").str.strip().str.lower().map(words)
+    bad = applied.isna().to_numpy(dtype=np.bool_)
+    if bad.any():
+        columns = first_three(long.loc[bad, "code"].unique())
+        raise TableError(
+            f"table: expected 0 or 1 in the code columns – found other values in {int(bad.sum())} cells of "
+            f"{columns} – write 1 for applied, 0 for absent, and leave undecided cells empty."
+        )
+    return applied.astype(bool)
+
+
+def _refuse_unknown_codes(codings: pd.DataFrame, codebook: Codebook) -> None:
+    unknown = sorted(set(codings["code"]) - set(codebook.ids))
+    if unknown:
+        raise TableError(
+            f"codings: expected codes of codebook {codebook.name!r} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], codebook.ids)} Or read them with the codebook they were made under."
+        )

@@ -1,0 +1,79 @@
+"""The errors of the package: one tree, one sentence form.
+
+Every message says what was expected, what was found (the first three, where, and how many) and what
+to do about it. Catch `QualError` to catch them all:
+
+- `QualError`
+    - `CodebookError`: a codebook that is not one, or a code that it does not have
+    - `TableError`: a frame whose columns, keys or values are not what its contract says
+    - `ActError`: an act that cannot stand (unknown unit or code, a span outside the text …)
+    - `ImportRefused`: a file that is not read, because reading it would mean guessing
+    - `StoreError`: a study folder that cannot be read or written
+
+No message ever holds a participant's text: ids, positions and column names only.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ActError",
+    "CodebookError",
+    "ImportRefused",
+    "QualError",
+    "StoreError",
+    "TableError",
+    "did_you_mean",
+    "first_three",
+]
+
+
+class QualError(Exception):
+    """Any error that this package raises on purpose."""
+
+
+class CodebookError(QualError):
+    """A codebook that is not one, or a code that it does not have."""
+
+
+class TableError(QualError):
+    """A frame whose columns, keys or values are not what its contract says."""
+
+
+class ActError(QualError):
+    """An act that cannot stand; nothing of the batch it came in was recorded."""
+
+
+class ImportRefused(QualError):
+    """A file that is not read, because reading it would mean guessing."""
+
+
+class StoreError(QualError):
+    """A study folder that cannot be read or written; what was saved in it is unchanged."""
+
+
+def first_three(values: Iterable[object]) -> str:
+    """Name the first three of `values` and say how many there are in all.
+
+    >>> first_three(["m1", "m2", "m3", "m4"])
+    "'m1', 'm2', 'm3' (4 in all)"
+    """
+    found = list(values)
+    named = ", ".join(repr(str(value)) for value in found[:3])
+    return f"{named} ({len(found)} in all)" if len(found) > 3 else named
+
+
+def did_you_mean(found: str, known: Iterable[str]) -> str:
+    """Return a hint that names the nearest known word, or the known words where none is near.
+
+    >>> did_you_mean("prosical", ["affective", "prosocial"])
+    "did you mean 'prosocial'?"
+    """
+    words = [str(word) for word in known]
+    folded = {word.casefold(): word for word in words}
+    near = difflib.get_close_matches(str(found).casefold(), list(folded), n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {folded[near[0]]!r}?"
+    return f"known are {first_three(words)}" if words else "there are none"

@@ -1,0 +1,198 @@
+"""The frames that the package passes around, each contract written once.
+
+A contract names the columns that a frame must have, the kind of each, and the columns that identify a
+row. `Contract.check` returns the frame with its contracted columns typed, or raises `TableError`; the
+index of a frame never carries meaning. All ids are strings.
+
+==================  ==============================================  =====================================
+frame               key                                             other columns
+==================  ==============================================  =====================================
+`UNITS`             unit_id                                         text, document_id, case_id, position,
+                                                                    context (optional), any variables
+`CODINGS`           unit_id, coder, code, start, end                valence, confidence, act_id, at,
+                                                                    codebook, round
+`COVERAGE`          unit_id, coder, round                           finished_at, codebook
+`DECISIONS`         unit_id, coder, code                            applied (bool)
+`MEMOS`             memo_id                                         target_kind, target_id, coder, text, at
+==================  ==============================================  =====================================
+
+`start` and `end` count Unicode code points, half-open; both missing means the whole unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import pandas as pd
+
+from sense7_qual.errors import TableError, did_you_mean, first_three
+
+__all__ = ["CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "UNITS", "Contract", "require_column"]
+
+Kind = Literal["id", "string", "integer", "boolean"]
+
+_DTYPES: Final[Mapping[Kind, str]] = {
+    "id": "string",
+    "string": "string",
+    "integer": "Int64",
+    "boolean": "bool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a frame must be: its name, its columns with their kinds, and the key of a row."""
+
+    name: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Kind]
+    missing_in_key: frozenset[str] = field(default_factory=frozenset)
+
+    def empty(self) -> pd.DataFrame:
+        """Return a frame of no rows with every contracted column in its type."""
+        return pd.DataFrame({name: pd.Series(dtype=_DTYPES[kind]) for name, kind in self.columns.items()})
+
+    def check(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a copy of `frame` whose contracted columns are present, typed and unique by key.
+
+        Further columns are kept as they are; the index is replaced by 0 … n − 1.
+
+        Raises
+        ------
+        TableError
+            A column is missing, an id is missing, a key stands twice, or a value is not of its kind.
+        """
+        if not isinstance(frame, pd.DataFrame):
+            raise TableError(
+                f"{self.name}: expected a pandas DataFrame – found {type(frame).__name__} – "
+                f"pass the frame with columns {', '.join(self.columns)}."
+            )
+        for name in self.columns:
+            require_column(frame, name, frame_name=self.name)
+        typed = {name: self._typed(frame[name], kind) for name, kind in self.columns.items()}
+        checked = frame.assign(**typed).reset_index(drop=True)
+        self._check_key(checked)
+        return checked
+
+    def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
+        if kind == "boolean":
+            return self._boolean(column)
+        try:
+            return column.astype(_DTYPES[kind])
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TableError(
+                f"{self.name}: expected {kind} values in column {column.name!r} – found values that are "
+                f"not (first: {first_three(_offenders(column))}) – correct them."
+            ) from error
+
+    def _boolean(self, column: pd.Series) -> pd.Series:
+        if column.dtype == bool:
+            return column
+        bad = column[~column.isin([True, False])]
+        if len(bad):
+            raise TableError(
+                f"{self.name}: expected True or False in column {column.name!r} – found "
+                f"{first_three(bad.unique())} in {len(bad)} rows – a unit that was not decided on has no "
+                "row at all; drop those rows."
+            )
+        return column.astype(bool)
+
+    def _check_key(self, frame: pd.DataFrame) -> None:
+        for name in self.key:
+            if name in self.missing_in_key:
+                continue
+            missing = frame[name].isna()
+            if missing.any():
+                raise TableError(
+                    f"{self.name}: expected {name!r} in every row – found it missing in {int(missing.sum())} "
+                    f"rows (first: row {first_three(frame.index[missing])}) – fill it in or drop the rows."
+                )
+        twice = frame.duplicated(list(self.key), keep=False)
+        if twice.any():
+            rows = frame.loc[twice, list(self.key)].drop_duplicates()
+            named = [" / ".join(str(value) for value in row) for row in rows.itertuples(index=False)]
+            raise TableError(
+                f"{self.name}: expected one row per {', '.join(self.key)} – found some more than once: "
+                f"{first_three(named)} – keep one of each."
+            )
+
+
+def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None:
+    """Raise `TableError`, with the nearest column's name, where `frame` has no such column."""
+    if column not in frame.columns:
+        names = [str(name) for name in frame.columns]
+        raise TableError(
+            f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no columns'} – "
+            f"{did_you_mean(column, names)}"
+        )
+
+
+def _offenders(column: pd.Series) -> list[object]:
+    numbers = pd.to_numeric(column, errors="coerce")
+    return list(column[(numbers.isna() & column.notna()) | (numbers % 1 != 0)].unique())
+
+
+UNITS: Final = Contract(
+    name="units",
+    key=("unit_id",),
+    columns={
+        "unit_id": "id",
+        "text": "string",
+        "document_id": "string",
+        "case_id": "string",
+        "position": "integer",
+    },
+)
+
+CODINGS: Final = Contract(
+    name="codings",
+    key=("unit_id", "coder", "code", "start", "end"),
+    columns={
+        "unit_id": "id",
+        "coder": "id",
+        "code": "id",
+        "start": "integer",
+        "end": "integer",
+        "valence": "string",
+        "confidence": "string",
+        "act_id": "string",
+        "at": "string",
+        "codebook": "string",
+        "round": "string",
+    },
+    missing_in_key=frozenset({"start", "end"}),
+)
+
+COVERAGE: Final = Contract(
+    name="coverage",
+    key=("unit_id", "coder", "round"),
+    columns={
+        "unit_id": "id",
+        "coder": "id",
+        "round": "string",
+        "finished_at": "string",
+        "codebook": "string",
+    },
+    missing_in_key=frozenset({"round"}),
+)
+
+DECISIONS: Final = Contract(
+    name="decisions",
+    key=("unit_id", "coder", "code"),
+    columns={"unit_id": "id", "coder": "id", "code": "id", "applied": "boolean"},
+)
+
+MEMOS: Final = Contract(
+    name="memos",
+    key=("memo_id",),
+    columns={
+        "memo_id": "id",
+        "target_kind": "string",
+        "target_id": "string",
+        "coder": "string",
+        "text": "string",
+        "at": "string",
+    },
+)
