@@ -204,7 +204,7 @@ def apply(
     end: int | None = None,
     valence: str | None = None,
     confidence: str | None = None,
-    round: str | None = None,  # noqa: A002 – the field's word
+    round: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
@@ -248,7 +248,7 @@ def remove(
     codebook: Codebook,
     start: int | None = None,
     end: int | None = None,
-    round: str | None = None,  # noqa: A002
+    round: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
@@ -265,7 +265,7 @@ def finish(
     coder: str,
     unit_id: str,
     codebook: Codebook,
-    round: str | None = None,  # noqa: A002
+    round: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
@@ -278,7 +278,7 @@ def reopen(
     coder: str,
     unit_id: str,
     codebook: Codebook,
-    round: str | None = None,  # noqa: A002
+    round: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:

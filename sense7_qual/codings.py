@@ -25,7 +25,7 @@ def decisions(
     coverage: pd.DataFrame,
     codebook: Codebook,
     *,
-    round: str | None = None,  # noqa: A002 – the field's word
+    round: str | None = None,
 ) -> pd.DataFrame:
     """Return every finished unit × coder × code, with whether the code is applied there.
 
