@@ -85,6 +85,7 @@ class Code:
     codable: bool = True
 
     def __post_init__(self) -> None:
+        _check_text(self, f"code {self.id!r}")
         if not _ID.fullmatch(self.id):
             raise CodebookError(
                 "codebook: expected a code id of a letter followed by letters, digits, '_', '.' or '-' – "
@@ -148,6 +149,9 @@ class Codebook:
     codes: tuple[Code, ...]
 
     def __post_init__(self) -> None:
+        _check_text(self, "the codebook")
+        if not self.name.strip():
+            raise CodebookError("codebook: expected a name – found none – add one.")
         if not self.codes:
             raise CodebookError("codebook: expected at least one code – found none – add codes.")
         _refuse_twice("id", [code.id for code in self.codes])
@@ -169,8 +173,13 @@ class Codebook:
                         f"codebook: expected parents that end at a top code – found a circle "
                         f"{' → '.join([*seen, above])} – take one of these parents away."
                     )
+                if above not in self._by_id:
+                    raise CodebookError(
+                        f"codebook: expected a code's id as the parent of {seen[-1]!r} – found {above!r} – "
+                        f"{did_you_mean(above, self.ids)}"
+                    )
                 seen.append(above)
-                above = self.code(above).parent
+                above = self._by_id[above].parent
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -249,8 +258,15 @@ class Codebook:
 
     @classmethod
     def from_yaml(cls, content: bytes) -> Codebook:
-        """Return the codebook that `to_yaml` wrote."""
-        return _from_mapping(_load_yaml(content.decode(), Path("codebook.yaml")), Path("codebook.yaml"))
+        """Return the codebook that `to_yaml` wrote.
+
+        Raises
+        ------
+        CodebookError
+            The bytes are not UTF-8, or not a sound codebook.
+        """
+        path = Path("codebook.yaml")
+        return _from_mapping(_load_yaml(_utf8(content, path), path), path)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -268,7 +284,7 @@ class _Loader(yaml.BaseLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        _refuse_twice("field", keys)
+        _refuse_twice("field", keys, "keep one of them")
         return super().construct_mapping(node, deep)
 
 
@@ -284,13 +300,34 @@ def _without_defaults(values: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _refuse_twice(what: str, values: Sequence[Any]) -> None:
+def _refuse_twice(what: str, values: Sequence[Any], deed: str = "") -> None:
     twice = sorted({str(value) for value in values if values.count(value) > 1})
     if twice:
         raise CodebookError(
             f"codebook: expected every {what} once – found more than once: {first_three(twice)} – "
-            f"give each code a {what} of its own."
+            f"{deed or f'give each code a {what} of its own'}."
         )
+
+
+def _check_text(value: Code | Codebook, where: str) -> None:
+    """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
+    for entry in fields(value):
+        content = getattr(value, entry.name)
+        if entry.name in ("codes", "codable") or content is None:
+            continue
+        many = str(entry.type).startswith("tuple")
+        if not isinstance(content, tuple if many else str) or not all(
+            isinstance(text, str) for text in content
+        ):
+            raise CodebookError(
+                f"codebook: expected {'a tuple of texts' if many else 'text'} in {entry.name} of {where} – "
+                f"found {type(content).__name__} – correct it."
+            )
+        if any("\ud800" <= letter <= "\udfff" for text in content for letter in text):
+            raise CodebookError(
+                f"codebook: expected Unicode text in {entry.name} of {where} – found half of a character (a "
+                "lone surrogate) – type it again."
+            )
 
 
 def _is_name(source: str | Path) -> bool:
@@ -312,29 +349,34 @@ def _shipped(name: str | Path) -> Path:
 
 def _decoded(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return _utf8(path.read_bytes(), path)
     except OSError as error:
         raise CodebookError(
             f"codebook: expected a file at {str(path)!r} – found none that can be read ({error.strerror}) – "
             "check the path."
         ) from error
+
+
+def _utf8(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CodebookError(
             f"codebook: expected UTF-8 in {path.name!r} – found byte 0x{error.object[error.start]:02x} at "
             f"offset {error.start} – save the file as UTF-8."
-        ) from error
+        ) from None
 
 
 def _load_yaml(content: str, path: Path) -> object:
     try:
         return yaml.load(content, Loader=_Loader)  # noqa: S506 – a BaseLoader builds text, lists and dicts only
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}" if mark else "somewhere"
         raise CodebookError(
             f"codebook: expected YAML in {path.name!r} – found a mistake in {where} "
             f"({getattr(error, 'problem', None) or type(error).__name__}) – correct it."
-        ) from error
+        ) from None  # the cause would show the line, which may be an example in a participant's words
 
 
 def _from_mapping(content: object, path: Path) -> Codebook:
@@ -395,18 +437,33 @@ def _value(value: object, hint: Any, where: str) -> object:
 
 
 def _from_csv(content: str, path: Path) -> Codebook:
-    rows = csv.DictReader(io.StringIO(content, newline=""), strict=True)
     lists = {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
     codes = []
+    for line, entry in _csv_rows(content, path):
+        for name in lists & entry.keys():
+            entry[name] = [text.strip() for text in entry[name].splitlines() if text.strip()]
+        codes.append(_code(entry, f"line {line}"))
+    return Codebook(name=path.stem, title=path.stem, codes=tuple(codes))
+
+
+def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Return the last line and the filled cells of every row that has any."""
+    rows = csv.reader(io.StringIO(content, newline=""), strict=True)
+    found = []
     try:
-        for row in rows:
-            entry: dict[str, Any] = {name: value.strip() for name, value in row.items() if value and name}
-            for name in lists & entry.keys():
-                entry[name] = [line.strip() for line in entry[name].splitlines() if line.strip()]
-            codes.append(_code(entry, f"line {rows.line_num}"))
+        header = [name.strip() for name in next(rows, [])]
+        _refuse_twice("column", [name for name in header if name], "keep one of them")
+        for row in (row for row in rows if any(cell.strip() for cell in row)):
+            if len(row) != len(header):
+                raise CodebookError(
+                    f"codebook: expected {len(header)} cells in every row of {path.name!r} – found {len(row)} in "
+                    f"the row that ends in line {rows.line_num} – put texts with commas in quotes."
+                )
+            cells = zip(header, (cell.strip() for cell in row), strict=True)
+            found.append((rows.line_num, {name: cell for name, cell in cells if cell}))
     except csv.Error as error:
         raise CodebookError(
             f"codebook: expected CSV in {path.name!r} – found a mistake in line {rows.line_num} ({error}) – "
             "export it again as CSV."
         ) from error
-    return Codebook(name=path.stem, title=path.stem, codes=tuple(codes))
+    return found

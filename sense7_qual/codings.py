@@ -49,7 +49,7 @@ def decisions(
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a coding's code is not in the codebook.
+        A frame is not what its contract says, or a coding's code is not among the codable codes.
 
     Examples
     --------
@@ -110,8 +110,13 @@ def from_table(
     columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
     for name in (unit_id, coder, *columns):
         require_column(table, name, frame_name="table")
-    long = table[[unit_id, coder, *columns]].rename(columns={unit_id: "unit_id", coder: "coder", **columns})
-    long = long.melt(id_vars=["unit_id", "coder"], var_name="code", value_name="applied")
+        if not isinstance(table[name], pd.Series):
+            raise TableError(
+                f"table: expected one column {name!r} – found more than one – rename or drop one."
+            )
+    ids = table[[unit_id, coder]].set_axis(["unit_id", "coder"], axis=1)
+    parts = [ids.assign(code=code, applied=table[name].astype("object")) for name, code in columns.items()]
+    long = pd.concat(parts, ignore_index=True) if parts else DECISIONS.empty()
     long = long[long["applied"].notna() & (long["applied"].astype("string") != "")]
     return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
 
@@ -130,9 +135,11 @@ def _zero_or_one(long: pd.DataFrame) -> pd.Series:
 
 
 def _refuse_unknown_codes(codings: pd.DataFrame, codebook: Codebook) -> None:
-    unknown = sorted(set(codings["code"]) - set(codebook.ids))
+    """Refuse a coding that would vanish, because the codebook does not have its code as a codable one."""
+    codable = [code.id for code in codebook.codable]
+    unknown = sorted(set(codings["code"]) - set(codable))
     if unknown:
         raise TableError(
-            f"codings: expected codes of codebook {codebook.name!r} – found {first_three(unknown)} – "
-            f"{did_you_mean(unknown[0], codebook.ids)} Or read them with the codebook they were made under."
+            f"codings: expected codable codes of codebook {codebook.name!r} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], codable)} Or read them with the codebook they were made under."
         )

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ __all__ = ["CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "UNITS", "Contract", "re
 
 Kind = Literal["id", "string", "integer", "boolean"]
 
-_DTYPES: Final[Mapping[Kind, str]] = {
+_DTYPES: Final[Mapping[Kind, Any]] = {
     "id": "string",
     "string": "string",
     "integer": "Int64",
@@ -62,12 +62,18 @@ class Contract:
         Raises
         ------
         TableError
-            A column is missing, an id is missing, a key stands twice, or a value is not of its kind.
+            A column is missing or stands twice, an id is missing or empty, a key stands twice, or a value
+            is not of its kind. The message names rows (from 0), never a value.
         """
         if not isinstance(frame, pd.DataFrame):
             raise TableError(
                 f"{self.name}: expected a pandas DataFrame – found {type(frame).__name__} – "
                 f"pass the frame with columns {', '.join(self.columns)}."
+            )
+        twice = first_three(frame.columns[frame.columns.duplicated()].unique())
+        if twice:
+            raise TableError(
+                f"{self.name}: expected every column once – found twice: {twice} – rename or drop one."
             )
         for name in self.columns:
             require_column(frame, name, frame_name=self.name)
@@ -81,20 +87,25 @@ class Contract:
             return self._boolean(column)
         try:
             return column.astype(_DTYPES[kind])
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError):
+            # `from None`, and rows in place of values: a wrong column may hold participants' words.
+            bad = [row for row, value in enumerate(column) if not _fits(value, kind)]
+            found = (
+                f"others in {len(bad)} rows (first: row {first_three(bad)})" if bad else "a mixture of types"
+            )
             raise TableError(
-                f"{self.name}: expected {kind} values in column {column.name!r} – found values that are "
-                f"not (first: {first_three(_offenders(column))}) – correct them."
-            ) from error
+                f"{self.name}: expected {kind} values in column {column.name!r} – found {found} – correct "
+                "them, or choose another column."
+            ) from None
 
     def _boolean(self, column: pd.Series) -> pd.Series:
         if column.dtype == bool:
             return column
-        bad = column[~column.isin([True, False])]
-        if len(bad):
+        bad = [row for row, fits in enumerate(column.isin([True, False])) if not fits]
+        if bad:
             raise TableError(
-                f"{self.name}: expected True or False in column {column.name!r} – found "
-                f"{first_three(bad.unique())} in {len(bad)} rows – a unit that was not decided on has no "
+                f"{self.name}: expected True or False in column {column.name!r} – found others in "
+                f"{len(bad)} rows (first: row {first_three(bad)}) – a unit that was not decided on has no "
                 "row at all; drop those rows."
             )
         return column.astype(bool)
@@ -103,7 +114,7 @@ class Contract:
         for name in self.key:
             if name in self.missing_in_key:
                 continue
-            missing = frame[name].isna()
+            missing = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
             if missing.any():
                 raise TableError(
                     f"{self.name}: expected {name!r} in every row – found it missing in {int(missing.sum())} "
@@ -129,9 +140,12 @@ def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None
         )
 
 
-def _offenders(column: pd.Series) -> list[object]:
-    numbers = pd.to_numeric(column, errors="coerce")
-    return list(column[(numbers.isna() & column.notna()) | (numbers % 1 != 0)].unique())
+def _fits(value: object, kind: Kind) -> bool:
+    try:
+        pd.array([value], dtype=_DTYPES[kind])
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 UNITS: Final = Contract(
