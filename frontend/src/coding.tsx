@@ -1,0 +1,314 @@
+import { render as draw } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { CodeList } from "./codes";
+import { isComposing, isTextField, isThePages, keyLabel, meaning } from "./keys";
+import type { Channel, Unit } from "./protocol";
+import { Codings, Context, MemoField, Reader } from "./reader";
+import { Session } from "./session";
+
+const COMMAND_WORDS: Record<string, string> = {
+  finish_and_next: "Finish this text and go to the next",
+  finish: "Finish, or take “finished” back",
+  next: "Next text",
+  back: "Back",
+  next_unfinished: "Next unfinished text",
+  next_word: "Select the next word (Shift: previous)",
+  next_sentence: "Select the next sentence (Shift: previous)",
+  next_coding: "Next coding on this text",
+  previous_coding: "Previous coding",
+  remove_coding: "Remove the marked coding",
+  valence: "Valence of the marked coding",
+  unsure: "Unsure about the marked coding",
+  memo: "Write a memo",
+  rating: "Show or hide the rating",
+  context: "Show or hide the conversation",
+  filter: "Find a code",
+  undo: "Undo (also Ctrl+Z)",
+  redo: "Redo (also Ctrl+Shift+Z)",
+  help: "Show or hide these keys",
+};
+
+/** Whether everything is in the record, and what to do when it is not. */
+function SaveState({ session }: { session: Session }) {
+  const waiting = session.outbox.waiting.value.length;
+  if (!waiting) return <span class="s7-state s7-saved">✓ Saved</span>;
+  if (!session.outbox.late.value) return <span class="s7-state s7-saving">Saving…</span>;
+  return (
+    <span class="s7-state s7-unsaved" role="alert">
+      NOT SAVED – {waiting} {waiting === 1 ? "deed waits" : "deeds wait"}{" "}
+      <button type="button" onClick={() => session.outbox.retry()}>
+        Try now
+      </button>
+    </span>
+  );
+}
+
+function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
+  const [finished, total] = [session.finished.value, session.total.value];
+  return (
+    <div class="s7-progress">
+      <div
+        class="s7-bar"
+        role="progressbar"
+        aria-label="Finished texts"
+        aria-valuemin={0}
+        aria-valuemax={total}
+        aria-valuenow={finished}
+      >
+        <div style={{ width: `${total ? (100 * finished) / total : 0}%` }} />
+      </div>
+      <span class="s7-numbers">
+        {finished} of {total} finished
+      </span>
+      {unit && (
+        <label class="s7-goto">
+          text{" "}
+          <input
+            type="number"
+            min={1}
+            max={total}
+            value={unit.place + 1}
+            onChange={(event) => session.goto(event.currentTarget.valueAsNumber - 1)}
+          />
+        </label>
+      )}
+    </div>
+  );
+}
+
+function Header({ session, unit }: { session: Session; unit: Unit | null }) {
+  return (
+    <header class="s7-header">
+      <span class="s7-coder" title="The coder whose session this is">{session.coder.value}</span>
+      <Progress session={session} unit={unit} />
+      <SaveState session={session} />
+      <span class="s7-tools">
+        <button type="button" aria-label="Undo" title="Undo (z)" disabled={!session.canUndo.value} onClick={() => session.takeBack("undo")}>
+          ↶
+        </button>
+        <button type="button" aria-label="Redo" title="Redo (y)" disabled={!session.canRedo.value} onClick={() => session.takeBack("redo")}>
+          ↷
+        </button>
+        <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
+          ?
+        </button>
+      </span>
+    </header>
+  );
+}
+
+function Help({ session }: { session: Session }) {
+  if (!session.showHelp.value) return null;
+  const rows: [string, string][] = [
+    ["code’s key", "Apply the code to the selection or the whole text; again: remove it"],
+    ["Alt + code’s key", "Show the code’s definition"],
+    ["Shift + ← →", "Shrink or extend the selection by a word"],
+    ...Object.entries(session.commands.value).map(
+      ([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name],
+    ),
+    ["Esc", "Drop the selection; again: leave for the notebook"],
+  ];
+  return (
+    <section class="s7-help" aria-label="Keys">
+      <dl>
+        {rows.map(([key, words]) => (
+          <div key={words}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Footer({ session, unit }: { session: Session; unit: Unit }) {
+  return (
+    <footer class="s7-footer">
+      <button type="button" disabled={unit.place === 0} onClick={() => session.step(-1)}>
+        ← Back
+      </button>
+      <button type="button" disabled={unit.place + 1 >= session.total.value} onClick={() => session.step(1)}>
+        Next →
+      </button>
+      <span class="s7-space" />
+      <button type="button" aria-pressed={unit.finished} onClick={() => session.finish()}>
+        {unit.finished ? "✓ Finished" : "Finish"}
+      </button>
+      <button type="button" class="s7-primary" onClick={() => session.finishAndNext()}>
+        Finish and next ⏎
+      </button>
+    </footer>
+  );
+}
+
+function Rating({ session, unit }: { session: Session; unit: Unit }) {
+  if (unit.rating === null) return null;
+  const shown = session.showRating.value;
+  return (
+    <button type="button" class="s7-quiet" aria-pressed={shown} onClick={() => (session.showRating.value = !shown)}>
+      {shown ? `Rating: ${unit.rating}` : "Show rating"}
+    </button>
+  );
+}
+
+function Desk({ session, unit }: { session: Session; unit: Unit }) {
+  return (
+    <div class="s7-desk">
+      <div class="s7-unit-line">
+        <span class="s7-unit-id">{unit.unit_id}</span>
+        {unit.finished && <span class="s7-done">✓ finished</span>}
+        <span class="s7-space" />
+        <Rating session={session} unit={unit} />
+      </div>
+      <Context session={session} unit={unit} />
+      <Reader session={session} unit={unit} />
+      <Codings session={session} unit={unit} />
+      <MemoField key={unit.unit_id} session={session} unit={unit} />
+      {session.allDone.value && (
+        <p class="s7-all-done" role="status">
+          All {session.total.value} texts are finished. Thank you – you can still go back and change anything.
+        </p>
+      )}
+      <Footer session={session} unit={unit} />
+    </div>
+  );
+}
+
+function Coding({ session }: { session: Session }) {
+  const root = useRef<HTMLDivElement>(null);
+  const unit = session.unit.value;
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (session.outbox.waiting.value.length) event.preventDefault();
+    };
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
+  }, []);
+
+  const run = (what: string) => {
+    const [kind, id] = what.split(/:(.*)/s);
+    const code = id !== undefined && session.codes.value.get(id);
+    if (kind === "code" && code) return session.toggle(code);
+    if (kind === "detail" && code) return void (session.detail.value = code.id);
+    const field = (selector: string) => root.current?.querySelector<HTMLElement>(selector)?.focus();
+    const commands: Record<string, () => void> = {
+      finish_and_next: () => session.finishAndNext(),
+      finish: () => session.finish(),
+      next: () => session.step(1),
+      back: () => session.step(-1),
+      next_unfinished: () => session.nextUnfinished(),
+      next_word: () => session.selectNext("word", 1),
+      previous_word: () => session.selectNext("word", -1),
+      next_sentence: () => session.selectNext("sentence", 1),
+      previous_sentence: () => session.selectNext("sentence", -1),
+      extend: () => session.extend(1),
+      shrink: () => session.extend(-1),
+      next_coding: () => session.moveActive(1),
+      previous_coding: () => session.moveActive(-1),
+      remove_coding: () => session.remove(),
+      valence: () => session.cycleValence(),
+      unsure: () => session.toggleUnsure(),
+      memo: () => field(".s7-memo textarea"),
+      rating: () => (session.showRating.value = !session.showRating.value),
+      context: () => (session.showContext.value = !session.showContext.value),
+      filter: () => field(".s7-filter"),
+      undo: () => session.takeBack("undo"),
+      redo: () => session.takeBack("redo"),
+      help: () => (session.showHelp.value = !session.showHelp.value),
+    };
+    commands[kind!]?.();
+  };
+
+  const escape = (event: KeyboardEvent) => {
+    event.preventDefault();
+    if (isTextField(event.target)) return root.current?.focus();
+    if (session.showHelp.value) return void (session.showHelp.value = false);
+    if (session.selection.value) return void (session.selection.value = null);
+    root.current?.blur();
+    (event.target as HTMLElement).blur?.();
+    root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
+  };
+
+  // The one listener: nothing typed here may reach the notebook, where "d d" deletes a cell.
+  const press = (event: KeyboardEvent) => {
+    if (isThePages(event)) return;
+    event.stopPropagation();
+    if (isComposing(event)) return;
+    if (event.key === "Escape") return escape(event);
+    if (isTextField(event.target)) {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) root.current?.focus();
+      return;
+    }
+    const onButton = event.target instanceof HTMLElement && event.target.closest("button") !== null;
+    if (onButton && (event.key === "Enter" || event.key === " ")) return;
+    const scrolls = event.target instanceof HTMLElement && event.target.matches(".s7-turns, .s7-detail");
+    if (scrolls && event.key.startsWith("Arrow")) return;
+    const what = meaning(event, session);
+    if (what === null) return;
+    event.preventDefault();
+    if (!event.repeat || /word|sentence|extend|shrink/.test(what)) run(what);
+  };
+
+  // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
+  const down = (event: MouseEvent) => {
+    const target = event.target as HTMLElement;
+    if (target.closest("button")) event.preventDefault();
+    if (!target.closest("textarea, input")) root.current?.focus({ preventScroll: true });
+  };
+
+  return (
+    <div
+      class="s7"
+      ref={root}
+      tabIndex={0}
+      role="group"
+      aria-label="Coding"
+      onKeyDown={press}
+      onMouseDown={down}
+    >
+      <Header session={session} unit={unit} />
+      {session.message.value && (
+        <p class="s7-message" role="alert">
+          {session.message.value}{" "}
+          <button type="button" aria-label="Close the message" onClick={() => (session.message.value = null)}>
+            ×
+          </button>
+        </p>
+      )}
+      <Help session={session} />
+      <div class="s7-columns">
+        {unit ? <Desk session={session} unit={unit} /> : <Waiting session={session} />}
+        <CodeList session={session} unit={unit} />
+      </div>
+      <div class="s7-live" aria-live="polite">
+        {session.announced.value}
+      </div>
+    </div>
+  );
+}
+
+function Waiting({ session }: { session: Session }) {
+  const words = session.codebook.value
+    ? "There is no text to code here."
+    : "Waiting for the kernel… If it was restarted, run the cell again.";
+  return <p class="s7-waiting">{words}</p>;
+}
+
+interface View {
+  model: Channel;
+  el: HTMLElement;
+}
+
+export default {
+  render({ model, el }: View): () => void {
+    const session = new Session(model);
+    draw(<Coding session={session} />, el);
+    return () => {
+      session.close();
+      draw(null, el);
+    };
+  },
+};

@@ -1,0 +1,51 @@
+import type { Session } from "./session";
+
+type Press = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "isComposing" | "keyCode">;
+
+/** Keys that the page keeps: focus, saving the notebook, the command palette. */
+export function isThePages(press: Press): boolean {
+  const modified = press.ctrlKey || press.metaKey;
+  const key = press.key.toLowerCase();
+  return press.key === "Tab" || (modified && ((key === "s" && !press.shiftKey) || (key === "c" && press.shiftKey)));
+}
+
+export function isTextField(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("textarea, input, select, [contenteditable=true]");
+}
+
+/** While an input method composes, keys belong to it (229 is how some browsers say so). */
+export function isComposing(press: Press): boolean {
+  return press.isComposing || press.keyCode === 229;
+}
+
+/** What the press means: a command's name, `code:` with an id, `detail:` with an id, or null. */
+export function meaning(press: Press, session: Session): string | null {
+  const commands = session.commands.value;
+  const codes = session.codebook.value?.codes ?? [];
+  if (press.ctrlKey || press.metaKey) {
+    const key = press.key.toLowerCase();
+    if (key === "z") return press.shiftKey ? "redo" : "undo";
+    return key === "y" && !press.shiftKey ? "redo" : null;
+  }
+  if (press.altKey) {
+    const plain = press.code.replace(/^(Digit|Key|Numpad)/, "").toLowerCase();
+    const code = codes.find((code) => code.key?.toLowerCase() === plain);
+    return code ? `detail:${code.id}` : null;
+  }
+  if (press.key === "ArrowRight" && press.shiftKey) return "extend";
+  if (press.key === "ArrowLeft" && press.shiftKey) return "shrink";
+  const code = codes.find((code) => code.codable && code.key === press.key);
+  if (code) return `code:${code.id}`;
+  const command = Object.keys(commands).find((name) => commands[name] === press.key);
+  if (command) return press.shiftKey && press.key.length > 1 ? null : command;
+  const lower = press.key.toLowerCase();
+  if (press.shiftKey && lower === commands.next_word) return "previous_word";
+  if (press.shiftKey && lower === commands.next_sentence) return "previous_sentence";
+  return press.key === "Backspace" ? "remove_coding" : null;
+}
+
+/** Words for a key on screen. */
+export function keyLabel(key: string): string {
+  const words: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del" };
+  return words[key] ?? key;
+}

@@ -1,0 +1,219 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { Session } from "./session";
+import type { Code, Coding, Unit } from "./protocol";
+import { segments, selectedSpan, trimmed } from "./spans";
+
+export function colourOf(code: Code | undefined): string {
+  return code?.colour ?? "#6b7280";
+}
+
+/** The earlier turns of the conversation, the last one in view. */
+export function Context({ session, unit }: { session: Session; unit: Unit }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [unit.unit_id, session.showContext.value]);
+  if (!unit.context.length) return null;
+  const open = session.showContext.value;
+  return (
+    <section class="s7-context">
+      <button
+        type="button"
+        class="s7-quiet"
+        aria-expanded={open}
+        onClick={() => (session.showContext.value = !open)}
+      >
+        {open ? "▾" : "▸"} Conversation before ({unit.context.length} {unit.context.length === 1 ? "turn" : "turns"})
+      </button>
+      {open && (
+        <div class="s7-turns" ref={box} tabIndex={0} role="log" aria-label="Earlier turns">
+          {unit.context.map((turn, index) => (
+            <p key={index} class={turn.role === "user" ? "s7-turn s7-user" : "s7-turn"}>
+              {turn.role && <span class="s7-role">{turn.role}</span>}
+              {turn.text}
+            </p>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** The unit's text with its codings; its text nodes join to exactly the text, so offsets can be counted. */
+export function Reader({ session, unit }: { session: Session; unit: Unit }) {
+  const box = useRef<HTMLDivElement>(null);
+  const codes = session.codes.value;
+
+  // A drag may end outside of the text, so the release is listened for everywhere.
+  const press = () => {
+    const release = () => {
+      const found = box.current && selectedSpan(box.current);
+      const span = found && trimmed(unit.text, found);
+      if (span) {
+        session.select(span);
+        const root = box.current!.getRootNode() as Document & { getSelection?: () => Selection | null };
+        (root.getSelection?.() ?? document.getSelection())?.removeAllRanges();
+      }
+    };
+    document.addEventListener("pointerup", () => setTimeout(release), { once: true });
+    session.selection.value = null;
+  };
+
+  const copy = (event: ClipboardEvent) => {
+    const span = session.selection.value;
+    if (!span) return;
+    event.clipboardData?.setData("text/plain", unit.text.slice(span.start, span.end));
+    event.preventDefault();
+  };
+
+  return (
+    <div class="s7-text" ref={box} onPointerDown={press} onCopy={copy} lang="" dir="auto">
+      {segments(unit.text, unit.codings, session.selection.value).map((piece) => {
+        const here = piece.codings.map((index) => unit.codings[index]!);
+        const names = [
+          here.length && "s7-mark",
+          here.some((coding) => coding.pending) && "s7-pending",
+          piece.codings.includes(session.active.value) && "s7-active",
+          piece.selected && "s7-selected",
+        ];
+        return (
+          <span
+            key={piece.start}
+            class={names.filter(Boolean).join(" ") || undefined}
+            style={here.length ? stripes(here.map((coding) => colourOf(codes.get(coding.code)))) : undefined}
+            title={here.map((coding) => codes.get(coding.code)?.label ?? coding.code).join(" · ") || undefined}
+            onClick={() => {
+              if (piece.codings.length && !session.selection.value) session.active.value = piece.codings[0]!;
+            }}
+          >
+            {unit.text.slice(piece.start, piece.end)}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
+
+/** One underline per code; the first one tints the text as well. */
+function stripes(colours: string[]): Record<string, string> {
+  const unique = [...new Set(colours)].slice(0, 4);
+  const image = unique.map((colour) => `linear-gradient(${colour}, ${colour})`).join(", ");
+  const position = unique.map((_, index) => `0 calc(100% - ${index * 3}px)`).join(", ");
+  return {
+    "--s7-c": unique[0]!,
+    "background-image": image,
+    "background-position": position,
+    "background-size": "100% 2px",
+    "background-repeat": "no-repeat",
+    "padding-bottom": `${unique.length * 3 - 1}px`,
+  };
+}
+
+/** What is coded on this unit, each with its valence, doubt and removal. */
+export function Codings({ session, unit }: { session: Session; unit: Unit }) {
+  if (!unit.codings.length) {
+    return (
+      <p class="s7-hint">
+        Press a code’s key to apply it to the whole text, or select words first. If none fits, finish without a code.
+      </p>
+    );
+  }
+  return (
+    <ul class="s7-codings" aria-label="Codings on this unit">
+      {unit.codings.map((coding, index) => (
+        <CodingRow key={`${coding.code}:${coding.start}:${coding.end}`} {...{ session, unit, coding, index }} />
+      ))}
+    </ul>
+  );
+}
+
+interface RowProps {
+  session: Session;
+  unit: Unit;
+  coding: Coding;
+  index: number;
+}
+
+function CodingRow({ session, unit, coding, index }: RowProps) {
+  const code = session.codes.value.get(coding.code);
+  const label = code?.label ?? coding.code;
+  const quote = coding.start === null ? "whole text" : `“${unit.text.slice(coding.start, coding.end!)}”`;
+  const names = ["s7-coding", coding.pending && "s7-pending", session.active.value === index && "s7-active"];
+  const unsure = coding.confidence === "unsure";
+  return (
+    <li
+      class={names.filter(Boolean).join(" ")}
+      style={{ "--s7-c": colourOf(code) }}
+      onClick={() => (session.active.value = index)}
+    >
+      <span class="s7-coding-name">
+        <strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span>
+      </span>
+      <span class="s7-facets">
+        {session.codebook.value?.valence.map((valence) => (
+          <button
+            key={valence}
+            type="button"
+            class="s7-facet"
+            aria-pressed={coding.valence === valence}
+            aria-label={`${label}: ${valence}`}
+            onClick={() => session.change(coding, { valence: coding.valence === valence ? null : valence })}
+          >
+            {valence}
+          </button>
+        ))}
+        <button
+          type="button"
+          class="s7-facet"
+          aria-pressed={unsure}
+          aria-label={`${label}: unsure`}
+          onClick={() => session.toggleUnsure(coding)}
+        >
+          unsure
+        </button>
+        <button type="button" class="s7-facet s7-remove" aria-label={`Remove ${label}`} onClick={() => session.remove(coding)}>
+          ×
+        </button>
+      </span>
+    </li>
+  );
+}
+
+/** The unit's memo: saved when it is left, and after a pause in typing. */
+export function MemoField({ session, unit }: { session: Session; unit: Unit }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const latest = useRef(unit);
+  latest.current = unit;
+  const text = unit.memo?.text ?? "";
+  const save = () => session.saveMemo(latest.current, field.current?.value ?? "");
+  useEffect(() => {
+    const at = field.current!;
+    // Never under the person's hands: while they write, what they write counts.
+    if ((at.getRootNode() as Document).activeElement !== at) at.value = text;
+  }, [text]);
+  useEffect(() => {
+    const at = field.current!;
+    let pause: ReturnType<typeof setTimeout> | undefined;
+    const later = () => {
+      clearTimeout(pause);
+      pause = setTimeout(save, 1500);
+    };
+    at.addEventListener("input", later);
+    return () => {
+      clearTimeout(pause);
+      session.saveMemo(latest.current, at.value);
+    };
+  }, []);
+  return (
+    <label class="s7-memo">
+      <span>Memo</span>
+      <textarea
+        ref={field}
+        rows={text ? 3 : 1}
+        placeholder="A thought on this text, for you and the team"
+        defaultValue={text}
+        onBlur={save}
+      />
+    </label>
+  );
+}

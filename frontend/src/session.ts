@@ -1,0 +1,274 @@
+import { computed, signal } from "@preact/signals";
+import { Outbox, PATIENCE_MS, shelf } from "./outbox";
+import type { Answer, Channel, Code, Codebook, Coding, Counts, Deed, Done, Span, Unit, Valence, Welcome } from "./protocol";
+import { uuid } from "./protocol";
+import { extended, nextPiece, pieces, sameSpan, withDeed } from "./spans";
+
+const CACHED_UNITS = 50;
+const WHOLE = { start: null, end: null };
+
+/** One open view of the coding widget: what it shows, and what it asks the kernel for. */
+export class Session {
+  readonly client = uuid();
+  readonly codebook = signal<Codebook | null>(null);
+  readonly coder = signal("");
+  readonly commands = signal<Record<string, string>>({});
+  readonly flags = signal<string>("");
+  readonly finished = signal(0);
+  readonly canUndo = signal(false);
+  readonly canRedo = signal(false);
+  readonly message = signal<string | null>(null);
+  readonly announced = signal("");
+  readonly selection = signal<Span | null>(null);
+  readonly active = signal(-1);
+  readonly detail = signal<string | null>(null);
+  readonly filter = signal("");
+  readonly showRating = signal(false);
+  readonly showContext = signal(true);
+  readonly showHelp = signal(false);
+  readonly allDone = signal(false);
+  readonly outbox = new Outbox((deed) => this.channel.send({ type: "deed", client: this.client, id: deed.id, deed }));
+  /** What the kernel last said of the unit on screen. */
+  private readonly known = signal<Unit | null>(null);
+  private readonly units = new Map<number, Unit>();
+  private readonly asked = new Map<string, ReturnType<typeof setTimeout>>();
+  private outboxName = "";
+  private target: number | null = null;
+
+  /** The unit on screen, with the deeds that are still on their way. */
+  readonly unit = computed(() => {
+    const unit = this.known.value;
+    return unit && this.outbox.waiting.value.reduce(withDeed, unit);
+  });
+  readonly codes = computed(() => new Map(this.codebook.value?.codes.map((code) => [code.id, code]) ?? []));
+  readonly total = computed(() => this.flags.value.length);
+
+  constructor(private readonly channel: Channel) {
+    channel.on("msg:custom", this.hear);
+    this.ask({ type: "hello" });
+  }
+
+  close(): void {
+    this.channel.off("msg:custom", this.hear);
+    this.asked.forEach((timer) => clearTimeout(timer));
+    const unsent = this.outbox.close();
+    if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
+  }
+
+  /* ---- questions to the kernel ---- */
+
+  private ask(question: { type: "hello" } | { type: "unit"; place: number; peek?: boolean }, id = uuid()): void {
+    this.channel.send({ ...question, client: this.client, id });
+    // A question can be lost while a kernel is busy or restarting; asking again does no harm.
+    this.asked.set(id, setTimeout(() => this.ask(question, id), PATIENCE_MS));
+  }
+
+  private readonly hear = (answer: Answer): void => {
+    const mine = answer.client === this.client;
+    if (mine) {
+      clearTimeout(this.asked.get(answer.id));
+      this.asked.delete(answer.id);
+    }
+    if (answer.type === "done") this.heardDone(answer, mine);
+    else if (!mine) return;
+    else if (answer.type === "welcome") this.heardWelcome(answer);
+    else if (answer.type === "unit") this.heardUnit(answer.unit);
+    else if (answer.type === "failed") {
+      this.outbox.fail(answer.id);
+      this.message.value = answer.message;
+    } else {
+      this.outbox.settle(answer.id);
+      this.message.value = answer.message;
+    }
+  };
+
+  private heardWelcome(welcome: Welcome): void {
+    this.codebook.value = welcome.codebook;
+    this.coder.value = welcome.coder;
+    this.commands.value = welcome.commands;
+    this.flags.value = welcome.flags;
+    this.showRating.value = welcome.show_rating;
+    this.outboxName = welcome.outbox;
+    this.count(welcome);
+    if (welcome.unit) this.heardUnit(welcome.unit, true);
+    const unsent = shelf().get(welcome.outbox) ?? [];
+    shelf().delete(welcome.outbox);
+    this.outbox.push(...unsent);
+  }
+
+  private heardUnit(unit: Unit, show = false): void {
+    this.units.set(unit.place, unit);
+    if (this.units.size > CACHED_UNITS) this.units.delete(this.units.keys().next().value!);
+    if (show || this.target === unit.place || this.known.value?.place === unit.place) this.show(unit);
+  }
+
+  private heardDone(done: Done & { id: string }, mine: boolean): void {
+    const settled = mine && this.outbox.settle(done.id);
+    if (settled) this.message.value = null;
+    this.flags.value =
+      this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
+    this.count(done);
+    // Taking something back shows the unit where that happened.
+    if (settled && (done.kind === "undo" || done.kind === "redo")) this.target = done.unit.place;
+    this.heardUnit(done.unit);
+    if (!mine && this.known.value?.place === done.unit.place) this.say("Changed in another window");
+  }
+
+  private count(counts: Partial<Counts>): void {
+    this.finished.value = counts.n_finished ?? 0;
+    this.canUndo.value = counts.can_undo ?? false;
+    this.canRedo.value = counts.can_redo ?? false;
+  }
+
+  /* ---- going about ---- */
+
+  private show(unit: Unit): void {
+    const other = this.known.value?.place !== unit.place;
+    this.known.value = unit;
+    this.target = null;
+    if (!other) return;
+    this.selection.value = null;
+    this.active.value = -1;
+    this.allDone.value = false;
+    if (unit.place + 1 < this.total.value && !this.units.has(unit.place + 1)) {
+      this.ask({ type: "unit", place: unit.place + 1, peek: true });
+    }
+  }
+
+  goto(place: number): void {
+    if (place < 0 || place >= this.total.value) return;
+    this.message.value = null;
+    this.target = place;
+    const cached = this.units.get(place);
+    if (cached) this.show(cached);
+    this.ask({ type: "unit", place });
+  }
+
+  step(by: number): void {
+    const place = this.target ?? this.known.value?.place;
+    if (place !== undefined) this.goto(place + by);
+  }
+
+  /** Whether the unit at `place` is finished, or will be by a deed on its way. */
+  private isFinished(place: number): boolean {
+    return "fu".includes(this.flags.value[place]!);
+  }
+
+  nextUnfinished(): void {
+    const here = this.known.value?.place ?? -1;
+    const onItsWay = new Set(
+      this.outbox.waiting.value.filter((deed) => deed.kind === "finish").map((deed) => deed.unit_id),
+    );
+    for (let i = 1; i <= this.total.value; i++) {
+      const place = (here + i) % this.total.value;
+      const justFinished = onItsWay.has(this.units.get(place)?.unit_id);
+      if (!this.isFinished(place) && !justFinished && place !== here) return this.goto(place);
+    }
+    this.allDone.value = this.unit.value?.finished ?? false;
+    this.say("No other unit is unfinished");
+  }
+
+  /* ---- deeds ---- */
+
+  private do(deed: Omit<Deed, "id" | "unit_id">, unit = this.unit.value): void {
+    if (!unit) return;
+    this.outbox.push({ ...deed, id: uuid(), unit_id: unit.unit_id });
+  }
+
+  /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */
+  toggle(code: Code): void {
+    const unit = this.unit.value;
+    if (!unit || !code.codable) return;
+    const target = this.selection.value ?? WHOLE;
+    const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
+    this.do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
+    const where = this.selection.value ? "the selection" : "the whole text";
+    this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
+    this.detail.value = code.id;
+    this.active.value = stands ? -1 : this.unit.value!.codings.findIndex((c) => c.code === code.id && sameSpan(c, target));
+  }
+
+  private activeCoding(): Coding | undefined {
+    const codings = this.unit.value?.codings ?? [];
+    return codings[this.active.value] ?? codings.at(-1);
+  }
+
+  change(coding: Coding | undefined, facets: Partial<Pick<Coding, "valence" | "confidence">>): void {
+    if (!coding) return this.say("Apply a code first");
+    const { code, start, end, valence, confidence } = coding;
+    this.do({ kind: "apply", code, start, end, valence, confidence, ...facets });
+    this.active.value = this.unit.value!.codings.findIndex((other) => other.code === code && sameSpan(other, coding));
+  }
+
+  cycleValence(): void {
+    const order: (Valence | null)[] = [null, ...(this.codebook.value?.valence ?? [])];
+    if (order.length === 1) return this.say("This codebook has no valence");
+    const coding = this.activeCoding();
+    const next = order[(order.indexOf(coding?.valence ?? null) + 1) % order.length]!;
+    this.change(coding, { valence: next });
+  }
+
+  toggleUnsure(coding = this.activeCoding()): void {
+    this.change(coding, { confidence: coding?.confidence === "unsure" ? null : "unsure" });
+  }
+
+  remove(coding = this.activeCoding()): void {
+    if (!coding) return;
+    const { code, start, end } = coding;
+    this.do({ kind: "remove", code, start, end });
+    this.active.value = -1;
+    this.say(`${this.codes.value.get(code)?.label ?? code} removed`);
+  }
+
+  finish(): void {
+    const unit = this.unit.value;
+    if (unit) this.do({ kind: unit.finished ? "reopen" : "finish" });
+  }
+
+  finishAndNext(): void {
+    const unit = this.unit.value;
+    if (!unit) return;
+    if (unit.finished) return unit.place + 1 < this.total.value ? this.step(1) : this.nextUnfinished();
+    this.do({ kind: "finish" });
+    this.nextUnfinished();
+  }
+
+  saveMemo(unit: Unit, text: string): void {
+    const memo = unit.memo;
+    if (text.trim() === (memo?.text ?? "").trim()) return;
+    this.do({ kind: "memo", text: text.trim(), ...(memo ? { memo_id: memo.memo_id } : {}) }, unit);
+  }
+
+  takeBack(kind: "undo" | "redo"): void {
+    const waits = this.outbox.waiting.value.length > 0;
+    if (!waits && !(kind === "undo" ? this.canUndo : this.canRedo).value) return this.say(`Nothing to ${kind}`);
+    this.outbox.push({ id: uuid(), kind });
+    this.say(kind === "undo" ? "Undone" : "Done again");
+  }
+
+  /* ---- selecting by keyboard ---- */
+
+  selectNext(granularity: "word" | "sentence", step: 1 | -1): void {
+    const text = this.unit.value?.text ?? "";
+    this.select(nextPiece(pieces(text, granularity), this.selection.value, step));
+  }
+
+  extend(step: 1 | -1): void {
+    const text = this.unit.value?.text ?? "";
+    this.select(extended(pieces(text, "word"), this.selection.value, step));
+  }
+
+  select(span: Span | null): void {
+    this.selection.value = span;
+    if (span) this.say(`Selected: ${this.unit.value!.text.slice(span.start, span.end)}`);
+  }
+
+  moveActive(step: 1 | -1): void {
+    const count = this.unit.value?.codings.length ?? 0;
+    if (count) this.active.value = (Math.max(this.active.value, step === 1 ? -1 : 0) + step + count) % count;
+  }
+
+  say(words: string): void {
+    this.announced.value = words;
+  }
+}

@@ -1,0 +1,11 @@
+"""Widgets for JupyterLab: what people see and press.
+
+Python owns the truth, the browser owns the pixels. No participant's text is ever kept in a widget's traits:
+texts travel in messages, so that a saved notebook holds none.
+"""
+
+from __future__ import annotations
+
+from sense7_qual.widgets.coding import CodingWidget
+
+__all__ = ["CodingWidget"]
