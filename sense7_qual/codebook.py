@@ -456,8 +456,8 @@ def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
         for row in (row for row in rows if any(cell.strip() for cell in row)):
             if len(row) != len(header):
                 raise CodebookError(
-                    f"codebook: expected {len(header)} cells in every row of {path.name!r} – found {len(row)} in "
-                    f"the row that ends in line {rows.line_num} – put texts with commas in quotes."
+                    f"codebook: expected {len(header)} cells in every row of {path.name!r} – found "
+                    f"{len(row)} in the row that ends in line {rows.line_num} – quote texts with commas."
                 )
             cells = zip(header, (cell.strip() for cell in row), strict=True)
             found.append((rows.line_num, {name: cell for name, cell in cells if cell}))

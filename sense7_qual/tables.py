@@ -133,9 +133,10 @@ class Contract:
 def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None:
     """Raise `TableError`, with the nearest column's name, where `frame` has no such column."""
     if column not in frame.columns:
-        names = [str(name) for name in frame.columns]
+        # Where a file had no header, its first row of texts became the names: long ones are not shown.
+        names = [str(name) for name in frame.columns if len(str(name)) <= 60]
         raise TableError(
-            f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no columns'} – "
+            f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no column names'} – "
             f"{did_you_mean(column, names)}"
         )
 
