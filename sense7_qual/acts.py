@@ -19,6 +19,7 @@ redo       the act `target` is done again
 
 from __future__ import annotations
 
+import operator
 import re
 import uuid
 from collections.abc import Iterable, Sequence
@@ -125,9 +126,9 @@ class Act:
             _check_word("valence", self.valence, VALENCES)
         if self.confidence is not None:
             _check_word("confidence", self.confidence, CONFIDENCES)
-        if not _ACT_ID.fullmatch(self.act_id):
+        if not isinstance(self.act_id, str) or not _ACT_ID.fullmatch(self.act_id):
             raise ActError(
-                f"act: expected a lower-case UUID as act_id – found {self.act_id[:40]!r} – leave act_id "
+                f"act: expected a lower-case UUID as act_id – found {str(self.act_id)[:40]!r} – leave act_id "
                 "out to have one made."
             )
         self._check_span()
@@ -138,6 +139,9 @@ class Act:
     def _check_span(self) -> None:
         if self.start is None and self.end is None:
             return
+        for name in ("start", "end"):
+            if type(getattr(self, name)) not in (int, type(None)):  # a frame's integers are NumPy's
+                object.__setattr__(self, name, _whole(getattr(self, name), name))
         if self.start is None or self.end is None or not 0 <= self.start < self.end:
             raise ActError(
                 f"act on unit {self.unit_id!r}: expected a span with 0 ≤ start < end – found start "
@@ -229,10 +233,10 @@ def apply(
             f"act on unit {unit_id!r}: expected a code that can be applied – found {code!r}, which only "
             "groups others – apply one of the codes under it."
         )
-    if valence is not None and not codebook.valence:
+    if valence is not None and valence not in codebook.valence:
         raise ActError(
-            f"act on unit {unit_id!r}: expected no valence, because the codebook has none – found "
-            f"{valence!r} – leave it out."
+            f"act on unit {unit_id!r}: expected valence out of {', '.join(codebook.valence) or 'none'} – "
+            f"found {str(valence)[:40]!r} – use one that the codebook has, or leave it out."
         )
     return Act(
         kind="apply", unit_id=unit_id, code=code, start=start, end=end, valence=valence,
@@ -442,6 +446,16 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
             "name the act that it was about."
         )
     return Act(kind=kind, target=act.act_id, unit_id=act.unit_id, **_stamp(act.coder, codebook, act_id, at))
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        raise ActError(
+            f"act: expected a whole number of code points as {name} – found {type(value).__name__} – "
+            "convert it with int()."
+        ) from None
 
 
 def _check_word(name: str, found: str, known: Sequence[str]) -> None:

@@ -1,0 +1,316 @@
+"""Acts: the constructors, what stands after undo and redo, and the fold."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from itertools import count
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7_qual import acts
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import ActError, CodebookError
+from sense7_qual.tables import CODINGS, COVERAGE, MEMOS
+
+SENSE7 = Codebook.read("sense7")
+AT = "2026-01-31T12:00:00.000Z"
+SENTINEL = "Sentinel-Quokka"
+_numbers = count(1)
+
+
+def new_id() -> str:
+    """An act_id that is never given twice in a test run and the same in every run."""
+    return f"00000000-0000-4000-8000-{next(_numbers):012x}"
+
+
+def an(kind: Callable[..., acts.Act], **named: object) -> acts.Act:
+    given_names = {"coder": "ana", "codebook": SENSE7, "at": AT, "act_id": new_id()} | named
+    return kind(**given_names)
+
+
+def put(code: str = "interest", unit_id: str = "m1", **named: object) -> acts.Act:
+    return an(acts.apply, unit_id=unit_id, code=code, **named)
+
+
+def take(act: acts.Act, kind: Callable[..., acts.Act] = acts.undo) -> acts.Act:
+    return kind(act, codebook=SENSE7, at=AT, act_id=new_id())
+
+
+def codes(recorded: list[acts.Act]) -> list[str]:
+    return acts.fold(recorded).codings["code"].tolist()
+
+
+# constructors ---------------------------------------------------------------------------------------
+
+
+def test_a_constructor_stamps_id_time_and_codebook() -> None:
+    act = acts.apply(coder="ana", unit_id="m1", code="interest", codebook=SENSE7)
+    other = acts.apply(coder="ana", unit_id="m1", code="interest", codebook=SENSE7)
+    assert act.act_id != other.act_id
+    assert act.codebook == SENSE7.fingerprint
+    assert pd.Timestamp(act.at).tzinfo is not None
+    assert act.at.endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"coder": "Ana Maria"}, "pseudonym"),
+        ({"coder": ""}, "pseudonym"),
+        ({"coder": "../ana"}, "pseudonym"),
+        ({"coder": "Consensus"}, "computed decisions"),
+        ({"valence": "met!"}, "valence out of met, unmet, mixed – found 'met!'"),
+        ({"confidence": "certain"}, "confidence"),
+        ({"act_id": "1"}, "UUID"),
+        ({"act_id": 17}, "UUID"),
+        ({"start": 4}, "start 4, end None"),
+        ({"start": 4, "end": 4}, "0 ≤ start < end"),
+        ({"start": -1, "end": 4}, "0 ≤ start < end"),
+        ({"start": 1.0, "end": 4.0}, "whole number of code points as start – found float"),
+        ({"start": 1, "end": pd.NA}, "whole number of code points as end"),
+        ({"unit_id": None}, "expected unit_id"),
+    ],
+)
+def test_a_value_of_another_form_is_refused(named: dict[str, object], message: str) -> None:
+    with pytest.raises(ActError, match=message):
+        put(**named)
+
+
+def test_a_frames_integers_become_plain_ones() -> None:
+    act = put(start=np.int64(3), end=np.uint8(9))
+    assert (type(act.start), type(act.end)) == (int, int)
+    assert act == dataclasses.replace(act, start=3, end=9)
+
+
+def test_an_unknown_code_is_refused_with_the_nearest() -> None:
+    with pytest.raises(CodebookError, match="did you mean 'prosocial'"):
+        put("prosical")
+    with pytest.raises(CodebookError, match="did you mean 'prosocial'"):
+        an(acts.rule, unit_id="m1", code="prosical", applied=True)
+
+
+def test_a_code_that_only_groups_others_cannot_be_applied() -> None:
+    codebook = Codebook(
+        name="small", codes=(Code(id="tone", label="Tone", codable=False), Code(id="warm", label="Warm"))
+    )
+    with pytest.raises(ActError, match="only groups"):
+        put("tone", codebook=codebook)
+    with pytest.raises(ActError, match="valence out of none"):
+        put("warm", codebook=codebook, valence="met")
+
+
+def test_a_valence_that_the_codebook_does_not_use_is_refused() -> None:
+    codebook = Codebook(name="two", valence=("met", "unmet"), codes=(Code(id="warm", label="Warm"),))
+    assert put("warm", codebook=codebook, valence="unmet").valence == "unmet"
+    with pytest.raises(ActError, match="valence out of met, unmet – found 'mixed'"):
+        put("warm", codebook=codebook, valence="mixed")
+
+
+def test_a_memo_needs_what_it_is_about() -> None:
+    with pytest.raises(ActError, match="expected the code that it is about"):
+        an(acts.memo, text="n", target_kind="code")
+    with pytest.raises(ActError, match="expected target_kind out of unit, code, study"):
+        an(acts.memo, text="n", target_kind="units", unit_id="m1")
+
+
+def test_undo_of_an_undo_is_refused() -> None:
+    act = put()
+    with pytest.raises(ActError, match="expected an act that did something"):
+        take(take(act))
+
+
+def test_no_repr_holds_a_text() -> None:
+    memo = an(acts.memo, unit_id="m1", text=SENTINEL)
+    quote = dataclasses.replace(put(start=0, end=15), text=SENTINEL)
+    assert SENTINEL not in f"{memo!r} {quote!r} {memo} {acts.fold([memo, quote])!r}"
+
+
+def test_no_error_of_a_memo_holds_its_text() -> None:
+    with pytest.raises(ActError) as refused:
+        an(acts.memo, unit_id="m1", text=SENTINEL, coder="no one")
+    assert SENTINEL not in str(refused.value)
+
+
+# what stands ----------------------------------------------------------------------------------------
+
+
+def test_nothing_gives_three_empty_frames_in_their_contracts() -> None:
+    record = acts.fold([])
+    for frame, contract in ((record.codings, CODINGS), (record.coverage, COVERAGE), (record.memos, MEMOS)):
+        pd.testing.assert_frame_equal(contract.check(frame), contract.empty())
+
+
+def test_applying_again_replaces_the_facets_and_keeps_one_coding() -> None:
+    record = acts.fold([put(valence="met", confidence="sure"), put(valence="unmet", confidence="unsure")])
+    assert record.codings[["valence", "confidence"]].to_numpy().tolist() == [["unmet", "unsure"]]
+
+
+def test_remove_takes_the_coding_of_exactly_this_span() -> None:
+    gone = an(acts.remove, unit_id="m1", code="interest", start=0, end=4)
+    recorded = [put(), put(start=0, end=4), put(start=0, end=5), gone]
+    assert acts.fold(recorded).codings["end"].tolist() == [pd.NA, 5]
+
+
+def test_finish_and_reopen() -> None:
+    finish, reopen = an(acts.finish, unit_id="m1"), an(acts.reopen, unit_id="m1")
+    assert acts.fold([finish]).coverage["unit_id"].tolist() == ["m1"]
+    assert acts.fold([finish, reopen]).coverage.empty
+    assert len(acts.fold([finish, reopen, an(acts.finish, unit_id="m1")]).coverage) == 1
+    assert len(acts.fold([finish, an(acts.finish, unit_id="m1", round="two")]).coverage) == 2
+
+
+def test_a_memo_is_revised_by_its_id_and_ended_by_no_text() -> None:
+    first = an(acts.memo, unit_id="m1", text="one")
+    second = an(acts.memo, unit_id="m1", text="two", memo_id=first.memo_id)
+    end = an(acts.memo, unit_id="m1", text="", memo_id=first.memo_id)
+    assert acts.fold([first, second]).memos["text"].tolist() == ["two"]
+    assert acts.fold([first, second, end]).memos.empty
+    assert acts.fold([first, second, end, take(end)]).memos["text"].tolist() == ["two"]
+
+
+def test_the_last_ruling_of_an_adjudicator_stands() -> None:
+    first = an(acts.rule, unit_id="m1", code="interest", applied=True)
+    second = an(acts.rule, unit_id="m1", code="interest", applied=False)
+    assert acts.standing([first, second]) == [second]
+    assert acts.standing([first, second, take(second)]) == [first]
+
+
+# undo and redo --------------------------------------------------------------------------------------
+
+
+def test_undo_of_apply_takes_the_coding_away_and_redo_brings_it_back() -> None:
+    act = put()
+    undo, redo = take(act), take(act, acts.redo)
+    assert codes([act, undo]) == []
+    assert codes([act, undo, redo]) == ["interest"]
+    assert codes([act, undo, redo, take(act)]) == []
+
+
+def test_undo_of_a_second_apply_gives_the_first_back() -> None:
+    first, second = put(valence="met"), put(valence="unmet")
+    assert acts.fold([first, second, take(second)]).codings["valence"].tolist() == ["met"]
+
+
+def test_undo_of_remove_gives_the_coding_back() -> None:
+    act, gone = put(), an(acts.remove, unit_id="m1", code="interest")
+    assert codes([act, gone]) == []
+    assert codes([act, gone, take(gone)]) == ["interest"]
+    assert codes([act, gone, take(gone), take(gone, acts.redo)]) == []
+
+
+def test_undo_of_reopen_gives_finished_back() -> None:
+    finish, reopen = an(acts.finish, unit_id="m1"), an(acts.reopen, unit_id="m1")
+    assert len(acts.fold([finish, reopen, take(reopen)]).coverage) == 1
+    assert acts.fold([finish, reopen, take(reopen), take(finish)]).coverage.empty
+
+
+def test_redo_of_what_was_never_undone_changes_nothing() -> None:
+    act, gone = put(), an(acts.remove, unit_id="m1", code="interest")
+    assert codes([act, gone, take(act, acts.redo)]) == []
+
+
+def test_an_undo_of_another_coders_act_changes_nothing() -> None:
+    act = put()
+    foreign = dataclasses.replace(take(act), coder="ben")
+    assert codes([act, foreign]) == ["interest"]
+
+
+# properties -----------------------------------------------------------------------------------------
+
+_deeds = st.tuples(
+    st.sampled_from(["ana", "ben"]),
+    st.sampled_from(["apply", "remove", "finish", "reopen", "memo", "undo", "redo"]),
+    st.sampled_from(["m1", "m2"]),
+    st.sampled_from(["interest", "relational"]),
+    st.sampled_from([None, (0, 3), (1, 4)]),
+    st.integers(0, 30),
+)
+
+
+def history(deeds: list[tuple[str, str, str, str, tuple[int, int] | None, int]]) -> list[acts.Act]:
+    """Acts as people do them: undo and redo name an earlier act of the same coder."""
+    recorded: list[acts.Act] = []
+    for coder, kind, unit_id, code, span, which in deeds:
+        own = [act for act in recorded if act.coder == coder and act.kind not in ("undo", "redo")]
+        start, end = span or (None, None)
+        common: dict[str, object] = {"coder": coder, "unit_id": unit_id}
+        if kind in ("apply", "remove"):
+            recorded.append(an(getattr(acts, kind), code=code, start=start, end=end, **common))
+        elif kind in ("finish", "reopen"):
+            recorded.append(an(getattr(acts, kind), **common))
+        elif kind == "memo":
+            recorded.append(an(acts.memo, text="n" * (which % 3), memo_id=f"{coder}-{which % 2}", **common))
+        elif own:
+            recorded.append(take(own[which % len(own)], getattr(acts, kind)))
+    return recorded
+
+
+histories = st.lists(_deeds, max_size=25).map(history)
+
+
+def same(one: acts.Record, other: acts.Record) -> None:
+    for name in ("codings", "coverage", "memos"):
+        frames = [getattr(record, name) for record in (one, other)]
+        by = ["coder", *[column for column in frames[0].columns if column != "coder"]]
+        ordered = [frame.sort_values(by, ignore_index=True) for frame in frames]
+        pd.testing.assert_frame_equal(*ordered)
+
+
+def of(recorded: list[acts.Act], coder: str) -> list[acts.Act]:
+    return [act for act in recorded if act.coder == coder]
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories)
+def test_the_fold_keeps_its_contracts(recorded: list[acts.Act]) -> None:
+    record = acts.fold(recorded)
+    CODINGS.check(record.codings)
+    COVERAGE.check(record.coverage)
+    MEMOS.check(record.memos)
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories)
+def test_coders_never_touch_each_other(recorded: list[acts.Act]) -> None:
+    together = acts.fold(recorded)
+    for coder in ("ana", "ben"):
+        alone = acts.fold(of(recorded, coder))
+        assert (
+            together.codings.query("coder == @coder")["act_id"].tolist() == alone.codings["act_id"].tolist()
+        )
+        pd.testing.assert_frame_equal(
+            together.coverage.query("coder == @coder").reset_index(drop=True), alone.coverage
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories, st.randoms(use_true_random=False))
+def test_the_order_between_coders_does_not_matter(recorded: list[acts.Act], random: object) -> None:
+    queues = {coder: of(recorded, coder) for coder in ("ana", "ben")}
+    shuffled = []
+    while any(queues.values()):
+        coder = random.choice([name for name, queue in queues.items() if queue])  # type: ignore[attr-defined]
+        shuffled.append(queues[coder].pop(0))
+    same(acts.fold(recorded), acts.fold(shuffled))
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories)
+def test_undoing_everything_leaves_nothing_and_redoing_it_gives_all_back(recorded: list[acts.Act]) -> None:
+    deeds = [act for act in recorded if act.kind not in ("undo", "redo")]
+    undone = [*recorded, *[take(act) for act in reversed(deeds)]]
+    assert acts.standing(undone) == []
+    same(acts.fold([*undone, *[take(act, acts.redo) for act in deeds]]), acts.fold(deeds))
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories)
+def test_undo_and_at_once_redo_change_nothing(recorded: list[acts.Act]) -> None:
+    standing = acts.standing(recorded)
+    again = [deed for act in standing for deed in (take(act), take(act, acts.redo))]
+    assert acts.standing([*recorded, *again]) == standing
