@@ -279,6 +279,15 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Escape the line breaks other than LF: unescaped, YAML would read them as LF."""
+    style = '"' if any(letter in text for letter in "\x85\u2028\u2029") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text_node)
+
+
 class _Loader(yaml.BaseLoader):
     """Reads every scalar as text and refuses a key that stands twice in one mapping."""
 
@@ -313,7 +322,7 @@ def _check_text(value: Code | Codebook, where: str) -> None:
     """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
     for entry in fields(value):
         content = getattr(value, entry.name)
-        if entry.name in ("codes", "codable") or content is None:
+        if entry.name in ("codes", "codable") or (content is None and "None" in str(entry.type)):
             continue
         many = str(entry.type).startswith("tuple")
         if not isinstance(content, tuple if many else str) or not all(
