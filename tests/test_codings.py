@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7_qual import acts
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codings import decisions, from_table
+from sense7_qual.errors import TableError
+from sense7_qual.tables import CODINGS, COVERAGE
+
+SHARED = Path(__file__).parents[2] / "shared"
+BOOK = Codebook(
+    name="three",
+    codes=(
+        Code(id="group", label="Group", codable=False),
+        Code(id="warm", label="Warm", parent="group"),
+        Code(id="cold", label="Cold", parent="group"),
+        Code(id="other", label="Other"),
+    ),
+)
+
+
+def coded(
+    coder: str, unit_id: str, *codes: str, finish: bool = True, round: str | None = None
+) -> list[acts.Act]:
+    done = [acts.apply(coder=coder, unit_id=unit_id, code=code, round=round, codebook=BOOK) for code in codes]
+    return done + [acts.finish(coder=coder, unit_id=unit_id, round=round, codebook=BOOK)] * finish
+
+
+def decided(*deeds: list[acts.Act], round: str | None = None) -> pd.DataFrame:
+    record = acts.fold([act for deed in deeds for act in deed])
+    return decisions(record.codings, record.coverage, BOOK, round=round)
+
+
+def applied(frame: pd.DataFrame, coder: str, unit_id: str) -> dict[str, bool]:
+    rows = frame[(frame["coder"] == coder) & (frame["unit_id"] == unit_id)]
+    return dict(zip(rows["code"], rows["applied"], strict=True))
+
+
+def test_a_finished_unit_has_every_codable_code_in_the_codebooks_order() -> None:
+    found = decided(coded("ana", "m1", "cold"))
+    assert found["code"].tolist() == ["warm", "cold", "other"]
+    assert found["applied"].tolist() == [False, True, False]
+    assert found["applied"].dtype == bool
+    assert list(found.columns) == ["unit_id", "coder", "code", "applied"]
+
+
+def test_not_coded_and_coded_absent_differ() -> None:
+    found = decided(
+        coded("ana", "m1", "warm"),
+        coded("ana", "m2"),
+        coded("ben", "m1", "warm", finish=False),
+        coded("ben", "m2"),
+    )
+    assert applied(found, "ana", "m2") == {"warm": False, "cold": False, "other": False}
+    assert applied(found, "ben", "m1") == {}  # coded, but not finished: missing
+    assert applied(found, "ben", "m2") == {"warm": False, "cold": False, "other": False}
+    assert applied(found, "chi", "m1") == {}  # never opened: missing
+    assert len(found) == 9
+
+
+def test_reopening_takes_the_decisions_back() -> None:
+    reopened = [acts.reopen(coder="ana", unit_id="m1", codebook=BOOK)]
+    assert len(decided(coded("ana", "m1", "warm"), reopened)) == 0
+    again = [acts.finish(coder="ana", unit_id="m1", codebook=BOOK)]
+    assert applied(decided(coded("ana", "m1", "warm"), reopened, again), "ana", "m1")["warm"]
+
+
+def test_a_code_on_a_span_on_two_spans_or_on_the_whole_unit_is_applied_once() -> None:
+    def span(start: int | None, end: int | None, code: str) -> list[acts.Act]:
+        return [acts.apply(coder="ana", unit_id="m1", code=code, start=start, end=end, codebook=BOOK)]
+
+    found = decided(
+        span(0, 4, "warm"),
+        span(6, 9, "warm"),
+        span(None, None, "warm"),
+        span(2, 3, "cold"),
+        coded("ana", "m1"),
+    )
+    assert applied(found, "ana", "m1") == {"warm": True, "cold": True, "other": False}
+    assert len(found) == 3
+
+
+def test_a_code_stays_applied_until_its_last_span_is_gone() -> None:
+    spans = [(0, 4), (6, 9)]
+    put = [
+        acts.apply(coder="ana", unit_id="m1", code="warm", start=s, end=e, codebook=BOOK) for s, e in spans
+    ]
+    gone = [
+        acts.remove(coder="ana", unit_id="m1", code="warm", start=s, end=e, codebook=BOOK) for s, e in spans
+    ]
+    assert applied(decided(put, gone[:1], coded("ana", "m1")), "ana", "m1")["warm"]
+    assert not applied(decided(put, gone, coded("ana", "m1")), "ana", "m1")["warm"]
+
+
+def test_rounds_choose_the_units_that_were_finished_in_them() -> None:
+    deeds = [
+        coded("ana", "m1", "warm", round="1"),
+        coded("ana", "m2", "cold", round="2"),
+        coded("ben", "m1", "warm", round="1"),
+        coded("ben", "m2", finish=False, round="2"),
+    ]
+    assert set(zip(*decided(*deeds, round="1")[["unit_id", "coder"]].to_numpy().T, strict=True)) == {
+        ("m1", "ana"),
+        ("m1", "ben"),
+    }
+    assert decided(*deeds, round="2")["unit_id"].unique().tolist() == ["m2"]
+    assert len(decided(*deeds, round="3")) == 0
+    assert len(decided(*deeds)) == 9
+
+
+def test_a_unit_finished_in_two_rounds_counts_once() -> None:
+    found = decided(coded("ana", "m1", "warm", round="1"), coded("ana", "m1", round="2"))
+    assert len(found) == 3
+
+
+def test_a_coding_of_an_unknown_code_is_refused_and_not_lost() -> None:
+    record = acts.fold(coded("ana", "m1", "warm"))
+    stranger = record.codings.assign(code="warmth")
+    with pytest.raises(TableError, match=r"found 'warmth' – did you mean 'warm'\?"):
+        decisions(stranger, record.coverage, BOOK)
+
+
+def test_a_coding_of_a_code_that_only_groups_is_refused_and_not_lost() -> None:
+    """It would have no row: the code was codable once, and the codebook has changed since."""
+    record = acts.fold(coded("ana", "m1", "warm"))
+    with pytest.raises(TableError, match=r"expected codable codes of codebook 'three' – found 'group'"):
+        decisions(record.codings.assign(code="group"), record.coverage, BOOK)
+
+
+def test_empty_frames_give_empty_decisions_of_the_right_types() -> None:
+    found = decisions(CODINGS.empty(), COVERAGE.empty(), BOOK)
+    assert len(found) == 0
+    assert found["applied"].dtype == bool
+    assert found["unit_id"].dtype == "string"
+    finished = acts.fold(coded("ana", "m1"))
+    assert decisions(finished.codings, finished.coverage, BOOK)["applied"].tolist() == [False] * 3
+
+
+def test_decisions_do_not_change_what_they_are_given() -> None:
+    record = acts.fold(coded("ana", "m1", "warm") + coded("ben", "m1"))
+    codings, coverage = record.codings.copy(deep=True), record.coverage.copy(deep=True)
+    decisions(record.codings, record.coverage, BOOK)
+    pd.testing.assert_frame_equal(record.codings, codings)
+    pd.testing.assert_frame_equal(record.coverage, coverage)
+
+
+def test_the_order_of_the_rows_of_codings_and_the_index_do_not_matter() -> None:
+    record = acts.fold(coded("ana", "m1", "warm", "cold") + coded("ben", "m1", "other") + coded("ben", "m2"))
+    shuffled = record.codings.sample(frac=1, random_state=3)
+    pd.testing.assert_frame_equal(
+        decisions(shuffled, record.coverage, BOOK), decisions(record.codings, record.coverage, BOOK)
+    )
+
+
+CODERS, UNITS, CODES = ["ana", "ben", "chi"], ["m1", "m2", "m3"], ["warm", "cold", "other"]
+places = st.sets(st.tuples(st.sampled_from(UNITS), st.sampled_from(CODERS), st.sampled_from(CODES)))
+finishes = st.sets(st.tuples(st.sampled_from(UNITS), st.sampled_from(CODERS)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(places, finishes)
+def test_decisions_are_coverage_times_codes(
+    coded_at: set[tuple[str, str, str]], done: set[tuple[str, str]]
+) -> None:
+    """The definition, spelled out over sets."""
+    deeds = [acts.apply(coder=c, unit_id=u, code=code, codebook=BOOK) for u, c, code in sorted(coded_at)]
+    deeds += [acts.finish(coder=c, unit_id=u, codebook=BOOK) for u, c in sorted(done)]
+    found = decided(deeds)
+    expected = {(u, c, code): (u, c, code) in coded_at for u, c in done for code in CODES}
+    rows = zip(found["unit_id"], found["coder"], found["code"], found["applied"], strict=True)
+    assert {(u, c, code): bool(yes) for u, c, code, yes in rows} == expected
+    assert len(found) == len(expected)
+
+
+# From tables made elsewhere
+
+
+def test_from_table_reads_one_row_per_unit_and_coder() -> None:
+    table = pd.DataFrame(
+        {"Text": [1, 1, 2], "Who": ["a", "b", "a"], "Warm": [1, 0, 1], "Cold": ["0", "", "1"], "note": "x"}
+    )
+    found = from_table(table, unit_id="Text", coder="Who", codes={"Warm": "warm", "Cold": "cold"})
+    assert applied(found, "a", "1") == {"warm": True, "cold": False}
+    assert applied(found, "b", "1") == {"warm": False}  # the empty cell is undecided
+    assert applied(found, "a", "2") == {"warm": True, "cold": True}
+    assert found["applied"].dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        (1, 0),
+        (1.0, 0.0),
+        (True, False),
+        ("1", "0"),
+        ("1.0", "0.0"),
+        ("TRUE", "false"),
+        (" 1 ", "0 "),
+        (np.int8(1), 0),
+    ],
+)
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
+def test_from_table_reads_every_spelling_and_leaves_the_undecided_out(
+    yes: object, no: object, missing: object
+) -> None:
+    column = pd.Series([yes, no, missing], dtype="object")
+    table = pd.DataFrame({"unit": ["m1", "m2", "m3"], "who": "ana", "warm": column})
+    found = from_table(table, unit_id="unit", coder="who", codes=["warm"])
+    assert found["unit_id"].tolist() == ["m1", "m2"]
+    assert found["applied"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, "yes", "x", " ", "01", np.inf])
+def test_from_table_refuses_what_is_neither_and_does_not_show_it(value: object) -> None:
+    table = pd.DataFrame({"unit": ["m1", "m2"], "who": "ana", "warm": pd.Series([1, value], dtype="object")})
+    with pytest.raises(
+        TableError, match="expected 0 or 1 in the code columns – found other values in 1 cells of 'warm'"
+    ):
+        from_table(table, unit_id="unit", coder="who", codes=["warm"])
+
+
+@pytest.mark.parametrize("name", ["applied", "code", "coder", "unit_id", "value", "variable"])
+def test_from_table_takes_codes_of_any_name(name: str) -> None:
+    table = pd.DataFrame({"u": ["m1"], "w": ["ana"], name: [1]})
+    found = from_table(table, unit_id="u", coder="w", codes=[name])
+    assert found.to_dict("list") == {"unit_id": ["m1"], "coder": ["ana"], "code": [name], "applied": [True]}
+
+
+def test_from_table_refuses_missing_and_doubled_columns_and_rows() -> None:
+    table = pd.DataFrame({"unit": ["m1"], "who": ["ana"], "warm": [1]})
+    with pytest.raises(TableError, match=r"expected a column 'wrm' – .*did you mean 'warm'\?"):
+        from_table(table, unit_id="unit", coder="who", codes=["wrm"])
+    twice = pd.concat([table, table[["warm"]]], axis=1)
+    with pytest.raises(TableError, match="expected one column 'warm' – found more than one"):
+        from_table(twice, unit_id="unit", coder="who", codes=["warm"])
+    rows = pd.concat([table, table])
+    with pytest.raises(TableError, match="found some more than once: 'm1 / ana / warm'"):
+        from_table(rows, unit_id="unit", coder="who", codes=["warm"])
+    with pytest.raises(TableError, match="expected 'coder' in every row"):
+        from_table(table.assign(who=None), unit_id="unit", coder="who", codes=["warm"])
+
+
+def test_from_table_of_no_rows() -> None:
+    table = pd.DataFrame({"unit": [], "who": [], "warm": []})
+    assert len(from_table(table, unit_id="unit", coder="who", codes=["warm"])) == 0
+
+
+@pytest.mark.real
+def test_from_table_reads_convabuse_whole() -> None:
+    """Cercas Curry, Abercrombie & Rieser (2021): 12,411 judgements of 4,185 units by 8 coders."""
+    path = SHARED / "data" / "convabuse" / "ratings.csv"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not beside the project")
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    codes = ["ableism", "homophobic", "intellectual", "racist", "sexist", "sex_harassment", "transphobic"]
+    found = from_table(table, unit_id="unit_id", coder="coder", codes=codes)
+    assert len(found) == 12_411 * 7
+    assert found["unit_id"].nunique() == 4_185
+    assert found["coder"].nunique() == 8
+    counted = found.groupby("code")["applied"].sum().to_dict()
+    assert counted == {code: table[code].eq("1").sum() for code in codes}
+
+    import krippendorff
+
+    wide = (
+        found[found["code"] == "sexist"]
+        .pivot(index="coder", columns="unit_id", values="applied")
+        .astype(float)
+    )
+    alpha = krippendorff.alpha(wide.to_numpy(), level_of_measurement="nominal")
+    assert alpha == pytest.approx(0.648776, abs=5e-7)  # known value of the data set's description
