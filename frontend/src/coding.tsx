@@ -47,6 +47,19 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
   const [finished, total] = [session.finished.value, session.total.value];
   return (
     <div class="s7-progress">
+      {total > 0 && (
+        <label class="s7-goto">
+          Text{" "}
+          <input
+            type="number"
+            min={1}
+            max={total}
+            value={unit ? unit.place + 1 : undefined}
+            onChange={(event) => session.goto(event.currentTarget.valueAsNumber - 1)}
+          />{" "}
+          of {total}
+        </label>
+      )}
       <div
         class="s7-bar"
         role="progressbar"
@@ -57,21 +70,7 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
       >
         <div style={{ width: `${total ? (100 * finished) / total : 0}%` }} />
       </div>
-      <span class="s7-numbers">
-        {finished} of {total} finished
-      </span>
-      {unit && (
-        <label class="s7-goto">
-          text{" "}
-          <input
-            type="number"
-            min={1}
-            max={total}
-            value={unit.place + 1}
-            onChange={(event) => session.goto(event.currentTarget.valueAsNumber - 1)}
-          />
-        </label>
-      )}
+      <span class="s7-numbers">{finished} finished</span>
     </div>
   );
 }
@@ -100,9 +99,9 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
 function Help({ session }: { session: Session }) {
   if (!session.showHelp.value) return null;
   const rows: [string, string][] = [
-    ["code’s key", "Apply the code to the selection or the whole text; again: remove it"],
-    ["Alt + code’s key", "Show the code’s definition"],
-    ["Shift + ← →", "Shrink or extend the selection by a word"],
+    ["code key", "Apply the code to the selection or the whole text; again: remove it"],
+    ["Alt+code key", "Show the code’s definition"],
+    ["Shift+←→", "Shrink or extend the selection by a word"],
     ...Object.entries(session.commands.value).map(
       ([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name],
     ),
@@ -292,7 +291,9 @@ function Coding({ session }: { session: Session }) {
 
 function Waiting({ session }: { session: Session }) {
   const words = session.codebook.value
-    ? "There is no text to code here."
+    ? session.total.value
+      ? "Loading…"
+      : "There is no text to code here."
     : "Waiting for the kernel… If it was restarted, run the cell again.";
   return <p class="s7-waiting">{words}</p>;
 }

@@ -4,7 +4,8 @@ import type { Answer, Channel, Code, Codebook, Coding, Counts, Deed, Done, Span,
 import { uuid } from "./protocol";
 import { extended, nextPiece, pieces, sameSpan, withDeed } from "./spans";
 
-const CACHED_UNITS = 50;
+const CACHED_UNITS = 100;
+const AHEAD = 3;
 const WHOLE = { start: null, end: null };
 
 /** One open view of the coding widget: what it shows, and what it asks the kernel for. */
@@ -27,17 +28,20 @@ export class Session {
   readonly showContext = signal(true);
   readonly showHelp = signal(false);
   readonly allDone = signal(false);
-  readonly outbox = new Outbox((deed) => this.channel.send({ type: "deed", client: this.client, id: deed.id, deed }));
+  readonly outbox = new Outbox((deed) => this.send({ type: "deed", id: deed.id, deed }));
   /** What the kernel last said of the unit on screen. */
   private readonly known = signal<Unit | null>(null);
+  private readonly target = signal<number | null>(null);
   private readonly units = new Map<number, Unit>();
   private readonly asked = new Map<string, ReturnType<typeof setTimeout>>();
   private outboxName = "";
-  private target: number | null = null;
 
-  /** The unit on screen, with the deeds that are still on their way. */
+  /**
+   * The unit on screen, with the deeds that are still on their way. None while another one is loading, so
+   * that no key can code a text that is no longer meant.
+   */
   readonly unit = computed(() => {
-    const unit = this.known.value;
+    const unit = this.target.value === null ? this.known.value : null;
     return unit && this.outbox.waiting.value.reduce(withDeed, unit);
   });
   readonly codes = computed(() => new Map(this.codebook.value?.codes.map((code) => [code.id, code]) ?? []));
@@ -57,8 +61,17 @@ export class Session {
 
   /* ---- questions to the kernel ---- */
 
+  /** Send a message; once the kernel was restarted, the channel is dead and says so by throwing. */
+  private send(message: object): void {
+    try {
+      this.channel.send({ ...message, client: this.client });
+    } catch {
+      this.message.value = "The kernel was restarted: run the cell again. What is not saved yet is kept and sent then.";
+    }
+  }
+
   private ask(question: { type: "hello" } | { type: "unit"; place: number; peek?: boolean }, id = uuid()): void {
-    this.channel.send({ ...question, client: this.client, id });
+    this.send({ ...question, id });
     // A question can be lost while a kernel is busy or restarting; asking again does no harm.
     this.asked.set(id, setTimeout(() => this.ask(question, id), PATIENCE_MS));
   }
@@ -99,7 +112,7 @@ export class Session {
   private heardUnit(unit: Unit, show = false): void {
     this.units.set(unit.place, unit);
     if (this.units.size > CACHED_UNITS) this.units.delete(this.units.keys().next().value!);
-    if (show || this.target === unit.place || this.known.value?.place === unit.place) this.show(unit);
+    if (show || unit.place === (this.target.value ?? this.known.value?.place)) this.show(unit);
   }
 
   private heardDone(done: Done & { id: string }, mine: boolean): void {
@@ -109,7 +122,7 @@ export class Session {
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
     // Taking something back shows the unit where that happened.
-    if (settled && (done.kind === "undo" || done.kind === "redo")) this.target = done.unit.place;
+    if (settled && (done.kind === "undo" || done.kind === "redo")) this.target.value = done.unit.place;
     this.heardUnit(done.unit);
     if (!mine && this.known.value?.place === done.unit.place) this.say("Changed in another window");
   }
@@ -125,27 +138,34 @@ export class Session {
   private show(unit: Unit): void {
     const other = this.known.value?.place !== unit.place;
     this.known.value = unit;
-    this.target = null;
+    this.target.value = null;
     if (!other) return;
     this.selection.value = null;
     this.active.value = -1;
     this.allDone.value = false;
-    if (unit.place + 1 < this.total.value && !this.units.has(unit.place + 1)) {
-      this.ask({ type: "unit", place: unit.place + 1, peek: true });
+    for (const place of this.ahead(unit.place)) {
+      if (!this.units.has(place)) this.ask({ type: "unit", place, peek: true });
     }
+  }
+
+  /** The places that are likely to be wanted next: fetched before they are. */
+  private ahead(here: number): Set<number> {
+    const places = Array.from({ length: this.total.value - here - 1 }, (_, i) => here + 1 + i);
+    const unfinished = places.filter((place) => !this.isFinished(place));
+    return new Set([...places.slice(0, AHEAD), ...unfinished.slice(0, AHEAD)]);
   }
 
   goto(place: number): void {
     if (place < 0 || place >= this.total.value) return;
     this.message.value = null;
-    this.target = place;
+    this.target.value = place;
     const cached = this.units.get(place);
     if (cached) this.show(cached);
     this.ask({ type: "unit", place });
   }
 
   step(by: number): void {
-    const place = this.target ?? this.known.value?.place;
+    const place = this.target.value ?? this.known.value?.place;
     if (place !== undefined) this.goto(place + by);
   }
 

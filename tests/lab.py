@@ -1,0 +1,178 @@
+"""A real JupyterLab in a real Chromium, for the browser tests and benchmarks.
+
+One server serves a whole test session; every notebook gets a fresh kernel. Page errors and requests to
+another origin are collected, and both lists must be empty at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from playwright.sync_api import Browser, Page, sync_playwright
+
+START_SECONDS = 90
+
+
+def chromium() -> str | None:
+    """Return the path of an installed Chromium, or None."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def notebook(path: Path, *cells: str) -> Path:
+    """Write a notebook of code cells."""
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nb.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(nb, path)
+    return path
+
+
+@dataclass
+class Lab:
+    """A running server, its folder, and what went wrong in its pages."""
+
+    root: Path
+    url: str
+    token: str
+    browser: Browser
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def api(self, method: str, path: str, body: Any = None) -> Any:
+        """Call the server's REST interface."""
+        request = urllib.request.Request(  # noqa: S310 – loopback
+            f"{self.url}{path}",
+            method=method,
+            headers={"Authorization": f"token {self.token}"},
+            data=json.dumps(body).encode() if body is not None else None,
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            content = answer.read()
+        return json.loads(content) if content else None
+
+    def end_kernels(self) -> None:
+        """Shut every kernel down, so that the next notebook starts with fresh code."""
+        for session in self.api("GET", "/api/sessions"):
+            self.api("DELETE", f"/api/sessions/{session['id']}")
+
+    @contextmanager
+    def page(self, *, width: int = 1400, height: int = 950, dark: bool = False) -> Iterator[Page]:
+        """Open a page that records its errors and its requests to other origins."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self._watch(request.url))
+        try:
+            yield page
+        finally:
+            context.close()
+
+    def _watch(self, url: str) -> None:
+        local = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:", "about:")
+        if not url.startswith(local):
+            self.strangers.append(url)
+
+    def open(self, page: Page, name: str, *, run: bool = True) -> None:
+        """Open a notebook (and run all its cells); wait until the kernel is idle."""
+        page.goto(f"{self.url}/lab/tree/{name}?token={self.token}&reset")
+        page.wait_for_function("() => window.jupyterapp !== undefined")
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.wait_idle(page)
+        if run:
+            self.run_all(page)
+
+    def run_all(self, page: Page) -> None:
+        """Run all cells and wait until they are done."""
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        self.wait_idle(page)
+
+    def wait_idle(self, page: Page) -> None:
+        """Wait until the current notebook's kernel is idle."""
+        page.wait_for_function(
+            """() => {
+              const panel = window.jupyterapp.shell.currentWidget;
+              return panel?.sessionContext?.session?.kernel?.status === 'idle';
+            }""",
+            timeout=60_000,
+        )
+
+
+def _settings(folder: Path, *, dark: bool) -> None:
+    apputils = folder / "@jupyterlab" / "apputils-extension"
+    apputils.mkdir(parents=True)
+    settings = {
+        "notification": {"fetchNews": "false", "checkForUpdates": False},
+        "themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
+    }
+    for name, values in settings.items():
+        (apputils / f"{name}.jupyterlab-settings").write_text(json.dumps(values))
+
+
+@contextmanager
+def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
+    """Start a JupyterLab server on a free loopback port, and Chromium; end both."""
+    root = folder / "notebooks"
+    root.mkdir(parents=True, exist_ok=True)
+    _settings(folder / "settings", dark=dark)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = secrets.token_hex(16)
+    own = {
+        name: str(folder / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    }
+    own |= {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "ws")}
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1",
+        "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--ServerApp.terminals_enabled=False",
+        "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={root}",
+    ]  # fmt: skip
+    log = folder / "server.log"
+    with log.open("w") as output, subprocess.Popen(
+        command, env={**os.environ, **own, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}, stdout=output, stderr=output
+    ) as server:
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait(url, token, server, log)
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(
+                    executable_path=chromium(),
+                    args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
+                )
+                try:
+                    yield Lab(root=root, url=url, token=token, browser=browser)
+                finally:
+                    browser.close()
+        finally:
+            server.terminate()
+
+
+def _wait(url: str, token: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            raise RuntimeError(f"JupyterLab ended at once: {log.read_text()[-2000:]}")
+        try:
+            with urllib.request.urlopen(f"{url}/api/status?token={token}", timeout=2):  # noqa: S310
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"JupyterLab did not start in {START_SECONDS} s: {log.read_text()[-2000:]}")
