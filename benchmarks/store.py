@@ -1,0 +1,116 @@
+"""How fast the store takes acts and gives them back: `python benchmarks/store.py` prints Markdown.
+
+Every append is a real commit on the disk that holds the folder (the temporary folder unless one is named).
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import acts
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.store import Store
+
+SENSE7 = Codebook.read("sense7")
+N_UNITS = 5_000
+TEXT = "It kept asking what I meant, and I felt that somebody was listening to me at last. "
+
+
+def units() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "unit_id": [f"m{i}" for i in range(N_UNITS)],
+            "text": [f"{i}: {TEXT * 3}" for i in range(N_UNITS)],
+            "document_id": [f"d{i // 10}" for i in range(N_UNITS)],
+            "case_id": [f"p{i // 50}" for i in range(N_UNITS)],
+            "position": range(N_UNITS),
+        }
+    )
+
+
+def deeds(coder: str, n_acts: int) -> Iterator[Act]:
+    """Spans with quotes, whole-unit codes and finished units, as a coder makes them."""
+    for i in range(n_acts):
+        named = {"coder": coder, "unit_id": f"m{i // 4 % N_UNITS}", "codebook": SENSE7}
+        if i % 4 == 3:
+            yield acts.finish(**named)
+        else:
+            span = {"start": i % 40, "end": i % 40 + 30} if i % 4 else {}
+            yield acts.apply(code=SENSE7.ids[i % 7], **span, **named)
+
+
+def one_by_one(store: Store, n_acts: int) -> np.ndarray:
+    """Return the seconds of each of `n_acts` appends of one act."""
+    seconds = []
+    for act in deeds("ana", n_acts):
+        begin = time.perf_counter()
+        store.append([act])
+        seconds.append(time.perf_counter() - begin)
+    return np.array(seconds)
+
+
+def in_batches(store: Store, n_acts: int, size: int) -> float:
+    """Return the seconds that `n_acts` take in batches of `size`, without making the acts."""
+    made, seconds = list(deeds("ben", n_acts)), 0.0
+    for begin in range(0, n_acts, size):
+        at = time.perf_counter()
+        store.append(made[begin : begin + size])
+        seconds += time.perf_counter() - at
+    return seconds
+
+
+def timed(call: object) -> tuple[float, object]:
+    begin = time.perf_counter()
+    result = call()  # type: ignore[operator]
+    return time.perf_counter() - begin, result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--single", type=int, default=1_000, help="appends of one act")
+    parser.add_argument("--acts", type=int, default=100_000, help="acts in batches of 1,000")
+    parser.add_argument("--folder", type=Path, help="a folder on the disk to measure")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        making, store = timed(lambda: Store.create(Path(folder) / "s", units=units(), codebook=SENSE7))
+        single = one_by_one(store, chosen.single)
+        batched = in_batches(store, chosen.acts, 1_000)
+        reading, recorded = timed(lambda: store.acts(coder="ben"))
+        folding, record = timed(lambda: acts.fold(recorded))
+        opening, _ = timed(lambda: Store(store.path))
+        verifying, found = timed(store.verify)
+        size = (store.path / "acts" / "ben.sqlite").stat().st_size
+        assert found["ok"].all()
+        assert len(recorded) == chosen.acts
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024 if sys.platform != "darwin" else 1024**2
+    )
+    p50, p99 = np.percentile(single * 1000, [50, 99])
+    rows = [
+        (f"create a study of {N_UNITS:,} units", f"{making:.2f} s"),
+        ("open it", f"{opening:.2f} s"),
+        ("append, one act a call", f"{chosen.single / single.sum():,.0f} acts/s"),
+        ("append, one act a call, p50 / p99", f"{p50:.1f} / {p99:.1f} ms"),
+        ("append, 1,000 acts a call", f"{chosen.acts / batched:,.0f} acts/s"),
+        (f"read {chosen.acts:,} acts, every hash and quote checked", f"{reading:.2f} s"),
+        (f"fold them into {len(record.codings):,} codings", f"{folding:.2f} s"),
+        ("verify the study", f"{verifying:.2f} s"),
+        (f"acts file of {chosen.acts:,} acts", f"{size / 1e6:.0f} MB"),
+        ("peak memory of all of this", f"{peak:,.0f} MiB"),
+    ]
+    print("| store | measured |\n|---|---|")
+    print("\n".join(f"| {what} | {value} |" for what, value in rows))
+
+
+if __name__ == "__main__":
+    main()
