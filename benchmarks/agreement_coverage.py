@@ -1,0 +1,115 @@
+"""How often the intervals of `agreement.by_code` cover the true alpha, in simulated studies.
+
+Usage: python benchmarks/agreement_coverage.py [--studies 600] [--n-boot 1000] [--seed 1]
+
+Two coders decide on units of participants who differ in how often a code fits their texts (ICC .2) and in
+how well coders can see it (alpha varies between participants around the true one). Each coder sees the truth
+with probability √alpha and otherwise guesses at the code's prevalence, which makes the true alpha exact.
+Prints Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import agreement
+
+SCENARIOS = [
+    # participants, units of each on average, prevalence, true alpha
+    (40, 7, 0.1, 0.6),
+    (40, 7, 0.3, 0.6),
+    (40, 7, 0.05, 0.6),
+    (40, 7, 0.02, 0.6),
+    (40, 7, 0.1, 0.8),
+    (40, 7, 0.3, 0.3),
+    (10, 7, 0.3, 0.6),
+    (20, 7, 0.1, 0.6),
+    (100, 5, 0.05, 0.8),
+]
+
+
+def main() -> None:
+    """Simulate every scenario and print how often the interval covers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=600)
+    parser.add_argument("--n-boot", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(arguments.seed)
+    print(f"{arguments.studies:,} studies each, {arguments.n_boot:,} resamples, nominal level 95 %. ", end="")
+    print("Coverage is of the studies with an interval; percentile: the plain percentile interval there.\n")
+    print(
+        "| participants | units each | prevalence | alpha | covered % | too high % | too low % | width |",
+        end="",
+    )
+    print(" percentile covered % | no interval % |\n" + "|---" * 10 + "|")
+    for scenario in SCENARIOS:
+        print(line(scenario, arguments.studies, arguments.n_boot, rng), flush=True)
+
+
+def line(scenario: tuple[int, int, float, float], studies: int, n_boot: int, rng: np.random.Generator) -> str:
+    """Return one line of the table."""
+    alpha = scenario[3]
+    found = []
+    for _ in range(studies):
+        decisions, cluster = study(*scenario, rng)
+        row = agreement.by_code(
+            decisions, cluster=cluster, n_boot=n_boot, seed=int(rng.integers(2**31))
+        ).iloc[0]
+        plain = (
+            percentile(decisions, cluster, n_boot, rng) if pd.notna(row["alpha_low"]) else (np.nan, np.nan)
+        )
+        found.append((row["alpha_low"], row["alpha_high"], *plain))
+    ends = np.array(found, dtype=np.float64)
+    done = ends[~np.isnan(ends[:, 0])]
+    high, low = (done[:, 0] > alpha).mean(), (done[:, 1] < alpha).mean()
+    plain_covered = ((done[:, 2] <= alpha) & (alpha <= done[:, 3])).mean()
+    shares = [1 - high - low, high, low]
+    return (
+        "| " + " | ".join(str(value) for value in scenario) + " | "
+        + " | ".join(f"{100 * share:.1f}" for share in shares)
+        + f" | {(done[:, 1] - done[:, 0]).mean():.2f} | {100 * plain_covered:.1f} | "
+        + f"{100 * (1 - len(done) / len(ends)):.1f} |"
+    )  # fmt: skip
+
+
+def study(
+    participants: int, units: int, prevalence: float, alpha: float, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the decisions of one simulated study, and the participant of each unit."""
+    fits = rng.beta(4 * prevalence, 4 * (1 - prevalence), participants)
+    seen = rng.beta(4 * alpha, 4 * (1 - alpha), participants)
+    participant = np.repeat(np.arange(participants), rng.poisson(units - 1, participants) + 1)
+    n = len(participant)
+    truth = rng.random(n) < fits[participant]
+    sees = rng.random((2, n)) < np.sqrt(seen[participant])
+    applied = np.where(sees, truth, rng.random((2, n)) < prevalence)
+    unit_ids = [f"u{i:05d}" for i in range(n)]
+    parts = [
+        pd.DataFrame({"unit_id": unit_ids, "coder": coder, "code": "c", "applied": given})
+        for coder, given in zip(("ana", "ben"), applied, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True), pd.Series(participant, index=unit_ids)
+
+
+def percentile(
+    decisions: pd.DataFrame, cluster: pd.Series, n_boot: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the plain percentile interval for two coders, for comparison."""
+    table = decisions.pivot(index="unit_id", columns="coder", values="applied").to_numpy(dtype=np.float64)
+    number = pd.factorize(cluster.loc[sorted(cluster.index)])[0]
+    unequal, applied = np.abs(table[:, 0] - table[:, 1]), table.sum(axis=1)
+    sums = np.stack([np.bincount(number, v) for v in (unequal, applied, np.full(len(table), 2.0))], axis=1)
+    drawn = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=n_boot) @ sums
+    d, n1, n = drawn[:, 0], drawn[:, 1], drawn[:, 2]
+    defined = (n1 > 0) & (n1 < n)
+    alphas = 1 - ((n - 1) * d)[defined] / (n1 * (n - n1))[defined]
+    low, high = np.quantile(alphas, [0.025, 0.975])
+    return float(low), float(high)
+
+
+if __name__ == "__main__":
+    main()

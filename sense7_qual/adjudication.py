@@ -1,0 +1,198 @@
+"""Adjudication: where the coders disagree, and the decisions that come out of settling it.
+
+Nothing here changes a coder's own decisions: consensus and majority are decisions of coders of those names,
+which agreement never counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.acts import RESERVED_CODERS, Act, standing
+from sense7_qual.errors import ActError
+from sense7_qual.tables import DECISIONS
+
+__all__ = ["consensus", "disagreements", "majority"]
+
+_KEY: Final = ["unit_id", "code"]
+
+_QUEUE: Final = {
+    "unit_id": "string",
+    "code": "string",
+    "n_coders": "int64",
+    "n_applied": "int64",
+    "applied_by": "string",
+    "not_applied_by": "string",
+    "disagreement": "float64",
+}
+
+
+def disagreements(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return every unit × code on which coders disagree, the hardest first.
+
+    Only coders who have finished the unit count. Decisions of `consensus`, `majority` and `pooled` are left
+    out.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool).
+
+    Returns
+    -------
+    DataFrame
+        One row per disputed unit × code: unit_id, code; n_coders (who decided), n_applied (who applied the
+        code); applied_by and not_applied_by (their pseudonyms, sorted, joined by ", "); disagreement (share
+        of the pairs of coders that disagree, above 0 to 1). Ordered by disagreement, then by the number of
+        codes disputed on the unit, both falling, then by unit_id and code.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                           "applied": [True, True, False]})
+    >>> disagreements(decisions)[["applied_by", "not_applied_by", "disagreement"]].round(3).values.tolist()
+    [['ana, ben', 'cleo', 0.667]]
+    """
+    decisions = DECISIONS.check(decisions)
+    tally = _tally(decisions)
+    tally = tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])]
+    absent = tally["n_coders"] - tally["n_applied"]
+    pairs = tally["n_coders"] * (tally["n_coders"] - 1) / 2
+    queue = tally.assign(
+        disagreement=tally["n_applied"] * absent / pairs,
+        disputed=tally.groupby("unit_id")["code"].transform("size"),
+    )
+    order = queue.sort_values(
+        ["disagreement", "disputed", "unit_id", "code"], ascending=[False, False, True, True], kind="stable"
+    )
+    return _with_names(order, decisions)[list(_QUEUE)].astype(_QUEUE).reset_index(drop=True)
+
+
+def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: bool = False) -> pd.DataFrame:
+    """Return the agreed decisions: what all coders decided alike, and what was ruled where they did not.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+    rulings : iterable of Act
+        Acts of kind "rule"; acts of other kinds are passed over, except that an undone ruling does not
+        count. The latest ruling on a unit × code stands, also against coders who agree with each other.
+    single : bool
+        Whether a unit that one coder alone decided on counts as agreed. It does not by default, because
+        nobody agreed with that coder; say True for the usual design in which part of the units is coded
+        twice and the rest by one coder, and report the share that was coded twice.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder ("consensus"), code, applied (bool). A disputed unit × code without a ruling has no
+        row: it is undecided, not absent.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+    ActError
+        A ruling does not say whether the code applies.
+
+    Examples
+    --------
+    >>> decisions = pd.DataFrame({"unit_id": ["m1", "m1", "m2", "m2"], "coder": ["ana", "ben"] * 2,
+    ...                           "code": "interest", "applied": [True, True, True, False]})
+    >>> consensus(decisions)[["unit_id", "applied"]].values.tolist()
+    [['m1', True]]
+    >>> from sense7_qual import acts
+    >>> from sense7_qual.codebook import Codebook
+    >>> ruling = acts.rule(coder="dora", unit_id="m2", code="interest", applied=False,
+    ...                    codebook=Codebook.read("sense7"))
+    >>> consensus(decisions, rulings=[ruling])[["unit_id", "applied"]].values.tolist()
+    [['m1', True], ['m2', False]]
+    """
+    tally = _tally(DECISIONS.check(decisions))
+    unanimous = (tally["n_applied"] == 0) | (tally["n_applied"] == tally["n_coders"])
+    agreed = tally[unanimous & (tally["n_coders"] >= (1 if single else 2))]
+    verdicts = {
+        (unit_id, code): bool(n_applied)
+        for unit_id, code, n_applied in zip(
+            agreed["unit_id"], agreed["code"], agreed["n_applied"], strict=True
+        )
+    }
+    verdicts |= _latest_rulings(rulings)
+    order = {key: place for place, key in enumerate(zip(tally["unit_id"], tally["code"], strict=True))}
+    keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
+    rows = [(unit_id, "consensus", code, verdicts[unit_id, code]) for unit_id, code in keys]
+    return DECISIONS.check(pd.DataFrame(rows, columns=list(DECISIONS.columns)))
+
+
+def majority(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return what more than half of the coders decided on each unit × code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
+        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder ("majority"), code, applied (bool). A tie has no row: it is undecided, not absent.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                           "applied": [True, True, False]})
+    >>> majority(decisions).values.tolist()
+    [['m1', 'majority', 'interest', True]]
+    """
+    tally = _tally(DECISIONS.check(decisions))
+    tally = tally[2 * tally["n_applied"] != tally["n_coders"]]
+    applied = 2 * tally["n_applied"] > tally["n_coders"]
+    decided = tally[_KEY].assign(coder="majority", applied=applied.astype(bool))
+    return DECISIONS.check(decided[list(DECISIONS.columns)])
+
+
+def _tally(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Count, for each unit × code in the order of first appearance, who decided and who applied the code."""
+    own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
+    grouped = own.groupby(_KEY, sort=False)["applied"]
+    return grouped.agg(n_coders="size", n_applied="sum").reset_index()
+
+
+def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+    """Add who applied the code and who did not."""
+    own = (
+        decisions[~decisions["coder"].isin(RESERVED_CODERS)].merge(queue[_KEY], on=_KEY).sort_values("coder")
+    )
+    for name, mask in (("applied_by", own["applied"]), ("not_applied_by", ~own["applied"])):
+        joined = own[mask].groupby(_KEY)["coder"].agg(", ".join).rename(name)
+        queue = queue.merge(joined, how="left", left_on=_KEY, right_index=True)
+    return queue
+
+
+def _latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], bool]:
+    """Return the last verdict on each unit × code, by time and then by the order given."""
+    latest: dict[tuple[str, str], bool] = {}
+    for act in sorted((act for act in standing(rulings) if act.kind == "rule"), key=lambda act: act.at):
+        if not isinstance(act.applied, bool | np.bool_):
+            raise ActError(
+                f"ruling on unit {act.unit_id!r}, code {act.code!r}: expected applied to be True or False – "
+                f"found {type(act.applied).__name__} – rule again."
+            )
+        latest[str(act.unit_id), str(act.code)] = bool(act.applied)
+    return latest

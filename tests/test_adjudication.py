@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7_qual import acts, adjudication
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, TableError
+from sense7_qual.tables import DECISIONS
+
+SENSE7 = Codebook.read("sense7")
+
+
+def decisions_of(*rows: tuple[str, str, str, int]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    return frame.assign(applied=frame["applied"].astype(bool))
+
+
+def rule(unit_id: str, applied: bool, *, at: str, coder: str = "dora", code: str = "interest") -> acts.Act:
+    return acts.rule(coder=coder, unit_id=unit_id, code=code, applied=applied, codebook=SENSE7, at=at)
+
+
+def as_dict(decisions: pd.DataFrame) -> dict[tuple[str, str], bool]:
+    return {(row.unit_id, row.code): row.applied for row in decisions.itertuples()}
+
+
+DISPUTED = decisions_of(
+    ("m1", "ana", "interest", 1), ("m1", "ben", "interest", 1), ("m1", "cleo", "interest", 0),
+    ("m2", "ana", "interest", 1), ("m2", "ben", "interest", 0),
+    ("m3", "ana", "interest", 0), ("m3", "ben", "interest", 1),
+    ("m3", "ana", "affective", 1), ("m3", "ben", "affective", 0),
+    ("m4", "ana", "interest", 1), ("m4", "ben", "interest", 1),
+    ("m5", "ana", "interest", 0), ("m5", "ben", "interest", 0),
+    ("m6", "ana", "interest", 1),
+)  # fmt: skip
+
+
+def test_disagreements_come_hardest_first() -> None:
+    queue = adjudication.disagreements(DISPUTED)
+    # Two coders apart (1.0) before two against one (0.667); m3 has two disputed codes, m2 one.
+    assert queue[["unit_id", "code"]].to_numpy().tolist() == [
+        ["m3", "affective"], ["m3", "interest"], ["m2", "interest"], ["m1", "interest"],
+    ]  # fmt: skip
+    assert queue["disagreement"].tolist() == pytest.approx([1, 1, 1, 2 / 3])
+    last = queue.iloc[-1]
+    assert (last["n_coders"], last["n_applied"]) == (3, 2)
+    assert (last["applied_by"], last["not_applied_by"]) == ("ana, ben", "cleo")
+
+
+def test_disagreements_do_not_depend_on_row_order_or_computed_decisions() -> None:
+    expected = adjudication.disagreements(DISPUTED)
+    computed = pd.concat([DISPUTED, adjudication.majority(DISPUTED), adjudication.consensus(DISPUTED)])
+    pd.testing.assert_frame_equal(
+        adjudication.disagreements(computed.sample(frac=1, random_state=3)), expected
+    )
+
+
+def test_consensus_needs_two_coders_unless_told_otherwise() -> None:
+    agreed = {("m4", "interest"): True, ("m5", "interest"): False}
+    found = adjudication.consensus(DISPUTED)
+    assert as_dict(found) == agreed
+    assert set(found["coder"]) == {"consensus"}
+    assert as_dict(adjudication.consensus(DISPUTED, single=True)) == agreed | {("m6", "interest"): True}
+
+
+def test_the_latest_ruling_stands_also_against_unanimity() -> None:
+    rulings = [
+        rule("m2", True, at="2026-03-02T10:00:00.000Z", coder="eli"),
+        rule("m2", False, at="2026-03-01T10:00:00.000Z"),
+        rule("m4", False, at="2026-03-01T10:00:00.000Z"),
+    ]
+    for order in (rulings, rulings[::-1]):
+        found = as_dict(adjudication.consensus(DISPUTED, rulings=order))
+        assert found == {("m2", "interest"): True, ("m4", "interest"): False, ("m5", "interest"): False}
+
+
+def test_a_ruling_on_a_unit_that_nobody_finished_is_a_decision() -> None:
+    ruling = rule("m9", True, at="2026-03-01T10:00:00.000Z")
+    found = adjudication.consensus(DECISIONS.empty(), rulings=[ruling])
+    assert found.to_numpy().tolist() == [["m9", "consensus", "interest", True]]
+
+
+def test_an_undone_ruling_does_not_count_and_other_acts_are_passed_over() -> None:
+    ruling = rule("m2", True, at="2026-03-01T10:00:00.000Z")
+    others = [
+        acts.apply(coder="ana", unit_id="m2", code="interest", codebook=SENSE7),
+        acts.finish(coder="ana", unit_id="m2", codebook=SENSE7),
+    ]
+    assert ("m2", "interest") in as_dict(adjudication.consensus(DISPUTED, rulings=[*others, ruling]))
+    undone = [*others, ruling, acts.undo(ruling, codebook=SENSE7)]
+    pd.testing.assert_frame_equal(
+        adjudication.consensus(DISPUTED, rulings=undone), adjudication.consensus(DISPUTED)
+    )
+
+
+def test_a_ruling_without_a_verdict_is_refused() -> None:
+    broken = SimpleNamespace(
+        kind="rule", coder="dora", at="2026-03-01", unit_id="m2", code="interest", applied="yes", act_id="a1"
+    )
+    with pytest.raises(ActError, match=r"unit 'm2', code 'interest'.*True or False"):
+        adjudication.consensus(DISPUTED, rulings=[broken])
+
+
+def test_majority_leaves_ties_out() -> None:
+    found = adjudication.majority(DISPUTED)
+    assert as_dict(found) == {
+        ("m1", "interest"): True, ("m4", "interest"): True,
+        ("m5", "interest"): False, ("m6", "interest"): True,
+    }  # fmt: skip
+    assert set(found["coder"]) == {"majority"}
+
+
+def test_no_decisions_give_no_rows() -> None:
+    empty = DECISIONS.empty()
+    assert adjudication.disagreements(empty).empty
+    assert list(adjudication.consensus(empty).columns) == list(DECISIONS.columns)
+    assert adjudication.majority(empty).empty
+
+
+def test_what_is_not_decisions_is_refused() -> None:
+    for function in (adjudication.disagreements, adjudication.consensus, adjudication.majority):
+        with pytest.raises(TableError, match="more than once"):
+            function(pd.concat([DISPUTED, DISPUTED]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["m1", "m2", "m3"]), st.sampled_from(["ana", "ben", "cleo"])), st.booleans()
+    )
+)
+def test_every_unit_is_agreed_or_disputed_or_singly_coded(verdicts: dict[tuple[str, str], bool]) -> None:
+    decisions = decisions_of(
+        *[(unit, coder, "interest", applied) for (unit, coder), applied in verdicts.items()]
+    )
+    disputed = set(adjudication.disagreements(decisions)["unit_id"])
+    agreed = set(adjudication.consensus(decisions, single=True)["unit_id"])
+    assert disputed | agreed == set(decisions["unit_id"])
+    assert not disputed & agreed
