@@ -1,0 +1,230 @@
+"""Result frames made ready for print: labels, order, the reasons for what is missing, and APA numbers.
+
+What tables and figures share. A result frame has one row per code with unrounded numbers; here its codes get
+the codebook's labels and order, its reason codes become words, and its numbers become text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.tables import require_column
+
+__all__ = [
+    "AGREEMENT_COLUMNS",
+    "LINK_COLUMNS",
+    "MISSING",
+    "coefficient",
+    "count",
+    "count_range",
+    "interval",
+    "level",
+    "number",
+    "of_source",
+    "p_value",
+    "percent",
+    "reason_words",
+    "rows",
+]
+
+MISSING: Final = "–"
+"""Printed for a value that could not be computed or is not known."""
+
+# fmt: off
+AGREEMENT_COLUMNS: Final = (
+    "code", "n_units", "n_coders", "n_clusters", "prevalence", "percent", "alpha", "alpha_low", "alpha_high",
+    "n_boot", "n_undefined", "reason",
+)
+"""What a table or figure needs of the result of `agreement.by_code`."""
+
+LINK_COLUMNS: Final = (
+    "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
+    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "n_boot", "n_undefined", "reason",
+)
+# fmt: on
+"""What a table or figure needs of the result of `links.code_to_rating`."""
+
+_REASONS: Final[Mapping[str, str]] = {
+    "no_pairable_units": "no text was finished by two or more coders",
+    "no_variation": "every decision was the same, so agreement beyond chance is not defined",
+    "no_disagreement": "the coders never disagreed, so resampling cannot tell how far below 1 α could be",
+    "no_rated_units": "no decided text has a rating",
+    "constant_rating": "every rating was the same",
+    "code_never_applied": "the code was never applied",
+    "code_always_applied": "the code was applied to every text",
+    "complete_separation": "the ratings with and without the code do not overlap",
+    "no_variation_between_clusters": "no cluster makes a difference to the effect",
+    "one_cluster": "all texts belong to one cluster",
+    "few_clusters": "too few clusters have, or lack, the code",
+}
+
+
+def rows(
+    result: pd.DataFrame, columns: Iterable[str], *, frame_name: str, codebook: Codebook | None
+) -> list[dict[str, Any]]:
+    """Return the rows of a result as dictionaries with a `label`, in the order of the codebook.
+
+    Without a codebook the label is the code's id and the order is the frame's. Two codes with one label are
+    told apart by their ids.
+
+    Raises
+    ------
+    TableError
+        A column is missing, or a code has several rows.
+    CodebookError
+        A code is not in the codebook.
+    """
+    for name in columns:
+        require_column(result, name, frame_name=frame_name)
+    codes = [str(code) for code in result["code"]]
+    twice = sorted({code for code in codes if codes.count(code) > 1})
+    if twice:
+        raise TableError(
+            f"{frame_name}: expected one row per code – found several for {first_three(twice)} – "
+            "pass one group of rows at a time."
+        )
+    records = zip(codes, result.to_dict("records"), strict=True)
+    names = _labels(codes, codebook)
+    labelled = [{str(k): v for k, v in record.items()} | {"label": names[code]} for code, record in records]
+    if codebook is None:
+        return labelled
+    return sorted(labelled, key=lambda row: codebook.ids.index(str(row["code"])))
+
+
+def _labels(codes: Sequence[str], codebook: Codebook | None) -> dict[str, str]:
+    if codebook is None:
+        return {code: code for code in codes}
+    names = {code: codebook.code(code).label for code in codes}
+    every = list(names.values())
+    return {code: f"{name} ({code})" if every.count(name) > 1 else name for code, name in names.items()}
+
+
+def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return the rows of `links` that belong to one source: a coder, "majority" or "consensus".
+
+    Raises
+    ------
+    TableError
+        There is no column `source`, or no row of this source.
+    """
+    require_column(links, "source", frame_name="links")
+    known = list(dict.fromkeys(str(name) for name in links["source"]))
+    if source not in known:
+        raise TableError(
+            f"links: expected rows of source {source!r} – found sources {first_three(known) or 'none'} – "
+            f"{did_you_mean(source, known)}"
+        )
+    return links[links["source"].astype("string") == source]
+
+
+def reason_words(reason: Any) -> str:
+    """Return a reason code in words; a code that is not known here is printed with spaces.
+
+    >>> reason_words("constant_rating")
+    'every rating was the same'
+    """
+    if pd.isna(reason) or not str(reason):
+        return "the result gives no reason"
+    return _REASONS.get(str(reason), str(reason).replace("_", " "))
+
+
+def number(value: Any, digits: int) -> str:
+    """Return a number with a true minus sign, and none before a zero.
+
+    >>> number(-1.25, 1), number(-0.001, 2), number(None, 2)
+    ('−1.2', '0.00', '–')
+    """
+    if not 1 <= digits <= 6:
+        raise QualError(f"report: expected digits from 1 to 6 – found {digits} – 2 is the usual number.")
+    if pd.isna(value):
+        return MISSING
+    text = f"{abs(float(value)):.{digits}f}"
+    return f"−{text}" if float(value) < 0 and float(text) != 0 else text
+
+
+def coefficient(value: Any, digits: int) -> str:
+    """Return a number that cannot exceed 1 without the zero before its point (APA 7, section 6.36).
+
+    >>> coefficient(0.7681, 2), coefficient(-0.046, 2), coefficient(1, 2)
+    ('.77', '−.05', '1.00')
+    """
+    text = number(value, digits)
+    return text.replace("0.", ".", 1) if text.removeprefix("−").startswith("0.") else text
+
+
+def interval(low: Any, high: Any, digits: int) -> str:
+    """Return an interval of coefficients, or the missing sign where both ends are missing.
+
+    >>> interval(0.61, 0.8, 2)
+    '[.61, .80]'
+    """
+    if pd.isna(low) and pd.isna(high):
+        return MISSING
+    return f"[{coefficient(low, digits)}, {coefficient(high, digits)}]"
+
+
+def percent(share: Any) -> str:
+    """Return a share (0–1) as a percentage; 0.0 and 100.0 are printed only for exactly none and all.
+
+    >>> percent(0.9123), percent(0.99999), percent(1)
+    ('91.2', '> 99.9', '100.0')
+    """
+    if pd.isna(share):
+        return MISSING
+    text = f"{100 * float(share):.1f}"
+    if text == "100.0" and share < 1:
+        return "> 99.9"
+    return "< 0.1" if text == "0.0" and share > 0 else text
+
+
+def p_value(value: Any) -> str:
+    """Return a p-value with three decimals, and below .001 as such (APA 7, section 6.36).
+
+    >>> p_value(0.0004), p_value(0.0456), p_value(1.0)
+    ('< .001', '.046', '> .999')
+    """
+    if pd.isna(value):
+        return MISSING
+    if float(value) < 0.001:
+        return "< .001"
+    text = f"{float(value):.3f}"
+    return "> .999" if text == "1.000" else text[1:]
+
+
+def count(value: Any) -> str:
+    """Return a count with commas between thousands.
+
+    >>> count(1860)
+    '1,860'
+    """
+    return MISSING if pd.isna(value) else f"{int(value):,}"
+
+
+def count_range(counts: Iterable[Any]) -> str:
+    """Return what some counts have in common, or the range between the rows.
+
+    >>> count_range([40, 40]), count_range([38, 40])
+    ('40', '38–40')
+    """
+    known = sorted({int(value) for value in counts if not pd.isna(value)})
+    if not known:
+        return "none"
+    return count(known[0]) if len(known) == 1 else f"{count(known[0])}–{count(known[-1])}"
+
+
+def level(confidence_level: float) -> str:
+    """Return a confidence level as a percentage.
+
+    >>> level(0.95)
+    '95%'
+    """
+    if not 0 < confidence_level < 1:
+        raise QualError(
+            f"report: expected a confidence_level between 0 and 1 – found {confidence_level} – 0.95 is usual."
+        )
+    return f"{100 * confidence_level:g}%"

@@ -1,0 +1,302 @@
+"""The four tables: what stands in their cells, and what their notes say."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7_qual import agreement, links, report
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.tables import CODINGS
+
+CODEBOOK = Codebook(
+    name="study",
+    title="A <study>",
+    version="2",
+    valence=("met", "unmet"),
+    source="Somebody (2025).",
+    codes=(
+        Code(
+            id="warm",
+            label="Warm | kind",
+            definition="Warmth.",
+            use_when=("first", "second"),
+            avoid_when=("never",),
+            examples=("It was kind.",),
+            counter_examples=("It was quick.",),
+            source="theory",
+            rules_source="the team",
+        ),
+        Code(id="cold", label="Cold", parent="warm", origin="model"),
+        Code(id="group", label="Group", codable=False, rules_source="the team"),
+    ),
+)
+
+
+def agreement_frame(**changes: object) -> pd.DataFrame:
+    row = {
+        "code": "warm", "n_units": 1200, "n_coders": 2, "n_clusters": 40, "prevalence": 0.254,
+        "percent": 0.9123, "alpha": 0.7681, "alpha_low": 0.6412, "alpha_high": 0.8666,
+        "n_boot": 2000, "n_undefined": 0, "reason": None,
+    }  # fmt: skip
+    return pd.DataFrame([row | changes])
+
+
+def link_frame(**changes: object) -> pd.DataFrame:
+    row = {
+        "code": "warm", "source": "majority", "n_with": 61, "n_without": 239, "n_clusters": 40,
+        "mean_with": 3.9, "mean_without": 3.55, "mean_difference": 0.35, "rank_biserial": 0.214,
+        "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
+        "n_boot": 2000, "n_undefined": 0, "reason": None,
+    }  # fmt: skip
+    return pd.DataFrame([row | changes])
+
+
+def notes_of(table: report.Table) -> str:
+    return " ".join(table.notes)
+
+
+def test_codebook_table_has_every_part_of_a_code() -> None:
+    table = report.codebook_table(CODEBOOK)
+    assert table.rows[0] == (
+        "Warm | kind", "Warmth.", "• first\n• second", "never", "• It was kind.\n• Not: It was quick.",
+        "deductive\ntheory",
+    )  # fmt: skip
+    assert table.rows[1] == ("Cold\n(under Warm | kind)", "–", "–", "–", "–", "proposed by a model")
+    assert table.rows[2][0] == "Group\n(groups other codes; not applied itself)"
+    notes = notes_of(table)
+    assert "– = not given in the codebook." in notes
+    assert "Rules and examples: the team (Warm | kind, Group)." in notes
+    assert "Source of the codebook: Somebody (2025). " in notes
+    assert f"version 2, fingerprint {CODEBOOK.fingerprint}." in notes
+    assert "longtable" in table.latex()
+
+
+def test_shipped_codebook_is_complete() -> None:
+    table = report.codebook_table(Codebook.read("sense7"))
+    assert len(table.rows) == 7
+    assert all(cell != "–" for row in table.rows for cell in row)
+
+
+def test_reliability_row_is_rounded_here() -> None:
+    table = report.reliability_table(agreement_frame(), codebook=CODEBOOK)
+    assert table.headers == ("Code", "n", "Prevalence (%)", "Agreement (%)", "α", "95% CI")
+    assert table.rows == (("Warm | kind", "1,200", "25.4", "91.2", ".77", "[.64, .87]"),)
+    assert report.reliability_table(agreement_frame(), digits=3).rows[0][4:] == (".768", "[.641, .867]")
+
+
+def test_reliability_foot_says_what_a_reviewer_asks() -> None:
+    table = report.reliability_table(
+        agreement_frame(n_undefined=12),
+        codebook=CODEBOOK,
+        confidence_level=0.9,
+        cluster_name="participants",
+        notes=("Seed: 7.",),
+    )
+    notes = notes_of(table)
+    assert table.headers[-1] == "90% CI"
+    assert "90% CI: bootstrap over whole participants (number: 40; B = 2,000 resamples)" in notes
+    assert "Resamples in which α was not defined: Warm | kind 12." in notes
+    assert "(coders: 2)" in notes
+    assert ".800" in notes
+    assert ".667" in notes
+    assert "Krippendorff's (2004) conventions, which are not verdicts" in notes
+    assert "Seed: 7." in table.notes
+    assert f"fingerprint {CODEBOOK.fingerprint}. Codes without a result: Cold. Made with sense7_qual" in notes
+
+
+def test_resampled_texts_are_called_that() -> None:
+    assert "(number: 1,200, one text each;" in notes_of(
+        report.reliability_table(agreement_frame(n_clusters=1200))
+    )
+
+
+@pytest.mark.parametrize(
+    ("alpha", "digits", "note"),
+    [
+        (0.7996, 2, "Below .800 before rounding: warm."),
+        (0.6651, 2, "Below .667 before rounding: warm."),
+        (0.7996, 4, None),
+        (0.8, 2, None),
+        (0.79, 2, None),
+    ],
+)
+def test_alpha_that_reaches_a_convention_by_rounding_is_named(
+    alpha: float, digits: int, note: str | None
+) -> None:
+    notes = notes_of(report.reliability_table(agreement_frame(alpha=alpha), digits=digits))
+    assert ("before rounding" in notes) == (note is not None)
+    assert note is None or note in notes
+
+
+def test_missing_numbers_are_dashes_with_their_reason() -> None:
+    codes = ["warm", "cold", "new"]
+    decisions = pd.DataFrame(
+        {
+            "unit_id": f"m{n}",
+            "coder": coder,
+            "code": code,
+            "applied": code == "warm" and (n + (coder == "a")) % 3 == 0,
+        }
+        for n in range(9)
+        for coder in ("a", "b")
+        for code in codes
+        if code != "new" or coder == "a"
+    )
+    frame = agreement.by_code(
+        decisions, cluster=pd.Series({f"m{n}": f"p{n % 4}" for n in range(9)}), n_boot=50, seed=1
+    )
+    table = report.reliability_table(frame)
+    assert table.rows[0][5] == "–"
+    assert table.rows[1] == ("cold", "9", "0.0", "100.0", "–", "–")
+    assert table.rows[2] == ("new", "0", "–", "–", "–", "–")
+    notes = notes_of(table)
+    assert "– = not computable: too few clusters have, or lack, the code (warm)." in notes
+    assert "agreement beyond chance is not defined (cold)" in notes
+    assert "no text was finished by two or more coders (new)" in notes
+    assert "95% CI: none, because nothing was resampled." in notes
+
+
+def test_dash_without_reason_is_still_explained_and_a_reason_without_dash_is_a_caution() -> None:
+    missing = report.reliability_table(agreement_frame(alpha_low=np.nan, alpha_high=np.nan))
+    assert "– = not computable: the result gives no reason (warm)." in missing.notes
+    caution = report.reliability_table(agreement_frame(reason="few_clusters"))
+    assert "To be read with caution: too few clusters have, or lack, the code (warm)." in caution.notes
+
+
+def test_a_result_of_no_rows_is_a_table_of_no_rows() -> None:
+    table = report.reliability_table(agreement_frame().iloc[:0])
+    assert table.rows == ()
+    assert "| Code |" in table.markdown()
+
+
+def test_link_row_and_foot() -> None:
+    table = report.link_table(
+        pd.concat([link_frame(), link_frame(source="ana", rank_biserial=0.9)]),
+        source="majority",
+        codebook=CODEBOOK,
+        rating="Empathy_Overall",
+        cluster_name="participants",
+    )
+    assert table.rows == (("Warm | kind", "61", "239", "0.35", ".21", "[−.01, .41]", "< .001", ".003"),)
+    assert table.title == "Association of codes with Empathy_Overall"
+    notes = notes_of(table)
+    assert "Whose decisions: the majority of the coders." in notes
+    assert "Benjamini–Hochberg over the codes tested for this source (number: 1)" in notes
+    assert "p: two-sided, with participants as clusters." in notes
+    assert "These are associations" in notes
+    coder = report.link_table(link_frame(source="ana"), source="ana")
+    assert "Whose decisions: coder ana." in notes_of(coder)
+
+
+def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
+    rng = np.random.default_rng(3)
+    units = pd.DataFrame(
+        {"unit_id": [f"m{n}" for n in range(80)], "case_id": [f"p{n % 20}" for n in range(80)]}
+    )
+    units["stars"] = rng.integers(1, 6, 80).astype(float)
+    applied = {"warm": rng.random(80) < 0.4, "cold": np.zeros(80, bool), "all": np.ones(80, bool)}
+    decisions = pd.concat(
+        pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": code, "applied": values})
+        for code, values in applied.items()
+    )
+    frame = links.code_to_rating(decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1)
+    table = report.link_table(frame, source="ana")
+    row = frame[frame["code"] == "warm"].iloc[0]
+    assert table.rows[0][1] == str(int(applied["warm"].sum()))
+    assert table.rows[0][3] == f"{row['mean_difference']:.2f}".replace("-", "−")
+    assert table.rows[1][3:] == ("–",) * 5
+    assert table.rows[2][3:] == ("–",) * 5
+    notes = notes_of(table)
+    assert "the code was never applied (cold)" in notes
+    assert "the code was applied to every text (all)" in notes
+    assert "(number: 1)" in notes
+
+
+def test_links_refuse_an_unknown_source_and_repeated_codes() -> None:
+    with pytest.raises(TableError, match="did you mean 'majority'"):
+        report.link_table(link_frame(), source="majorty")
+    with pytest.raises(TableError, match="one row per code"):
+        report.link_table(pd.concat([link_frame()] * 2), source="majority")
+
+
+def test_tables_refuse_what_they_cannot_print() -> None:
+    with pytest.raises(TableError, match="'alpha_low'"):
+        report.reliability_table(agreement_frame().drop(columns="alpha_low"))
+    with pytest.raises(CodebookError, match="did you mean 'warm'"):
+        report.reliability_table(agreement_frame(code="wram"), codebook=CODEBOOK)
+    with pytest.raises(QualError, match="confidence_level between 0 and 1"):
+        report.reliability_table(agreement_frame(), confidence_level=95)
+    with pytest.raises(QualError, match="digits from 1 to 6"):
+        report.link_table(link_frame(), source="majority", digits=0)
+
+
+UNITS = pd.DataFrame(
+    {
+        "unit_id": ["m1", "m2", "m3"],
+        "text": ["It was so | kind to me, **really**.", "word " * 60, "<b>kind</b>"],
+        "document_id": None,
+        "case_id": ["p1", "p2", None],
+        "position": 1,
+        "stars": [4.0, 2.5, np.nan],
+    }
+)
+CODED = CODINGS.check(
+    pd.DataFrame(
+        [
+            {"unit_id": "m1", "coder": "ana", "code": "warm", "start": 3, "end": 13},
+            {"unit_id": "m2", "coder": "ben", "code": "warm"},
+            {"unit_id": "m2", "coder": "ana", "code": "warm"},
+            {"unit_id": "m3", "coder": "ana", "code": "warm"},
+        ]
+    ).reindex(columns=list(CODINGS.columns))
+)
+
+
+def test_quote_table_prints_span_participant_rating_and_coders() -> None:
+    table = report.quote_table(CODED, UNITS, codebook=CODEBOOK, rating="stars", max_length=20, seed=7)
+    assert table.headers == ("Code", "Quote", "Participant", "stars", "Coders")
+    assert table.rows == (
+        ("Warm | kind", "word word word word […]", "p2", "2.50", "ana, ben"),
+        ("Warm | kind", "was so | k", "p1", "4", "ana"),
+        ("Warm | kind", "<b>kind</b>", "–", "–", "ana"),
+    )
+    assert "was so &#124; k" in table.markdown()
+    assert "&lt;b&gt;kind&lt;/b&gt;" in table.html()
+    assert "<b>" not in table.html()
+
+
+def test_quote_foot_states_the_rule() -> None:
+    table = report.quote_table(CODED, UNITS, codebook=CODEBOOK, per_code=4, rating="stars", seed=7)
+    notes = notes_of(table)
+    assert (
+        "up to 4 quotes per code and at most one per participant and code, drawn at random (seed 7)" in notes
+    )
+    assert "with the rating (stars) farthest from those chosen" in notes
+    assert "over 200 characters it is cut at a word boundary: […]" in notes
+    assert "Fewer than 4 participants have the code: Warm | kind (3), Cold (0)." in notes
+    assert "– as participant = not known" in notes
+    assert "identify a person" in notes
+    plain = report.quote_table(CODED, UNITS, codebook=CODEBOOK, seed=7)
+    assert plain.headers == ("Code", "Quote", "Participant", "Coders")
+    assert "farthest" not in notes_of(plain)
+
+
+def test_quote_table_shows_no_text_but_in_its_cells() -> None:
+    table = report.quote_table(CODED, UNITS, codebook=CODEBOOK, seed=7)
+    assert "kind" not in repr(table)
+    assert "word" not in repr(table)
+    with pytest.raises(QualError, match="max_length of 1 or more"):
+        report.quote_table(CODED, UNITS, codebook=CODEBOOK, max_length=0, seed=7)
+
+
+def test_importing_the_report_loads_nothing_heavy() -> None:
+    heavy = ("altair", "vl_convert", "scipy", "sklearn", "torch", "bertopic", "statsmodels", "matplotlib")
+    code = f"import sys, sense7_qual.report; print([m for m in {heavy!r} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,240 @@
+"""Texts survive every format: what a real parser reads back is what was typed, and nothing is mark-up."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import mistune
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sense7_qual.errors import QualError, TableError
+from sense7_qual.typeset import Table, escape_html, escape_latex, escape_markdown
+
+HOSTILE = [
+    "a|b", "|", "\\", "\\|", "\\\\|", "a\\", "`|`", "``` x", "*x*", "**b**", "_i_", "__b__", "~~s~~", "==m==",
+    "^s^ ~s~", "$x$", "$$y$$", r"\(x\)", r"\[y\]", r"\input{/etc/passwd}", r"\write18{ls}", r"\\[1em]",
+    "<script>alert(1)</script>", "<!-- c -->", "&amp;", "&copy", "<a@b.c>", "[l](javascript:x)",
+    "![i](//a.b/c)", "++i++", ">! x !<",
+    "[^1]", "[@cite]", "# h", "- l", "+ l", "* l", "1. l", "2) l", "> q", "===", "---", "| a | b |", ":---|",
+    "http://ex.am/p", "www.ex.am", "50% & more_#1", "{.c}", "}{", "x^2~y", "\"q\" ''r'' ``s''",
+    "-- ---", "?`!`",
+    "[laughs] hi", "*starred", "%comment", r"\end{tabular}", "</td></tr></table>", "line\nbreak",
+    "a\r\n\r\nb",
+    "\u2028sep", "\ttab", "nul\x00x", "bell\x07", "lone \ud800", "עברית שלום",
+    "👩‍👩‍👧 🇩🇪 é", "καλά α", "α", "−1 ≥ 2 ≤ →",
+    "  lead and trail  ", "",
+]  # fmt: skip
+
+
+def seen(text: str) -> str:
+    """What a reader sees of `text`: one space for white space, U+FFFD for what cannot be shown."""
+    text = re.sub("[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", " ", text)
+    text = re.sub("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+    return " ".join(text.split())
+
+
+class Page(HTMLParser):
+    """Reads cells, notes and caption of a page, and every tag and attribute in it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag == "br":
+            self.found[-1] += " "
+        elif tag in {"td", "th", "p", "caption"}:
+            self.found.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.found:
+            self.found[-1] += data
+
+    @property
+    def texts(self) -> list[str]:
+        return [seen(text) for text in self.found]
+
+
+def hostile_table(text: str, *, widths: tuple[float, ...] = ()) -> Table:
+    return Table(
+        f"T {text}",
+        ("Code", f"H {text}"),
+        ((text, "x"), ("x", text)),
+        notes=(f"N {text}", text),
+        widths=widths,
+    )
+
+
+def expected(text: str, *, foot_cell: bool) -> list[str]:
+    shown, cells = seen(text), ["Code", seen(f"H {text}"), seen(text), "x", "x", seen(text)]
+    return [seen(f"T {text}"), *cells, *([""] if foot_cell else []), seen(f"Note. N {text}"), shown]
+
+
+# Every plug-in that could read a text as something else.
+READ_MARKDOWN = mistune.create_markdown(
+    escape=False,
+    plugins=["table", "url", "strikethrough", "math", "footnotes", "mark", "insert", "superscript",
+             "subscript", "spoiler", "task_lists", "def_list", "abbr"],
+)  # fmt: skip
+
+
+def check_markdown(text: str) -> None:
+    page = Page(str(READ_MARKDOWN(hostile_table(text).markdown())))
+    assert [found for found in page.texts if found] == [f for f in expected(text, foot_cell=False) if f]
+    assert page.tags <= {"p", "strong", "em", "table", "thead", "tbody", "tr", "th", "td", "br"}
+
+
+def check_html(text: str) -> None:
+    page = Page(hostile_table(text).html())
+    assert [found for found in page.texts if found] == [f for f in expected(text, foot_cell=True) if f]
+    assert page.tags <= {"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "p", "em", "br"}
+    assert page.attributes <= {"class", "scope", "dir", "colspan"}
+
+
+# All that `escape_latex` may write, and what each prints.
+PRINTS = {
+    r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"\#": "#", r"\$": "$", r"\%": "%", r"\&": "&",
+    r"\_": "_", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<",
+    r"\textgreater{}": ">", r"\ensuremath{|}": "|", r"{\symbol{34}}": '"', r"\`{}": "`",
+    "{[}": "[", "{]}": "]",
+    "{*}": "*", r"\ensuremath{-}": "−", r"\ensuremath{\leq}": "≤", r"\ensuremath{\geq}": "≥",
+    r"\ensuremath{\leftarrow}": "←", r"\ensuremath{\rightarrow}": "→", r"\ensuremath{\alpha}": "α",
+    r"{\kern0pt}": "", r"\newline ": "\n", "~": "\xa0",
+}  # fmt: skip
+TOKENS = re.compile("|".join(re.escape(token) for token in sorted(PRINTS, key=len, reverse=True)))
+
+
+def printed(latex: str) -> str:
+    """What TeX prints, or an AssertionError where a character or command is left that TeX would act on."""
+    plain = TOKENS.split(latex)
+    for part in plain:
+        assert not re.search(r'[\\{}#$%&_~^"`*\[\]<>|]', part), part
+        assert "\n" not in part
+    joins = [PRINTS[token] for token in TOKENS.findall(latex)]
+    return "".join(part + join for part, join in zip(plain, [*joins, ""], strict=True))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_read_back_from_markdown(text: str) -> None:
+    check_markdown(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_read_back_from_html(text: str) -> None:
+    check_html(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_printed_by_latex(text: str) -> None:
+    assert seen(printed(escape_latex(text))) == seen(text)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_read_back_from_every_format(text: str) -> None:
+    check_markdown(text)
+    check_html(text)
+    assert seen(printed(escape_latex(text))) == seen(text)
+
+
+@given(st.text(alphabet="|\\`*_~$<>&[]()#-+=:.!{}^%\"',?/@ \nab1α", max_size=16))
+def test_any_mix_of_signs_is_read_back_from_every_format(text: str) -> None:
+    check_markdown(text)
+    check_html(text)
+    assert seen(printed(escape_latex(text))) == seen(text)
+
+
+def test_latex_breaks_ligatures_that_would_change_a_quote() -> None:
+    assert escape_latex("a--b") == r"a-{\kern0pt}-b"
+    assert escape_latex("''") == r"'{\kern0pt}'"
+
+
+def test_latex_alpha_is_the_statistic_but_not_a_letter_of_a_greek_word() -> None:
+    assert escape_latex("α = .80") == r"\ensuremath{\alpha} = .80"
+    assert escape_latex("καλά") == "καλά"
+
+
+def test_markdown_leaves_ordinary_text_readable() -> None:
+    text = "It asked, twice: how are you? (I wasn't – well…) 3.5 of 5!"
+    assert escape_markdown(text) == text
+
+
+def test_line_breaks_stay_in_the_cell() -> None:
+    assert escape_markdown("a\nb") == "a<br> b"
+    assert escape_html("a\r\nb") == "a<br>b"
+    assert escape_latex("a\nb") == "a\\newline b"
+
+
+@pytest.mark.parametrize("widths", [(), (0.5, 0.5)])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_latex_table_keeps_its_frame(text: str, widths: tuple[float, ...]) -> None:
+    source = hostile_table(text, widths=widths).latex(label="tab:x")
+    begun = re.findall(r"\\begin\{(\w+)\}", source)
+    assert begun == (["longtable"] if widths else ["table", "tabular"])
+    assert re.findall(r"\\end\{(\w+)\}", source) == begun[::-1]
+    rows = [
+        line for line in source.splitlines() if line.endswith(r" \\") and not line.startswith(r"\caption")
+    ]
+    assert len(rows) == (4 if widths else 3)
+    # One separator in each row: every other ampersand is escaped.
+    assert all(len(re.findall(r"(?<!\\)&", row)) == 1 for row in rows)
+    assert source.count(r"\label{tab:x}") == 1
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", source.replace(r"\\", "")):
+        depth += 1 if brace == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+
+
+def test_latex_label_is_refused_where_it_is_not_one() -> None:
+    with pytest.raises(QualError, match="'tab:reliability'"):
+        hostile_table("x").latex(label="a}b")
+
+
+def test_html_has_caption_scopes_and_no_style() -> None:
+    page = Table("T", ("Code", "n"), (("a", "1"),), notes=("N",), alignments=("left", "right")).html()
+    assert "<caption>T</caption>" in page
+    assert page.count('<th scope="col"') == 2
+    assert '<th scope="row" class="text" dir="auto">a</th>' in page
+    assert '<td class="number" dir="auto">1</td>' in page
+    assert "style" not in page
+
+
+def test_repr_has_counts_and_no_cell() -> None:
+    table = Table("T", ("Code", "Quote"), (("a", "secret words"),), notes=("secret note",))
+    assert repr(table) == "Table('T', 1 rows, 2 columns)"
+    assert "secret words" in table._repr_html_()
+
+
+def test_rows_must_fit_the_columns() -> None:
+    with pytest.raises(TableError, match="expected 2 cells in every row") as refused:
+        Table("T", ("Code", "Quote"), (("a", "b"), ("secret words",)))
+    assert "row 1" in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".html", ".HTML"])
+def test_write_by_suffix(tmp_path, suffix: str) -> None:
+    table = hostile_table("é 👍 α")
+    path = tmp_path / f"table{suffix}"
+    table.write(path)
+    content = path.read_bytes().decode()
+    if suffix.lower() == ".html":
+        assert content.startswith("<!DOCTYPE html>")
+        assert '<meta charset="utf-8">' in content
+        assert table.html() in content
+    else:
+        assert content == {".md": table.markdown(), ".tex": table.latex()}[suffix]
+
+
+def test_write_refuses_another_suffix(tmp_path) -> None:
+    with pytest.raises(QualError, match=r"\.md, \.tex, \.html"):
+        hostile_table("x").write(str(tmp_path / "table.docx"))
+    assert not list(tmp_path.iterdir())
