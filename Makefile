@@ -1,0 +1,71 @@
+# Two commands do everything: `make lab` opens the coding notebook, `make test` checks it all.
+# Each sets up what it needs: a virtual environment in .venv, and for the tests Chromium and the npm packages.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+NODE_READY := frontend/node_modules/.ready
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
+FAST := not browser and not model and not crash and not notebook and not frontend and not real
+
+.PHONY: help setup lab check test bench frontend example system lint clean
+
+help:
+	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
+	@echo "make test      everything: lint, types, all tests (browser, model, crash, notebooks)"
+	@echo "make check     lint, types and the fast tests (under 3 minutes)"
+	@echo "make setup     the virtual environment alone"
+	@echo "make bench     the benchmarks (figures, not tests)"
+	@echo "make frontend  build the widgets' bundle from its TypeScript sources (needs Node)"
+	@echo "make example   make the synthetic example data anew"
+
+setup: $(READY)
+
+# torch goes in first and alone: other packages would pull a build of several gigabytes.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sense7_qual needs Python 3.11 or newer; name one: make PYTHON=python3.12 …"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "$$(grep '^torch==' constraints.txt)"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+lab: $(READY)
+	$(BIN)/jupyter lab $(AS_ROOT) notebooks/01_coding.ipynb
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check: lint
+	$(BIN)/python -m pytest -q -m "$(FAST)"
+
+test: lint system $(NODE_READY)
+	$(BIN)/python -m pytest -q --cov --cov-report=term
+
+# A browser for the widget's tests; nothing where there is one.
+system:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  $(SUDO) apt-get update -qq && \
+	  $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
+	@command -v npm >/dev/null || { \
+	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends nodejs npm; }
+
+$(NODE_READY): frontend/package-lock.json
+	cd frontend && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+frontend: $(NODE_READY)
+	cd frontend && npm run --silent check && npm run --silent build
+
+example: $(READY)
+	$(BIN)/python scripts/make_example.py
+
+bench: $(READY)
+	@for script in benchmarks/[a-z]*.py; do echo "## $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) frontend/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

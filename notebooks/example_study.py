@@ -1,0 +1,39 @@
+"""The example study that notebooks 02 to 04 work on: synthetic texts, coded by three synthetic coders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+import sense7_qual as qual
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+def study(folder: str = "studies/example") -> qual.Store:
+    """Open the study that notebook 01 makes (or make it), with the synthetic coders' acts in it."""
+    if Path(folder).exists():
+        store = qual.Store(folder)
+    else:
+        store = qual.Store.create(folder, units=explanations(), codebook=qual.Codebook.read("sense7"))
+    lines = (DATA / "example_acts.jsonl").read_text(encoding="utf-8").splitlines()
+    acts = [qual.acts.Act(**json.loads(line)) for line in lines]
+    for coder in ("ana", "ben", "chi", "lead"):
+        store.append([act for act in acts if act.coder == coder])  # a second time this changes nothing
+    return store
+
+
+def explanations() -> pd.DataFrame:
+    """Read the synthetic explanations, each column by its role."""
+    return qual.corpus.read(
+        DATA / "explanations.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        position="Position",
+        context="Context",
+        ratings=["EmpathyOverall"],
+    )
