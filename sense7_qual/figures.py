@@ -147,7 +147,7 @@ def agreement_plot(
     lowest = min([0.0, *(row[name] for row in rows for name in ("at", "low") if row[name] is not None)])
     return _drawn(
         rows,
-        domain=(math.floor(lowest * 5) / 5, 1.0),
+        domain=(math.floor((lowest + 0.002) * 5) / 5, 1.0),
         titles=(title, "Dashed: conventions .667 and .800"),
         marks={0.667: ".667", 0.8: ".800"},
         columns=columns,

@@ -24,11 +24,12 @@ _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 # Characters with a meaning in HTML, in mathematics (Jupyter) or to the table parser become entities, which
-# are never read as structure; the rest of Markdown's punctuation takes a backslash and stays readable.
+# are never read as structure; the rest of Markdown's punctuation takes a backslash and stays readable. (Not
+# the closing bracket: `\[ … \]` is mathematics to some readers.)
 _MARKDOWN_ENTITIES: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;", "\\": "&#92;", "$": "&#36;", "@": "&#64;"}
 )
-_MARKDOWN_SIGNS = re.compile(r"([*_`\[\]~^{}]|(?<==)=|=(?==)|(?<=\+)\+|\+(?=\+))")
+_MARKDOWN_SIGNS = re.compile(r"([*_`\[~^{}]|(?<==)=|=(?==)|(?<=\+)\+|\+(?=\+))")
 _MARKDOWN_BLOCK_START = re.compile(r"^([-+#=:])|^(\d{1,9})(?=[.)](?:\s|$))")
 _MARKDOWN_LINKS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
@@ -72,6 +73,7 @@ _STYLE: Final = (
     "table.qual-table thead{border-bottom:1px solid}table.qual-table tfoot{border-top:1px solid}"
     "table.qual-table th.text,table.qual-table td.text,table.qual-table tfoot td{text-align:left}"
     "table.qual-table th.number,table.qual-table td.number{text-align:right;white-space:nowrap}"
+    "table.qual-table tbody th{font-weight:normal}"
     "table.qual-table th,table.qual-table td{padding:.25em .6em;vertical-align:top}"
     "table.qual-table tfoot p{margin:.2em 0;max-width:60em}</style>\n"
 )

@@ -102,7 +102,7 @@ def test_reliability_foot_says_what_a_reviewer_asks() -> None:
     assert table.headers[-1] == "90% CI"
     assert "90% CI: bootstrap over whole participants (number: 40; B = 2,000 resamples)" in notes
     assert "Resamples in which α was not defined: Warm | kind 12." in notes
-    assert "(coders: 2)" in notes
+    assert "(number of coders: 2)" in notes
     assert ".800" in notes
     assert ".667" in notes
     assert "Krippendorff's (2004) conventions, which are not verdicts" in notes

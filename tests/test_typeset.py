@@ -166,6 +166,10 @@ def test_markdown_leaves_ordinary_text_readable() -> None:
     assert escape_markdown(text) == text
 
 
+def test_markdown_intervals_are_not_mathematics() -> None:
+    assert escape_markdown("[.61, .80]") == r"\[.61, .80]"
+
+
 def test_line_breaks_stay_in_the_cell() -> None:
     assert escape_markdown("a\nb") == "a<br> b"
     assert escape_html("a\r\nb") == "a<br>b"
