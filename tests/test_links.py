@@ -152,6 +152,25 @@ def test_resampling_counts_is_resampling_participants() -> None:
     assert fast.std() == pytest.approx(np.std(slow), rel=0.1)
 
 
+def test_interval_is_widened_by_the_clusters_on_the_rarer_side() -> None:
+    case = np.repeat(np.arange(20), 5)
+    applied = (np.arange(100) % 5 < 2) & (case < 7)
+    rating = np.random.default_rng(11).integers(1, 6, 100).astype(float)
+    decisions, units = frames(applied, rating, case)
+    row = link(decisions, units, n_boot=2000, confidence_level=0.9).iloc[0]
+    order = np.argsort(units["case_id"].to_numpy(), kind="stable")
+    number = pd.factorize(units["case_id"], sort=True)[0]
+    counts = links._count(applied[order], rating[order], number[order])
+    resampled = links._resampled(counts, links._cluster_weights(20, n_boot=2000, seed=7))
+    z = stats.t.ppf(0.95, 6) * np.sqrt(7 / 6)  # seven of the twenty participants have the code
+    expected = np.nanquantile(resampled, stats.norm.cdf([-z, z]))
+    assert [row["rank_biserial_low"], row["rank_biserial_high"]] == pytest.approx(expected, abs=1e-12)
+    assert row["n_undefined"] == np.isnan(resampled).sum()
+    left_out = links._left_out(counts)
+    error = np.sqrt(19 / 20 * np.square(left_out - left_out.mean()).sum())
+    assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["rank_biserial"]) / error, 6))
+
+
 def test_leaving_out_a_cluster_is_leaving_out_its_units() -> None:
     applied, rating, case = study(np.random.default_rng(6), participants=12)
     found = links._left_out(links._count(applied, rating, case))
