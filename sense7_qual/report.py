@@ -333,8 +333,8 @@ def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
     coders = results.count_range(row["n_coders"] for row in rows)
     return (
         "Unit of analysis: the text. n = texts that two or more coders finished (number of coders: "
-        f"{coders}). Prevalence = share of the decisions on these texts in which the code is applied. Agreement = "
-        "mean share of coder pairs that decided alike. α = Krippendorff's alpha, nominal."
+        f"{coders}). Prevalence = share of the decisions on these texts in which the code is applied. "
+        "Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, nominal."
     )
 
 
