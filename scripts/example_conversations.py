@@ -20,8 +20,8 @@ CODES: Final = tuple(TEXTS["dimensions"])
 
 # How often a text is about a dimension, how often it then praises it (log odds), what it does to the rating.
 PREVALENCE: Final = dict(zip(CODES, (0.24, 0.20, 0.24, 0.17, 0.13, 0.15, 0.12), strict=True))
-PRAISE: Final = dict(zip(CODES, (1.0, 0.1, -1.3, 1.2, 0.5, -0.2, -1.0), strict=True))
-WEIGHT: Final = dict(zip(CODES, (0.9, 0.6, 0.7, 0.5, 0.35, 0.35, 0.3), strict=True))
+PRAISE: Final = dict(zip(CODES, (1.5, 0.1, -1.8, 1.5, 0.6, -0.2, -1.4), strict=True))
+WEIGHT: Final = dict(zip(CODES, (1.1, 0.6, 1.0, 0.6, 0.4, 0.4, 0.6), strict=True))
 STYLES: Final = ("plain", "plain", "casual", "casual", "typos", "emoji", "lines", "quotes")
 
 T = TypeVar("T")
@@ -130,6 +130,13 @@ class Writer:
 
     def pieces(self, quality: float) -> tuple[list[Piece], bool]:
         """Draw what a text is about: its pieces, and whether it holds an emerging theme."""
+        while True:
+            found, emerging = self.subjects(quality)
+            # With slots, connectives, opener and closer, a text of these has 60 words at most.
+            if sum(len(piece.template.split()) for piece in found) <= 36:
+                return found, emerging
+
+    def subjects(self, quality: float) -> tuple[list[Piece], bool]:
         kind = self.draws.below(100)
         if kind < 8:
             return [Piece(self.none.deal())], False

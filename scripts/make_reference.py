@@ -1,0 +1,109 @@
+"""Write docs/reference.md: one line per public name, grouped by module, from `__all__` and the docstrings.
+
+python scripts/make_reference.py            # writes docs/reference.md
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import textwrap
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from sense7_qual.tables import Contract
+
+ROOT: Final = Path(__file__).parents[1]
+# The modules that users call, in the order in which a study meets them; the others are their parts.
+MODULES: Final = (
+    "codebook", "corpus", "acts", "store", "codings", "agreement", "adjudication", "links", "themes",
+    "models", "report", "figures", "widgets", "tables", "errors",
+)  # fmt: skip
+HEAD: Final = """# Reference
+Every public name, by module, with the first sentence of its docstring; `help(name)` shows the rest.
+Written by `python scripts/make_reference.py`.
+"""
+
+
+def reference() -> str:
+    """Return the page."""
+    return HEAD + "".join(section(importlib.import_module(f"sense7_qual.{name}")) for name in MODULES)
+
+
+def section(module: ModuleType) -> str:
+    lines = [f"\n## `{module.__name__.removeprefix('sense7_qual.')}`", f"{first_sentence(module.__doc__)}\n"]
+    for name in sorted(module.__all__, key=lambda name: (not name.isupper(), name.lower())):
+        lines += entry(module, name)
+    return "\n".join(lines) + "\n"
+
+
+def entry(module: ModuleType, name: str) -> list[str]:
+    """Return the line of a name, and the lines of a class's methods and properties."""
+    value = getattr(module, name)
+    if not (inspect.isclass(value) or isinstance(value, FunctionType)):
+        return [f"- `{name}` – {constant(module, name)}"]
+    called = "" if inspect.isclass(value) else arguments(value)
+    lines = [f"- `{name}{called}` – {first_sentence(value.__doc__)}"]
+    if inspect.isclass(value) and not issubclass(value, Exception):
+        lines += [f"  - {line}" for method, inner in vars(value).items() for line in member(method, inner)]
+    return lines
+
+
+def member(name: str, value: Any) -> list[str]:
+    function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+    function = getattr(function, "func", function)  # a cached property
+    if name.startswith("_") or not isinstance(function, FunctionType) or not function.__doc__:
+        return []
+    called = arguments(function) if function is value or hasattr(value, "__func__") else ""
+    return [f"`{name}{called}` – {first_sentence(function.__doc__)}"]
+
+
+def arguments(function: FunctionType) -> str:
+    """Return the parameters without their types; what may be left out ends in `=…`."""
+    shown: list[str] = []
+    keyword = False
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in ("self", "cls"):
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            keyword = True
+        elif parameter.kind is parameter.KEYWORD_ONLY and not keyword:
+            shown, keyword = [*shown, "*"], True
+        star = "*" * (parameter.kind is parameter.VAR_POSITIONAL) + "**" * (
+            parameter.kind is parameter.VAR_KEYWORD
+        )
+        shown.append(f"{star}{name}{'' if parameter.default is parameter.empty else '=…'}")
+    return f"({', '.join(shown)})"
+
+
+def first_sentence(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring up to the end of its first sentence, in one line."""
+    paragraph = textwrap.dedent(docstring or "").strip().split("\n\n")[0]
+    line = re.sub(r"\s+", " ", paragraph.replace("``", "`"))
+    return re.split(r"(?<=[.?!])\s(?=[A-Z`\"])", line)[0]
+
+
+def constant(module: ModuleType, name: str) -> str:
+    """Return what the source says under (or, after #:, above) the assignment of a constant."""
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    body = ast.parse(source).body
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        target = node.target if isinstance(node, ast.AnnAssign) else None
+        if isinstance(target, ast.Name) and target.id == name:
+            said = after.value if isinstance(after, ast.Expr) else None
+            if isinstance(said, ast.Constant) and isinstance(said.value, str):
+                return first_sentence(said.value)
+            above = source.splitlines()[node.lineno - 2].strip()
+            if above.startswith("#:"):
+                return first_sentence(above.removeprefix("#:"))
+    value = getattr(module, name)
+    if isinstance(value, Contract):
+        return f"The frame of {value.name}: {', '.join(value.columns)}; one row per {', '.join(value.key)}."
+    return f"`{value!r}`."
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "reference.md").write_text(reference(), encoding="utf-8")

