@@ -139,16 +139,26 @@ def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
         name: str(folder / name.lower())
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     }
-    own |= {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(folder / "ws")}
+    own |= {
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "ws"),
+    }
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1",
-        "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--ServerApp.terminals_enabled=False",
-        "--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={root}",
-    ]  # fmt: skip
+        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
+        *(f"--port={port}", "--ip=127.0.0.1", "--ServerApp.port_retries=0"),
+        *(f"--IdentityProvider.token={token}", "--ServerApp.terminals_enabled=False"),
+        *("--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={root}"),
+    ]
     log = folder / "server.log"
-    with log.open("w") as output, subprocess.Popen(
-        command, env={**os.environ, **own, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}, stdout=output, stderr=output
-    ) as server:
+    with (
+        log.open("w") as output,
+        subprocess.Popen(
+            command,
+            env={**os.environ, **own, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
+            stdout=output,
+            stderr=output,
+        ) as server,
+    ):
         try:
             url = f"http://127.0.0.1:{port}"
             _wait(url, token, server, log)

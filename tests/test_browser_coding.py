@@ -32,7 +32,9 @@ TEXTS = [
 
 
 def study(folder: Path) -> Path:
-    context = json.dumps([{"role": "user", "text": f"Hello {SENTINEL}"}, {"role": "assistant", "text": "Hi."}])
+    context = json.dumps(
+        [{"role": "user", "text": f"Hello {SENTINEL}"}, {"role": "assistant", "text": "Hi."}]
+    )
     units = pd.DataFrame(
         {
             "unit_id": [f"t{place}/1" for place in range(len(TEXTS))],
@@ -169,21 +171,27 @@ def test_pressing_a_code_again_removes_it_and_finishing_goes_on(lab, folder):
     assert len(store.coverage()) == len(TEXTS)
 
 
-HOSTILE = ["d", "d", "x", "c", "v", "z", "m", "Escape", "0", "0", "i", "i", "Shift+Enter", "Control+Enter",
-           "Shift+M", "Control+z", "Home", "Space", "a", "b", "Shift+J", "Alt+Enter", "Control+b"]  # fmt: skip
+HOSTILE = [
+    *"ddxcvzm00iiab",
+    *("Escape", "Shift+Enter", "Control+Enter", "Alt+Enter", "Shift+M", "Shift+J"),
+    *("Control+z", "Control+b", "Home", "Space"),
+]
+CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(
+  cell => [cell.model.type, cell.model.sharedModel.getSource(), cell.model.executionCount])"""
+COMPOSED = """() => document.querySelector('.s7').dispatchEvent(
+  new KeyboardEvent('keydown', {key: '1', isComposing: true, bubbles: true}))"""
 
 
 def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder):
     labs.notebook(lab.root / "hostile.ipynb", cell(folder), "1 + 1", "2 + 2")
     with lab.page() as page:
         enter(lab, page, "hostile.ipynb")
-        cells = "() => window.jupyterapp.shell.currentWidget.content.widgets.map(w => [w.model.type, w.model.sharedModel.getSource(), w.model.executionCount])"
-        before = page.evaluate(cells)
+        before = page.evaluate(CELLS)
         for key in HOSTILE:
             page.locator(".s7").focus()
             page.keyboard.press(key)
         page.wait_for_timeout(500)
-        assert page.evaluate(cells) == before
+        assert page.evaluate(CELLS) == before
         assert page.locator(".jp-SideBar-content, #jp-left-stack").first.is_visible()
 
         page.locator(".s7").focus()
@@ -193,7 +201,9 @@ def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder):
         assert page.evaluate("() => !document.activeElement.closest('.s7')")
         # Back in the notebook its own keys work again: b inserts a cell below.
         page.keyboard.press("b")
-        page.wait_for_function(f"() => window.jupyterapp.shell.currentWidget.content.widgets.length === {len(before) + 1}")
+        page.wait_for_function(
+            f"() => window.jupyterapp.shell.currentWidget.content.widgets.length === {len(before) + 1}"
+        )
 
 
 def test_tab_moves_on_and_text_fields_keep_their_keys(lab, folder):
@@ -208,9 +218,7 @@ def test_tab_moves_on_and_text_fields_keep_their_keys(lab, folder):
         page.keyboard.press("Control+Enter")
         saved(page)
         # While an input method composes, a digit is no code.
-        page.evaluate(
-            "() => document.querySelector('.s7').dispatchEvent(new KeyboardEvent('keydown', {key: '1', isComposing: true, bubbles: true}))"
-        )
+        page.evaluate(COMPOSED)
         press(page, "ArrowRight")
         shows(page, "t1/1")
         press(page, "ArrowLeft")
@@ -237,9 +245,15 @@ DRAG = """([from, to]) => {
 
 @pytest.mark.parametrize(
     ("place", "quote"),
-    [(0, "👍🏽 about"), (0, "exam, but then"), (2, "cafe\u0301 – it"), (2, "sister"), (4, "one\nline two\n\nline"),
-     (4, "<b>not bold</b>")],
-)  # fmt: skip
+    [
+        (0, "👍🏽 about"),
+        (0, "exam, but then"),
+        (2, "cafe\u0301 – it"),
+        (2, "sister"),
+        (4, "one\nline two\n\nline"),
+        (4, "<b>not bold</b>"),
+    ],
+)
 def test_a_mouse_selection_is_coded_where_it_was_seen(lab, folder, place, quote):
     labs.notebook(lab.root / "mouse.ipynb", cell(folder))
     start = TEXTS[place].index(quote)
@@ -276,11 +290,17 @@ def test_right_to_left_words_are_coded_by_keyboard(lab, folder):
 
 
 def test_what_cannot_be_saved_says_so_and_is_sent_again(lab, folder):
-    broken = (
-        "import pathlib\nflag = pathlib.Path('broken')\nflag.touch()\nreal = store.append\n"
-        "def append(acts):\n    if flag.exists():\n        raise OSError(28, 'No space left on device')\n    return real(acts)\n"
+    broken = """import pathlib
+flag = pathlib.Path('broken')
+flag.touch()
+def append(acts):
+    if flag.exists():
+        raise OSError(28, 'No space left on device')
+    return store.append(acts)
+"""
+    source = (
+        cell(folder).replace("widget = ", broken + "widget = ").replace("save=store.append", "save=append")
     )
-    source = cell(folder).replace("widget = ", broken + "widget = ").replace("save=store.append", "save=append")
     labs.notebook(lab.root / "broken.ipynb", source)
     with lab.page() as page:
         enter(lab, page, "broken.ipynb")
@@ -338,9 +358,7 @@ def test_accessibility_in_both_themes(lab, folder, theme):
     labs.notebook(lab.root / "axe.ipynb", cell(folder, show_rating=True))
     with lab.page() as page:
         enter(lab, page, "axe.ipynb")
-        page.evaluate(
-            "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme
-        )
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
         page.locator(".s7").focus()
         press(page, "w", "1", "v", "3", "u", "s", "2")

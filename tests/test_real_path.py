@@ -1,0 +1,129 @@
+"""The whole path on 1,860 real texts, with the first thirty coded in a real browser."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sense7_qual as qual
+from benchmarks import real_path
+from tests import lab as labs
+
+pytestmark = [pytest.mark.real, pytest.mark.browser, pytest.mark.model]
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    if not real_path.DATA.is_file():
+        pytest.skip("the real data is not beside the project")
+    if labs.chromium() is None:
+        if os.environ.get("CI"):
+            pytest.fail("expected Chromium – found none – `make system` installs it")
+        pytest.skip("no Chromium is installed (`make system` installs it)")
+    return real_path.run(tmp_path_factory.mktemp("real"), real_path.DATA)
+
+
+def test_every_text_comes_in_with_its_writer_and_ratings(walked):
+    units = walked["store"].units
+    assert len(units) == 1860
+    assert units["case_id"].nunique() == 372
+    assert units["empathy"].between(1, 7).all()
+
+
+def test_the_keys_pressed_in_the_browser_are_the_record(walked):
+    store, decided = walked["store"], walked["decided"]["ana"]
+    first = walked["plan"]["ana"]["unit_id"].head(real_path.BROWSER_UNITS).tolist()
+    record = qual.acts.fold(walked["in_browser"])
+    assert record.coverage["unit_id"].tolist() == first
+    codings = record.codings
+    assert {unit: sorted(codings.loc[codings["unit_id"] == unit, "code"]) for unit in first} == {
+        unit: sorted(decided[unit]) for unit in first
+    }
+    assert len(codings) >= 20, "the rule must have coded something"
+    spans = codings.dropna(subset=["start"])
+    assert set(spans["code"]) <= {"sadness", "help"}
+    texts = store.units.set_index("unit_id")["text"]
+    for coding in spans.itertuples():
+        first_word = texts[coding.unit_id][coding.start : coding.end]
+        assert texts[coding.unit_id].lstrip().startswith(first_word) or coding.start <= 2
+    assert store.verify()["ok"].all()
+
+
+def test_decisions_are_what_the_rule_decided(walked):
+    decisions, plan = walked["decisions"], walked["plan"]
+    expected = [
+        (unit_id, coder, code, code in walked["decided"][coder][unit_id])
+        for coder in real_path.CODERS
+        for unit_id in plan[coder]["unit_id"]
+        for code in real_path.WORDS
+    ]
+    found = list(decisions[["unit_id", "coder", "code", "applied"]].itertuples(index=False, name=None))
+    assert sorted(found) == sorted(expected)
+
+
+def test_agreement_equals_krippendorffs_own_package(walked):
+    import krippendorff
+
+    for row in walked["agreement"].itertuples():
+        chosen = walked["decisions"][walked["decisions"]["code"] == row.code]
+        table = chosen.pivot(index="coder", columns="unit_id", values="applied").astype(float)
+        alpha = krippendorff.alpha(reliability_data=table.to_numpy(), level_of_measurement="nominal")
+        assert row.alpha == pytest.approx(alpha, abs=1e-12)
+        assert row.alpha_low < row.alpha < row.alpha_high
+        assert row.n_units == 558  # 30 % of 1,860
+
+
+def test_links_equal_scipys_mann_whitney(walked):
+    from scipy.stats import mannwhitneyu
+
+    decisions, units = walked["decisions"], walked["store"].units.set_index("unit_id")
+    links = walked["links"].set_index(["code", "source"])
+    for code in real_path.WORDS:
+        chosen = decisions[(decisions["code"] == code) & (decisions["coder"] == "ana")]
+        rating = units.loc[chosen["unit_id"], "empathy"].to_numpy()
+        with_code, without = rating[chosen["applied"].to_numpy()], rating[~chosen["applied"].to_numpy()]
+        row = links.loc[(code, "ana")]
+        effect = 2 * mannwhitneyu(with_code, without).statistic / (len(with_code) * len(without)) - 1
+        assert row["rank_biserial"] == pytest.approx(effect, abs=1e-12)
+        assert (row["n_with"], row["n_without"]) == (len(with_code), len(without))
+    assert links["p_adjusted"].ge(links["p"]).all()
+
+
+def test_themes_group_the_texts_and_are_compared_with_the_codes(walked):
+    themes = walked["themes"]
+    assert themes.assignments["unit_id"].tolist() == sorted(walked["store"].units["unit_id"])
+    assert 5 <= len(themes.summary) <= 80
+    assert themes.summary["n_units"].max() < 1860 / 2
+    assert (themes.assignments["theme"] == -1).mean() < 0.1
+    assert themes.summary["stability"].between(0, 1).all()
+    assert set(walked["against"]["verdict"].dropna()) <= {"covered", "partly", "uncovered"}
+
+
+def test_tables_name_every_code_and_escape(walked):
+    for name in ("codebook", "reliability", "links", "quotes"):
+        table = walked["tables"][name]
+        for written in (table.markdown(), table.latex(), table.html()):
+            assert all(code.capitalize() in written for code in real_path.WORDS)
+
+
+def test_convabuse_gives_the_published_values():
+    path = real_path.DATA.parents[1] / "convabuse" / "ratings.csv"
+    if not path.is_file():
+        pytest.skip("the real data is not beside the project")
+    table = pd.read_csv(path)
+    severity = table.pivot(index="coder", columns="unit_id", values="severity").to_numpy(dtype=float)
+    # ../shared/data/README.md, from the data of Cercas Curry, Abercrombie & Rieser (EMNLP 2021)
+    for level, value in [
+        ("nominal", 0.4373744333609694),
+        ("ordinal", 0.6597663979170505),
+        ("interval", 0.7339219233702778),
+    ]:
+        assert qual.agreement.krippendorff_alpha(severity, level=level) == pytest.approx(value, abs=1e-12)
+    codes = ["sexist", "transphobic"]
+    decisions = qual.codings.from_table(table, unit_id="unit_id", coder="coder", codes=codes)
+    cases = table.drop_duplicates("unit_id").set_index("unit_id")["conversation_id"]
+    found = qual.agreement.by_code(decisions, cluster=cases, n_boot=200, seed=7).set_index("code")["alpha"]
+    assert np.allclose(found[codes], [0.648776, -0.000242], atol=1e-6)
