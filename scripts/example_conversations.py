@@ -141,9 +141,9 @@ class Writer:
         if kind < 8:
             return [Piece(self.none.deal())], False
         found = [code for code in CODES if self.draws.chance(PREVALENCE[code])]
-        if kind < 18:
+        if kind < 21:
             theme = Piece(self.other[self.draws.pick(tuple(self.other))].deal())
-            about = self.dimensions(self.draws.shuffled(found)[: self.draws.below(2)], quality)
+            about = self.dimensions(self.draws.shuffled(found)[: self.draws.chance(0.35)], quality)
             return self.draws.shuffled([theme, *about]), True
         while not found:
             found = [code for code in CODES if self.draws.chance(PREVALENCE[code])]
@@ -169,7 +169,7 @@ class Writer:
 
     def joined(self, task: Task, turn: Turn, pieces: list[Piece]) -> str:
         words = TEXTS["connectives"]
-        parts = [self.opener(pieces)] if self.draws.chance(0.25) else []
+        parts = [self.opener(pieces)] if self.draws.chance(0.12) else []
         for number, piece in enumerate(pieces):
             sentence, link = self.subject(piece.template) if piece.code else piece.template, ""
             if number:
@@ -206,6 +206,8 @@ class Writer:
     def filled(self, text: str, task: Task, turn: Turn | None) -> str:
         """Fill in the slots; a capital slot ({Fact}) starts a sentence."""
         values = {name: task.topic[name] for name in ("about", "person", "detail", "wish")}
+        if self.draws.chance(0.5):
+            values["about"] = "all this"
         values["fact"] = task.participant.fact
         values["rating"] = str(turn.overall) if turn else ""
 

@@ -161,9 +161,9 @@ def test_coders_agree_as_people_do(decisions: pd.DataFrame) -> None:
         wide = rows.pivot(index="coder", columns="unit_id", values="applied").astype(float).to_numpy()
         alphas[code] = krippendorff.alpha(wide, level_of_measurement="nominal")
     weak = alphas.pop("contextual")
-    assert round(weak, 2) == 0.50
-    assert round(min(alphas.values()), 2) == 0.72
-    assert round(max(alphas.values()), 2) == 0.85
+    assert round(weak, 2) == 0.42
+    assert round(min(alphas.values()), 2) == 0.59
+    assert round(max(alphas.values()), 2) == 0.84
 
 
 def test_coverage_is_partial_and_some_coded_units_are_unfinished(record: list[acts.Act]) -> None:
@@ -213,4 +213,4 @@ def test_the_readme_counts_right(
     assert f"{len(rows)} texts, {len({row['TaskId'] for row in rows})} conversations, 40 participants" in said
     finished = {coder: set(group["unit_id"]) for coder, group in decisions.groupby("coder")}
     assert f"{len(finished['ben'] & finished['chi'])} of them in common" in said
-    assert "alpha is .72 to .85 for six codes and .50 for Contextual" in said  # as computed above
+    assert "alpha is .59 to .84 for six codes and .42 for Contextual" in said  # as computed above
