@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 
 LAYERS = {
     0: ["errors", "codebook"],
-    1: ["tables"],
+    1: ["resampling", "tables"],
     2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "sense7_workbook"],
     3: ["adjudication", "agreement", "links", "themes"],
     4: ["figures", "quotes", "report", "results", "typeset"],
