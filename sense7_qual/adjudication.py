@@ -1,7 +1,7 @@
 """Adjudication: where the coders disagree, and the decisions that come out of settling it.
 
-Nothing here changes a coder's own decisions: consensus and majority are decisions of coders of those names,
-which agreement never counts.
+Nothing here changes a coder's own decisions: consensus is the decisions of a coder of that name, which
+agreement never counts.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual import codings
 from sense7_qual.acts import RESERVED_CODERS, Act, standing
 from sense7_qual.errors import ActError
 from sense7_qual.tables import DECISIONS
 
-__all__ = ["consensus", "disagreements", "majority"]
+__all__ = ["consensus", "disagreements"]
 
 _KEY: Final = ["unit_id", "code"]
 
@@ -63,7 +64,7 @@ def disagreements(decisions: pd.DataFrame) -> pd.DataFrame:
     [['ana, ben', 'cleo', 0.667]]
     """
     decisions = DECISIONS.check(decisions)
-    tally = _tally(decisions)
+    tally = codings.tally(decisions)
     tally = tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])]
     absent = tally["n_coders"] - tally["n_applied"]
     pairs = tally["n_coders"] * (tally["n_coders"] - 1) / 2
@@ -118,7 +119,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     >>> consensus(decisions, rulings=[ruling])[["unit_id", "applied"]].values.tolist()
     [['m1', True], ['m2', False]]
     """
-    tally = _tally(DECISIONS.check(decisions))
+    tally = codings.tally(decisions)
     unanimous = (tally["n_applied"] == 0) | (tally["n_applied"] == tally["n_coders"])
     agreed = tally[unanimous & (tally["n_coders"] >= (1 if single else 2))]
     verdicts = {
@@ -132,46 +133,6 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
     rows = [(unit_id, "consensus", code, verdicts[unit_id, code]) for unit_id, code in keys]
     return DECISIONS.check(pd.DataFrame(rows, columns=list(DECISIONS.columns)))
-
-
-def majority(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return what more than half of the coders decided on each unit × code.
-
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
-        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out.
-
-    Returns
-    -------
-    DataFrame
-        unit_id, coder ("majority"), code, applied (bool). A tie has no row: it is undecided, not absent.
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
-
-    Examples
-    --------
-    >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
-    ...                           "applied": [True, True, False]})
-    >>> majority(decisions).values.tolist()
-    [['m1', 'majority', 'interest', True]]
-    """
-    tally = _tally(DECISIONS.check(decisions))
-    tally = tally[2 * tally["n_applied"] != tally["n_coders"]]
-    applied = 2 * tally["n_applied"] > tally["n_coders"]
-    decided = tally[_KEY].assign(coder="majority", applied=applied.astype(bool))
-    return DECISIONS.check(decided[list(DECISIONS.columns)])
-
-
-def _tally(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Count, for each unit × code in the order of first appearance, who decided and who applied the code."""
-    own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
-    grouped = own.groupby(_KEY, sort=False)["applied"]
-    return grouped.agg(n_coders="size", n_applied="sum").reset_index()
 
 
 def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:

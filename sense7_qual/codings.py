@@ -4,20 +4,27 @@ Every statistic of the package takes `decisions`: one row for every finished uni
 `applied` True or False. A unit that a coder has not finished has no row: *not coded* is missing, *coded
 absent* is data. With 20 % of units double-coded and a true alpha of .66, taking unseen units for "absent"
 gives an alpha of about .16.
+
+Decisions that are computed from several coders' have a coder of their own name, such as `majority`, and are
+left out wherever coders are counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS, require_column
 
-__all__ = ["decisions", "from_table"]
+__all__ = ["decisions", "from_table", "majority", "tally"]
+
+_KEY: Final = ["unit_id", "code"]
 
 
 def decisions(
@@ -119,6 +126,71 @@ def from_table(
     long = pd.concat(parts, ignore_index=True) if parts else DECISIONS.empty()
     long = long[long["applied"].notna() & (long["applied"].astype("string") != "")]
     return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
+
+
+def majority(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return what more than half of the coders decided on each unit × code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
+        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder ("majority"), code, applied (bool). A tie has no row: it is undecided, not absent.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                       "applied": [True, True, False]})
+    >>> majority(given).values.tolist()
+    [['m1', 'majority', 'interest', True]]
+    """
+    counts = tally(decisions)
+    counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
+    applied = 2 * counts["n_applied"] > counts["n_coders"]
+    decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
+    return DECISIONS.check(decided[list(DECISIONS.columns)])
+
+
+def tally(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Count, for each unit × code, the coders who decided on it and those who applied the code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row per unit × code that a coder decided on, in the order of first appearance: unit_id, code,
+        n_coders (1 or more), n_applied (0 to n_coders).
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                       "applied": [True, True, False]})
+    >>> tally(given).values.tolist()
+    [['m1', 'interest', 3, 2]]
+    """
+    checked = DECISIONS.check(decisions)
+    people = checked[~checked["coder"].isin(RESERVED_CODERS)]
+    applied = people.groupby(_KEY, sort=False)["applied"]
+    return applied.agg(n_coders="size", n_applied="sum").reset_index()
 
 
 def _zero_or_one(long: pd.DataFrame) -> pd.Series:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.codings import majority
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling, widened_quantile
 from sense7_qual.tables import DECISIONS, Contract, require_column
@@ -313,7 +314,7 @@ def _by_source(decisions: pd.DataFrame, sources: Sequence[str] | None) -> dict[s
         if name in coders or name in ("majority", "consensus")
     }
     if coders:
-        given["majority"] = _majority(own)
+        given["majority"] = majority(own)[["unit_id", "code", "applied"]]
     known = [*coders, *(name for name in ("majority", "consensus") if name in given)]
     if isinstance(sources, str):
         sources = [sources]
@@ -325,12 +326,6 @@ def _by_source(decisions: pd.DataFrame, sources: Sequence[str] | None) -> dict[s
                 f"{did_you_mean(str(name), known)}"
             )
     return {name: given[name] for name in chosen}
-
-
-def _majority(own: pd.DataFrame) -> pd.DataFrame:
-    """Return what more than half of the coders who decided on a unit decided; ties are left out."""
-    share = own.groupby(["unit_id", "code"], sort=False)["applied"].mean().reset_index()
-    return share[share["applied"] != 0.5].assign(applied=lambda rows: rows["applied"] > 0.5)
 
 
 def _rated_units(decisions: pd.DataFrame, units: pd.DataFrame, rating: str, cluster: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual import acts, adjudication
+from sense7_qual import acts, adjudication, codings
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, TableError
 from sense7_qual.tables import DECISIONS
@@ -53,7 +53,7 @@ def test_disagreements_come_hardest_first() -> None:
 
 def test_disagreements_do_not_depend_on_row_order_or_computed_decisions() -> None:
     expected = adjudication.disagreements(DISPUTED)
-    computed = pd.concat([DISPUTED, adjudication.majority(DISPUTED), adjudication.consensus(DISPUTED)])
+    computed = pd.concat([DISPUTED, codings.majority(DISPUTED), adjudication.consensus(DISPUTED)])
     pd.testing.assert_frame_equal(
         adjudication.disagreements(computed.sample(frac=1, random_state=3)), expected
     )
@@ -105,24 +105,14 @@ def test_a_ruling_without_a_verdict_is_refused() -> None:
         adjudication.consensus(DISPUTED, rulings=[broken])
 
 
-def test_majority_leaves_ties_out() -> None:
-    found = adjudication.majority(DISPUTED)
-    assert as_dict(found) == {
-        ("m1", "interest"): True, ("m4", "interest"): True,
-        ("m5", "interest"): False, ("m6", "interest"): True,
-    }  # fmt: skip
-    assert set(found["coder"]) == {"majority"}
-
-
 def test_no_decisions_give_no_rows() -> None:
     empty = DECISIONS.empty()
     assert adjudication.disagreements(empty).empty
     assert list(adjudication.consensus(empty).columns) == list(DECISIONS.columns)
-    assert adjudication.majority(empty).empty
 
 
 def test_what_is_not_decisions_is_refused() -> None:
-    for function in (adjudication.disagreements, adjudication.consensus, adjudication.majority):
+    for function in (adjudication.disagreements, adjudication.consensus):
         with pytest.raises(TableError, match="more than once"):
             function(pd.concat([DISPUTED, DISPUTED]))
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import statistics
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.codings import decisions, from_table
+from sense7_qual.codings import decisions, from_table, majority, tally
 from sense7_qual.errors import TableError
-from sense7_qual.tables import CODINGS, COVERAGE
+from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS
 
 SHARED = Path(__file__).parents[2] / "shared"
 BOOK = Codebook(
@@ -250,6 +251,61 @@ def test_from_table_refuses_missing_and_doubled_columns_and_rows() -> None:
 def test_from_table_of_no_rows() -> None:
     table = pd.DataFrame({"unit": [], "who": [], "warm": []})
     assert len(from_table(table, unit_id="unit", coder="who", codes=["warm"])) == 0
+
+
+def verdicts(*rows: tuple[str, str, str, int]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    return frame.assign(applied=frame["applied"].astype(bool))
+
+
+GIVEN = verdicts(
+    ("m2", "ana", "warm", 1), ("m2", "ben", "warm", 0),
+    ("m1", "ana", "warm", 1), ("m1", "ben", "warm", 1), ("m1", "cleo", "warm", 0),
+    ("m1", "ana", "cold", 0), ("m1", "ben", "cold", 0), ("m1", "cleo", "cold", 1),
+    ("m3", "cleo", "warm", 1),
+)  # fmt: skip
+
+
+def test_majority_is_more_than_half_of_those_who_decided_and_leaves_ties_out() -> None:
+    found = majority(GIVEN)
+    assert found.to_numpy().tolist() == [
+        ["m1", "majority", "warm", True],
+        ["m1", "majority", "cold", False],
+        ["m3", "majority", "warm", True],
+    ]
+    assert found["applied"].dtype == bool
+
+
+def test_tally_counts_people_in_the_order_of_first_appearance() -> None:
+    expected = [["m2", "warm", 2, 1], ["m1", "warm", 3, 2], ["m1", "cold", 3, 1], ["m3", "warm", 1, 1]]
+    assert tally(GIVEN).to_numpy().tolist() == expected
+    computed = [GIVEN[GIVEN["coder"] == "cleo"].assign(coder=name) for name in acts.RESERVED_CODERS]
+    with_computed = pd.concat([GIVEN, *computed])
+    assert tally(with_computed).to_numpy().tolist() == expected
+    pd.testing.assert_frame_equal(majority(with_computed), majority(GIVEN))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["m1", "m2"]), st.sampled_from(["a", "b", "c", "d", "e"])), st.booleans()
+    )
+)
+def test_majority_is_the_median_verdict(given_by: dict[tuple[str, str], bool]) -> None:
+    found = majority(verdicts(*[(unit, who, "warm", said) for (unit, who), said in given_by.items()]))
+    for unit in ("m1", "m2"):
+        said = [int(verdict) for (where, _), verdict in given_by.items() if where == unit]
+        middle = statistics.median(said) if said else 0.5
+        expected = [] if middle == 0.5 else [middle == 1]
+        assert found.loc[found["unit_id"] == unit, "applied"].tolist() == expected
+
+
+def test_majority_and_tally_of_nothing_and_of_what_is_not_decisions() -> None:
+    assert list(majority(DECISIONS.empty()).columns) == list(DECISIONS.columns)
+    for function in (majority, tally):
+        assert function(DECISIONS.empty()).empty
+        with pytest.raises(TableError, match="more than once"):
+            function(pd.concat([GIVEN, GIVEN]))
 
 
 @pytest.mark.real

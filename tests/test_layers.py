@@ -26,6 +26,7 @@ LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 # do not import each other. Nor do the doors to the outside: a widget is given what it needs, also `save`.
 PARTS = {
     "codebook": {"errors"},
+    "codings": {"acts"},  # which names are computed decisions, no person's
     "columns": {"cells"},
     "files": {"cells"},
     "sense7_workbook": {"cells", "columns", "files"},

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7_qual import adjudication, links
+from sense7_qual import adjudication, codings, links
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.tables import DECISIONS
 
@@ -193,7 +193,7 @@ def test_sources_are_each_coder_the_majority_and_the_consensus() -> None:
     everything = pd.concat([people, adjudication.consensus(people)])
     result = link(everything, units)
     assert result["source"].tolist() == ["ana", "ben", "cleo", "majority", "consensus"]
-    computed = adjudication.majority(people)
+    computed = codings.majority(people)
     as_given = link(computed, units)
     assert as_given["source"].tolist() == ["majority"]
     pd.testing.assert_frame_equal(as_given, result.iloc[[3]].reset_index(drop=True))
