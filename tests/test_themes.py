@@ -430,13 +430,13 @@ def test_progress_is_told_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.model
 @pytest.mark.real
 @pytest.mark.skipif(not MESSAGES.exists(), reason="the real data set is not beside the project")
-def test_three_hundred_real_messages_have_themes() -> None:
+def test_three_hundred_real_messages_have_themes(tmp_path: Path) -> None:
     from sense7_qual.models import embedder
 
     read = pd.read_csv(MESSAGES, dtype=str, keep_default_na=False).head(300)
     units = read.rename(columns={"message_id": "unit_id", "essay": "text", "response_id": "case_id"})
     units = units.assign(document_id=units["case_id"], position=range(300))
-    embed = embedder()
+    embed = embedder(cache=tmp_path)
     found = themes.fit(units, embed=embed, seed=7)
     assert 6 <= len(found.summary) <= 16  # 8 when this was written
     assert found.summary["n_units"].max() < 150

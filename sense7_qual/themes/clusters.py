@@ -13,7 +13,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NO_GROUP", "Neighbours", "centres", "group", "jaccard_of_resamples", "nearest_neighbours"]
+__all__ = [
+    "NO_GROUP",
+    "Neighbours",
+    "by_size",
+    "centres",
+    "group",
+    "jaccard_of_resamples",
+    "nearest_neighbours",
+]
 
 Vectors = npt.NDArray[np.float32]
 Labels = npt.NDArray[np.int64]

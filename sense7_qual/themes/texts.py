@@ -42,6 +42,13 @@ def distinct_texts(units: pd.DataFrame) -> Texts:
 
 
 def embedded(texts: list[str], embed: Embed, report: Progress) -> npt.NDArray[np.float32]:
+    """Return the vector of each text, brought to length 1, telling `report` after every 256 of them.
+
+    Raises
+    ------
+    TableError
+        `embed` does not give one row of finite numbers per text.
+    """
     parts: list[npt.NDArray[np.float32]] = []
     for start in range(0, len(texts), _AT_ONCE):
         part = texts[start : start + _AT_ONCE]
