@@ -158,6 +158,7 @@ def by_code(
         - alpha_low, alpha_high: ends of its interval
         - n_boot, n_undefined: resamples, and those without variation, in which alpha does not exist; the
           interval is computed from the others. Missing where no resampling was done
+        - confidence_level, seed: as given, in every row, so that tables and figures state them
         - reason: missing, or why a number is: `no_pairable_units`; `no_variation` (every decision was the
           same: no alpha); `one_cluster`; `few_clusters` (the code is applied in, or absent from, fewer than
           six clusters: no interval); `no_disagreement` (alpha is 1, and resampling cannot tell how
@@ -201,6 +202,7 @@ def by_code(
     own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
     unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
     groups = _cluster_numbers(pd.Index(unit_ids), cluster)
+    settings = {"confidence_level": confidence_level, "seed": seed}
     rows = []
     for code in codes:
         chosen = (own["code"] == code).to_numpy(dtype=np.bool_)
@@ -211,7 +213,7 @@ def by_code(
         pairable = counts.sum(axis=1) >= 2
         row = _row(counts[pairable], groups[pairable], n_boot, confidence_level, seed)
         n_coders = own["coder"][chosen][pairable[unit[chosen]]].nunique()
-        rows.append({"code": code, **row, "n_coders": n_coders})
+        rows.append({"code": code, **row, "n_coders": n_coders, **settings})
     return _result(rows)
 
 
@@ -429,6 +431,8 @@ _RESULT: Final = {
     "alpha_high": "float64",
     "n_boot": "Int64",
     "n_undefined": "Int64",
+    "confidence_level": "float64",
+    "seed": "Int64",
     "reason": "string",
 }
 

@@ -102,7 +102,6 @@ def agreement_plot(
     *,
     codebook: Codebook | None = None,
     columns: Columns = 1,
-    confidence_level: float = 0.95,
 ) -> Figure:
     """Draw Krippendorff's alpha of each code with its interval.
 
@@ -113,22 +112,21 @@ def agreement_plot(
     Parameters
     ----------
     agreement : DataFrame
-        The result of `agreement.by_code`: code, alpha, alpha_low, alpha_high (each at most 1).
+        The result of `agreement.by_code`: code, alpha, alpha_low, alpha_high (each at most 1),
+        confidence_level.
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     columns : {1, 2}
         Width on the page: one column (85 mm) or two (178 mm).
-    confidence_level : float
-        The level with which `agreement` was computed.
 
     Raises
     ------
     TableError
-        A column is missing, or a code has several rows.
+        A column is missing, a code has several rows, or rows were computed with different levels.
     CodebookError
         A code is not in the codebook.
     QualError
-        `columns` or `confidence_level` is out of range.
+        `columns` is out of range.
 
     References
     ----------
@@ -137,13 +135,13 @@ def agreement_plot(
     Examples
     --------
     >>> result = pd.DataFrame({"code": ["prosocial"], "alpha": [0.77], "alpha_low": [0.64],
-    ...     "alpha_high": [0.87]})
+    ...     "alpha_high": [0.87], "confidence_level": [0.95]})
     >>> print(agreement_plot(result).description)
     Krippendorff's α with 95% CI for each code. prosocial: .77 [.64, .87].
     """
     names = ("alpha", "alpha_low", "alpha_high")
-    rows = _points(agreement, names, frame_name="agreement", codebook=codebook)
-    title = f"Krippendorff's α with {results.level(confidence_level)} CI"
+    rows, interval = _points(agreement, names, frame_name="agreement", codebook=codebook)
+    title = f"Krippendorff's α with {interval}"
     lowest = min([0.0, *(row[name] for row in rows for name in ("at", "low") if row[name] is not None)])
     return _drawn(
         rows,
@@ -161,7 +159,6 @@ def link_plot(
     source: str,
     codebook: Codebook | None = None,
     columns: Columns = 1,
-    confidence_level: float = 0.95,
 ) -> Figure:
     """Draw the rank-biserial correlation of each code with the rating, with its interval, for one source.
 
@@ -173,35 +170,35 @@ def link_plot(
     ----------
     links : DataFrame
         The result of `links.code_to_rating`: code, source, rank_biserial, rank_biserial_low,
-        rank_biserial_high (each −1 to 1).
+        rank_biserial_high (each −1 to 1), confidence_level.
     source : str
         Whose decisions: a coder, "majority" or "consensus".
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     columns : {1, 2}
         Width on the page: one column (85 mm) or two (178 mm).
-    confidence_level : float
-        The level with which `links` was computed.
 
     Raises
     ------
     TableError
-        A column is missing, there is no such source, or a code has several rows for it.
+        A column is missing, there is no such source, a code has several rows for it, or rows were computed
+        with different levels.
     CodebookError
         A code is not in the codebook.
     QualError
-        `columns` or `confidence_level` is out of range.
+        `columns` is out of range.
 
     Examples
     --------
     >>> result = pd.DataFrame({"code": ["prosocial"], "source": ["majority"], "rank_biserial": [0.21],
-    ...     "rank_biserial_low": [-0.01], "rank_biserial_high": [0.41]})
+    ...     "rank_biserial_low": [-0.01], "rank_biserial_high": [0.41], "confidence_level": [0.95]})
     >>> print(link_plot(result, source="majority").description)
     Rank-biserial r with 95% CI (majority) for each code. prosocial: .21 [−.01, .41].
     """
     names = ("rank_biserial", "rank_biserial_low", "rank_biserial_high")
-    rows = _points(results.of_source(links, source), names, frame_name="links", codebook=codebook)
-    title = f"Rank-biserial r with {results.level(confidence_level)} CI ({source})"
+    chosen = results.of_source(links, source)
+    rows, interval = _points(chosen, names, frame_name="links", codebook=codebook)
+    title = f"Rank-biserial r with {interval} ({source})"
     sizes = [abs(row[name]) for row in rows for name in ("at", "low", "high") if row[name] is not None]
     limit = min(1.0, max(0.4, math.ceil(max(sizes, default=0.0) * 5) / 5))
     return _drawn(
@@ -216,15 +213,17 @@ def link_plot(
 
 def _points(
     result: pd.DataFrame, names: tuple[str, str, str], *, frame_name: str, codebook: Codebook | None
-) -> list[dict[str, Any]]:
-    """Return one dictionary per code: label, at, low and high (None where missing)."""
-    found = results.rows(result, ("code", *names), frame_name=frame_name, codebook=codebook)
+) -> tuple[list[dict[str, Any]], str]:
+    """Return label, at, low and high (None where missing) of each code, and what its interval is called."""
+    columns = ("code", *names, "confidence_level")
+    found = results.rows(result, columns, frame_name=frame_name, codebook=codebook)
     keyed = dict(zip(("at", "low", "high"), names, strict=True))
-    return [
+    points = [
         {"label": row["label"]}
         | {key: None if pd.isna(row[name]) else float(row[name]) for key, name in keyed.items()}
         for row in found
     ]
+    return points, results.interval_name(found, frame_name=frame_name)
 
 
 def _drawn(

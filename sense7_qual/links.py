@@ -84,6 +84,7 @@ def code_to_rating(
           codes of the source that have a p
         - n_boot, n_undefined: resamples, and those in which no unit or every unit had the code; the interval
           is computed from the others. Missing where no resampling was done
+        - confidence_level, seed: as given, in every row, so that tables and figures state them
         - reason: missing, or why numbers are: `no_rated_units`, `code_never_applied`, `code_always_applied`,
           `constant_rating` (no effect); `one_cluster`, `few_clusters` (the code is applied in, or absent
           from, fewer than six clusters: effect, but no interval and no p); `complete_separation` (effect
@@ -131,6 +132,7 @@ def code_to_rating(
     decisions = DECISIONS.check(decisions)
     rated = _rated_units(decisions, units, rating, cluster)
     weights = functools.cache(functools.partial(_cluster_weights, n_boot=n_boot, seed=seed))
+    settings = {"confidence_level": confidence_level, "seed": seed}
     codes = list(decisions["code"].unique())
     found = []
     for source, decided in _by_source(decisions, sources).items():
@@ -140,6 +142,7 @@ def code_to_rating(
                 "code": code,
                 "source": source,
                 **_row(decided[decided["code"] == code], weights, confidence_level),
+                **settings,
             }
             for code in codes
         ]
@@ -388,6 +391,8 @@ _RESULT: Final = {
     "p_adjusted": "float64",
     "n_boot": "Int64",
     "n_undefined": "Int64",
+    "confidence_level": "float64",
+    "seed": "Int64",
     "reason": "string",
 }
 

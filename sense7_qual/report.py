@@ -66,7 +66,6 @@ def reliability_table(
     *,
     codebook: Codebook | None = None,
     digits: int = 2,
-    confidence_level: float = 0.95,
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
 ) -> Table:
@@ -76,27 +75,25 @@ def reliability_table(
     ----------
     agreement : DataFrame
         The result of `agreement.by_code`, one row per code: code, n_units, n_coders, n_clusters, prevalence
-        and percent (0–1), alpha (at most 1), alpha_low, alpha_high, n_boot, n_undefined, reason. A missing
-        number is printed as "–" and its reason in the foot.
+        and percent (0–1), alpha (at most 1), alpha_low, alpha_high, n_boot, n_undefined, confidence_level,
+        seed, reason. A missing number is printed as "–" and its reason in the foot.
     codebook : Codebook, optional
         Gives the labels and the order of the codes; without it the ids are printed in the frame's order.
     digits : int
         Decimals of alpha and its interval (1–6); percentages have one.
-    confidence_level : float
-        The level with which `agreement` was computed.
     cluster_name : str
         What the resampled clusters are, as a plural, such as "participants".
     notes : sequence of str
-        Further lines for the foot, such as the seed, the round, or the share of the corpus coded twice.
+        Further lines for the foot, such as the round, or the share of the corpus coded twice.
 
     Raises
     ------
     TableError
-        A column is missing, or a code has several rows.
+        A column is missing, a code has several rows, or rows were computed with different levels or seeds.
     CodebookError
         A code is not in the codebook.
     QualError
-        `digits` or `confidence_level` is out of range.
+        `digits` is out of range.
 
     References
     ----------
@@ -108,19 +105,20 @@ def reliability_table(
     >>> result = pd.DataFrame({
     ...     "code": ["prosocial"], "n_units": [120], "n_coders": [2], "n_clusters": [40],
     ...     "prevalence": [0.254], "percent": [0.9123], "alpha": [0.7681], "alpha_low": [0.6412],
-    ...     "alpha_high": [0.8666], "n_boot": [2000], "n_undefined": [0], "reason": [None]})
+    ...     "alpha_high": [0.8666], "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95],
+    ...     "seed": [7], "reason": [None]})
     >>> reliability_table(result).rows
     (('prosocial', '120', '25.4', '91.2', '.77', '[.64, .87]'),)
     """
     rows = results.rows(agreement, results.AGREEMENT_COLUMNS, frame_name="agreement", codebook=codebook)
-    confidence = results.level(confidence_level)
+    interval = results.interval_name(rows, frame_name="agreement")
     return Table(
         title="Inter-coder agreement by code",
-        headers=("Code", "n", "Prevalence (%)", "Agreement (%)", "α", f"{confidence} CI"),
+        headers=("Code", "n", "Prevalence (%)", "Agreement (%)", "α", interval),
         rows=tuple(_reliability_row(row, digits) for row in rows),
         notes=(
             _reliability_terms(rows),
-            _bootstrap_note(rows, confidence, cluster_name, "α"),
+            _bootstrap_note(rows, interval, cluster_name, "α", results.seed(rows, frame_name="agreement")),
             *_reason_notes(rows, ("prevalence", "percent", "alpha", "alpha_low", "alpha_high")),
             "α ≥ .800, and α ≥ .667 for tentative conclusions, are Krippendorff's (2004) conventions, which "
             "are not verdicts.",
@@ -138,7 +136,6 @@ def link_table(
     source: str,
     codebook: Codebook | None = None,
     digits: int = 2,
-    confidence_level: float = 0.95,
     rating: str | None = None,
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
@@ -150,8 +147,8 @@ def link_table(
     links : DataFrame
         The result of `links.code_to_rating`, one row per code and source: code, source, n_with, n_without,
         n_clusters, mean_difference (points of the rating, with minus without the code), rank_biserial and
-        its interval (−1 to 1), p, p_adjusted, n_boot, n_undefined, reason. A missing number is printed as
-        "–" and its reason in the foot.
+        its interval (−1 to 1), p, p_adjusted, n_boot, n_undefined, confidence_level, seed, reason. A missing
+        number is printed as "–" and its reason in the foot.
     source : str
         Whose decisions: a coder, "majority" or "consensus". There is no default, and sources are never
         pooled.
@@ -159,23 +156,22 @@ def link_table(
         Gives the labels and the order of the codes.
     digits : int
         Decimals of the mean difference, the effect and its interval (1–6); p has three.
-    confidence_level : float
-        The level with which `links` was computed.
     rating : str, optional
         What was rated, for the title.
     cluster_name : str
         What the clusters are, as a plural, such as "participants".
     notes : sequence of str
-        Further lines for the foot, such as the seed.
+        Further lines for the foot.
 
     Raises
     ------
     TableError
-        A column is missing, there is no such source, or a code has several rows for it.
+        A column is missing, there is no such source, a code has several rows for it, or rows were computed
+        with different levels or seeds.
     CodebookError
         A code is not in the codebook.
     QualError
-        `digits` or `confidence_level` is out of range.
+        `digits` is out of range.
 
     References
     ----------
@@ -187,21 +183,22 @@ def link_table(
     ...     "code": ["prosocial"], "source": ["majority"], "n_with": [61], "n_without": [239],
     ...     "n_clusters": [40], "mean_with": [3.9], "mean_without": [3.55], "mean_difference": [0.35],
     ...     "rank_biserial": [0.214], "rank_biserial_low": [-0.012], "rank_biserial_high": [0.41],
-    ...     "p": [0.0004], "p_adjusted": [0.0028], "n_boot": [2000], "n_undefined": [0], "reason": [None]})
+    ...     "p": [0.0004], "p_adjusted": [0.0028], "n_boot": [2000], "n_undefined": [0],
+    ...     "confidence_level": [0.95], "seed": [7], "reason": [None]})
     >>> link_table(result, source="majority").rows
     (('prosocial', '61', '239', '0.35', '.21', '[−.01, .41]', '< .001', '.003'),)
     """
     chosen = results.of_source(links, source)
     rows = results.rows(chosen, results.LINK_COLUMNS, frame_name="links", codebook=codebook)
-    confidence = results.level(confidence_level)
-    effects = ("Mean difference", "Rank-biserial r", f"{confidence} CI", "p", "Adjusted p")
+    interval = results.interval_name(rows, frame_name="links")
+    effects = ("Mean difference", "Rank-biserial r", interval, "p", "Adjusted p")
     return Table(
         title=f"Association of codes with {rating or 'the rating'}",
         headers=("Code", "n with", "n without", *effects),
         rows=tuple(_link_row(row, digits) for row in rows),
         notes=(
             _link_terms(source),
-            _bootstrap_note(rows, confidence, cluster_name, "r"),
+            _bootstrap_note(rows, interval, cluster_name, "r", results.seed(rows, frame_name="links")),
             f"p: two-sided, with {cluster_name} as clusters. Adjusted p: Benjamini–Hochberg over the codes "
             f"tested for this source (number: {sum(not pd.isna(row['p_adjusted']) for row in rows)}).",
             *_reason_notes(
@@ -360,7 +357,9 @@ def _link_terms(source: str) -> str:
     )
 
 
-def _bootstrap_note(rows: Sequence[Mapping[str, Any]], level: str, cluster_name: str, name: str) -> str:
+def _bootstrap_note(
+    rows: Sequence[Mapping[str, Any]], interval: str, cluster_name: str, name: str, seed: str
+) -> str:
     undefined = [
         f"{row['label']} {results.count(row['n_undefined'])}"
         for row in rows
@@ -368,13 +367,13 @@ def _bootstrap_note(rows: Sequence[Mapping[str, Any]], level: str, cluster_name:
     ]
     resampled = [row for row in rows if not pd.isna(row["n_boot"])]
     if not resampled:
-        return f"{level} CI: none, because nothing was resampled."
+        return f"{interval}: none, because nothing was resampled."
     clusters = results.count_range(row["n_clusters"] for row in resampled)
     resamples = results.count_range(row["n_boot"] for row in resampled)
     alone = ", one text each" if all(row["n_clusters"] == row.get("n_units") for row in resampled) else ""
     return (
-        f"{level} CI: bootstrap over whole {cluster_name} (number: {clusters}{alone}; B = {resamples} "
-        f"resamples). Resamples in which {name} was not defined: {', '.join(undefined) or 'none'}."
+        f"{interval}: bootstrap over whole {cluster_name} (number: {clusters}{alone}; B = {resamples} "
+        f"resamples; {seed}). Resamples in which {name} was not defined: {', '.join(undefined) or 'none'}."
     )
 
 

@@ -6,6 +6,7 @@ the codebook's labels and order, its reason codes become words, and its numbers 
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -23,13 +24,14 @@ __all__ = [
     "count",
     "count_range",
     "interval",
-    "level",
+    "interval_name",
     "number",
     "of_source",
     "p_value",
     "percent",
     "reason_words",
     "rows",
+    "seed",
 ]
 
 MISSING: Final = "–"
@@ -38,16 +40,17 @@ MISSING: Final = "–"
 # fmt: off
 AGREEMENT_COLUMNS: Final = (
     "code", "n_units", "n_coders", "n_clusters", "prevalence", "percent", "alpha", "alpha_low", "alpha_high",
-    "n_boot", "n_undefined", "reason",
+    "n_boot", "n_undefined", "confidence_level", "seed", "reason",
 )
-"""What a table or figure needs of the result of `agreement.by_code`."""
+"""What a table needs of the result of `agreement.by_code`."""
 
 LINK_COLUMNS: Final = (
     "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
-    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "n_boot", "n_undefined", "reason",
+    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "n_boot", "n_undefined", "confidence_level",
+    "seed", "reason",
 )
 # fmt: on
-"""What a table or figure needs of the result of `links.code_to_rating`."""
+"""What a table needs of the result of `links.code_to_rating`."""
 
 _REASONS: Final[Mapping[str, str]] = {
     "no_pairable_units": "no text was finished by two or more coders",
@@ -217,14 +220,62 @@ def count_range(counts: Iterable[Any]) -> str:
     return count(known[0]) if len(known) == 1 else f"{count(known[0])}–{count(known[-1])}"
 
 
-def level(confidence_level: float) -> str:
-    """Return a confidence level as a percentage.
+def interval_name(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
+    """Return what the intervals of a result are called: their confidence level, then "CI".
 
-    >>> level(0.95)
-    '95%'
+    Without rows there is no level to name.
+
+    Raises
+    ------
+    TableError
+        Rows were computed with different levels, or a level is missing or not between 0 and 1.
+
+    Examples
+    --------
+    >>> interval_name([{"confidence_level": 0.95}], frame_name="agreement"), interval_name([], frame_name="x")
+    ('95% CI', 'CI')
     """
-    if not 0 < confidence_level < 1:
-        raise QualError(
-            f"report: expected a confidence_level between 0 and 1 – found {confidence_level} – 0.95 is usual."
+    level = _setting(rows, "confidence_level", frame_name=frame_name)
+    if level is None:
+        return "CI"
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise TableError(
+            f"{frame_name}: expected a confidence_level between 0 and 1 – found {level!r} – pass the result "
+            "as it was computed."
         )
-    return f"{100 * confidence_level:g}%"
+    return f"{100 * level:.10g}% CI"
+
+
+def seed(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
+    """Return the seed of a result in words, for a note; without rows, "no seed".
+
+    Raises
+    ------
+    TableError
+        Rows were computed with different seeds, or a seed is missing or not a whole number.
+
+    Examples
+    --------
+    >>> seed([{"seed": 7}, {"seed": 7}], frame_name="agreement")
+    'seed 7'
+    """
+    value = _setting(rows, "seed", frame_name=frame_name)
+    if value is None:
+        return "no seed"
+    if not isinstance(value, numbers.Integral):
+        raise TableError(
+            f"{frame_name}: expected a whole number as seed – found {value!r} – pass the result as it was "
+            "computed."
+        )
+    return f"seed {int(value)}"
+
+
+def _setting(rows: Sequence[Mapping[str, Any]], name: str, *, frame_name: str) -> Any:
+    """Return the one value that all rows have in column `name`, None without rows."""
+    found = list(dict.fromkeys(None if pd.isna(row[name]) else row[name] for row in rows))
+    if len(found) > 1 or None in found:
+        raise TableError(
+            f"{frame_name}: expected one {name} in all rows – found {first_three(found)} – pass the rows of "
+            "one call at a time, as they were computed."
+        )
+    return found[0] if found else None

@@ -440,6 +440,17 @@ def test_a_codes_row_depends_on_seed_but_not_on_other_codes() -> None:
     assert wider["alpha_low"].iloc[0] < alone["alpha_low"].iloc[0]
 
 
+def test_every_row_says_with_what_level_and_seed_it_was_computed() -> None:
+    table = study(np.random.default_rng(14), units=60, alpha=0.5, prevalence=0.4)
+    same = decisions_of(np.ones((2, 60)), code="same")
+    decisions = pd.concat([decisions_of(table), same])
+    result = agreement.by_code(decisions, n_boot=20, confidence_level=0.9, seed=2**62)
+    assert result["reason"].isna().tolist() == [True, False]
+    assert result["confidence_level"].tolist() == [0.9, 0.9]
+    assert result["seed"].tolist() == [2**62, 2**62]
+    assert str(result["seed"].dtype) == "Int64"
+
+
 def test_no_decisions_give_no_rows() -> None:
     empty = decisions_of(np.full((2, 3), np.nan))
     result = agreement.by_code(empty, seed=1)

@@ -23,6 +23,7 @@ AGREEMENT = pd.DataFrame(
         "alpha": [0.82, -0.08, 0.4, np.nan],
         "alpha_low": [0.74, -0.21, np.nan, np.nan],
         "alpha_high": [0.89, 0.12, np.nan, np.nan],
+        "confidence_level": 0.95,
     }
 )
 LINKS = pd.DataFrame(
@@ -32,6 +33,7 @@ LINKS = pd.DataFrame(
         "rank_biserial": [0.3, -0.25, 0.9, np.nan],
         "rank_biserial_low": [0.1, -0.4, np.nan, np.nan],
         "rank_biserial_high": [0.5, -0.1, np.nan, np.nan],
+        "confidence_level": 0.95,
     }
 )
 
@@ -139,6 +141,12 @@ def test_description_says_in_words_what_is_drawn(agreement_figure: figures.Figur
     assert repr(agreement_figure).count("svg") == 0
 
 
+def test_the_level_is_that_of_the_result() -> None:
+    assert "α with 90% CI for" in figures.agreement_plot(AGREEMENT.assign(confidence_level=0.9)).description
+    figure = figures.link_plot(LINKS.assign(confidence_level=0.999), source="majority")
+    assert "Rank-biserial r with 99.9% CI (majority)" in "".join(parsed(figure).itertext())
+
+
 @pytest.mark.parametrize(("columns", "millimetres"), [(1, 85), (2, 178)])
 def test_width_on_the_page_is_a_columns(columns: int, millimetres: float) -> None:
     figure = figures.agreement_plot(AGREEMENT, columns=columns)
@@ -202,6 +210,10 @@ def test_few_rows(rows: int) -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(TableError, match="'alpha_low'"):
         figures.agreement_plot(AGREEMENT.drop(columns="alpha_low"))
+    with pytest.raises(TableError, match="'confidence_level'"):
+        figures.link_plot(LINKS.drop(columns="confidence_level"), source="majority")
+    with pytest.raises(TableError, match=r"one confidence_level in all rows – found '0.95', '0.9' –"):
+        figures.agreement_plot(AGREEMENT.assign(confidence_level=[0.95, 0.95, 0.9, 0.9]))
     with pytest.raises(TableError, match="several for 'a'"):
         figures.agreement_plot(pd.concat([AGREEMENT] * 2))
     with pytest.raises(CodebookError, match="found 'a'"):

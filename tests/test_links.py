@@ -285,7 +285,7 @@ def test_seed_moves_the_interval_and_nothing_else() -> None:
     one, same, other = (link(decisions, units, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, same)
     assert one["rank_biserial_low"].iloc[0] != other["rank_biserial_low"].iloc[0]
-    ends = ["rank_biserial_low", "rank_biserial_high", "n_undefined"]
+    ends = ["rank_biserial_low", "rank_biserial_high", "n_undefined", "seed"]
     pd.testing.assert_frame_equal(one.drop(columns=ends), other.drop(columns=ends))
 
 
@@ -345,3 +345,13 @@ def test_no_decisions_give_no_rows() -> None:
     result = link(DECISIONS.empty(), units)
     assert len(result) == 0
     assert list(result.columns[:3]) == ["code", "source", "n_with"]
+
+
+def test_every_row_says_with_what_level_and_seed_it_was_computed() -> None:
+    decisions, units = frames(*study(np.random.default_rng(12)))
+    never = decisions.assign(code="never", applied=False)
+    result = link(pd.concat([decisions, never]), units, confidence_level=0.9, seed=2**62)
+    assert result["reason"].isna().tolist() == [True, False]
+    assert result["confidence_level"].tolist() == [0.9, 0.9]
+    assert result["seed"].tolist() == [2**62, 2**62]
+    assert str(result["seed"].dtype) == "Int64"

@@ -42,7 +42,7 @@ def agreement_frame(**changes: object) -> pd.DataFrame:
     row = {
         "code": "warm", "n_units": 1200, "n_coders": 2, "n_clusters": 40, "prevalence": 0.254,
         "percent": 0.9123, "alpha": 0.7681, "alpha_low": 0.6412, "alpha_high": 0.8666,
-        "n_boot": 2000, "n_undefined": 0, "reason": None,
+        "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None,
     }  # fmt: skip
     return pd.DataFrame([row | changes])
 
@@ -52,7 +52,7 @@ def link_frame(**changes: object) -> pd.DataFrame:
         "code": "warm", "source": "majority", "n_with": 61, "n_without": 239, "n_clusters": 40,
         "mean_with": 3.9, "mean_without": 3.55, "mean_difference": 0.35, "rank_biserial": 0.214,
         "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
-        "n_boot": 2000, "n_undefined": 0, "reason": None,
+        "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None,
     }  # fmt: skip
     return pd.DataFrame([row | changes])
 
@@ -92,21 +92,22 @@ def test_reliability_row_is_rounded_here() -> None:
 
 def test_reliability_foot_says_what_a_reviewer_asks() -> None:
     table = report.reliability_table(
-        agreement_frame(n_undefined=12),
+        agreement_frame(n_undefined=12, confidence_level=0.9, seed=20250101),
         codebook=CODEBOOK,
-        confidence_level=0.9,
         cluster_name="participants",
-        notes=("Seed: 7.",),
+        notes=("Round: first.",),
     )
     notes = notes_of(table)
     assert table.headers[-1] == "90% CI"
-    assert "90% CI: bootstrap over whole participants (number: 40; B = 2,000 resamples)" in notes
+    assert (
+        "90% CI: bootstrap over whole participants (number: 40; B = 2,000 resamples; seed 20250101)" in notes
+    )
     assert "Resamples in which α was not defined: Warm | kind 12." in notes
     assert "(number of coders: 2)" in notes
     assert ".800" in notes
     assert ".667" in notes
     assert "Krippendorff's (2004) conventions, which are not verdicts" in notes
-    assert "Seed: 7." in table.notes
+    assert "Round: first." in table.notes
     assert f"fingerprint {CODEBOOK.fingerprint}. Codes without a result: Cold. Made with sense7_qual" in notes
 
 
@@ -172,6 +173,7 @@ def test_dash_without_reason_is_still_explained_and_a_reason_without_dash_is_a_c
 def test_a_result_of_no_rows_is_a_table_of_no_rows() -> None:
     table = report.reliability_table(agreement_frame().iloc[:0])
     assert table.rows == ()
+    assert table.headers[-1] == "CI"
     assert "| Code |" in table.markdown()
 
 
@@ -186,6 +188,7 @@ def test_link_row_and_foot() -> None:
     assert table.rows == (("Warm | kind", "61", "239", "0.35", ".21", "[−.01, .41]", "< .001", ".003"),)
     assert table.title == "Association of codes with Empathy_Overall"
     notes = notes_of(table)
+    assert "95% CI: bootstrap over whole participants (number: 40; B = 2,000 resamples; seed 7)." in notes
     assert "Whose decisions: the majority of the coders." in notes
     assert "Benjamini–Hochberg over the codes tested for this source (number: 1)" in notes
     assert "p: two-sided, with participants as clusters." in notes
@@ -225,13 +228,56 @@ def test_links_refuse_an_unknown_source_and_repeated_codes() -> None:
         report.link_table(pd.concat([link_frame()] * 2), source="majority")
 
 
+def two_settings(frame: pd.DataFrame, **changes: object) -> pd.DataFrame:
+    return pd.concat([frame, frame.assign(code="cold", **changes)])
+
+
+@pytest.mark.parametrize("changes", [{"confidence_level": 0.9}, {"seed": 8}, {"seed": None}])
+def test_rows_of_several_settings_are_refused_within_a_source(changes: dict[str, object]) -> None:
+    name = f"one {next(iter(changes))} in all rows"
+    with pytest.raises(TableError, match=f"agreement: expected {name}"):
+        report.reliability_table(two_settings(agreement_frame(), **changes))
+    with pytest.raises(TableError, match=f"links: expected {name}"):
+        report.link_table(two_settings(link_frame(), **changes), source="majority")
+    apart = two_settings(link_frame(), source="ana", **changes)
+    assert report.link_table(apart, source="majority").rows[0][0] == "warm"
+
+
+def test_the_level_and_the_seed_are_those_of_the_computation() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.random(60) < 0.5
+    decisions = pd.concat(
+        pd.DataFrame(
+            {"unit_id": [f"m{n}" for n in range(60)], "coder": coder, "code": "warm",
+             "applied": truth ^ (rng.random(60) < 0.1)}
+        )
+        for coder in ("ana", "ben")
+    )  # fmt: skip
+    units = pd.DataFrame({"unit_id": [f"m{n}" for n in range(60)], "stars": rng.integers(1, 6, 60)})
+    found = agreement.by_code(decisions, n_boot=50, confidence_level=0.8, seed=11)
+    table = report.reliability_table(found)
+    assert table.headers[-1] == "80% CI"
+    assert "(number: 60, one text each; B = 50 resamples; seed 11)" in notes_of(table)
+    linked = links.code_to_rating(
+        decisions, units, rating="stars", cluster="unit_id", n_boot=50, confidence_level=0.99, seed=12
+    )
+    table = report.link_table(linked, source="ana")
+    assert "99% CI" in table.headers
+    assert "B = 50 resamples; seed 12)" in notes_of(table)
+
+
 def test_tables_refuse_what_they_cannot_print() -> None:
     with pytest.raises(TableError, match="'alpha_low'"):
         report.reliability_table(agreement_frame().drop(columns="alpha_low"))
+    for name in ("confidence_level", "seed"):
+        with pytest.raises(TableError, match=f"'{name}'"):
+            report.reliability_table(agreement_frame().drop(columns=name))
+        with pytest.raises(TableError, match=f"'{name}'"):
+            report.link_table(link_frame().drop(columns=name), source="majority")
     with pytest.raises(CodebookError, match="did you mean 'warm'"):
         report.reliability_table(agreement_frame(code="wram"), codebook=CODEBOOK)
-    with pytest.raises(QualError, match="confidence_level between 0 and 1"):
-        report.reliability_table(agreement_frame(), confidence_level=95)
+    with pytest.raises(TableError, match="confidence_level between 0 and 1"):
+        report.reliability_table(agreement_frame(confidence_level=95))
     with pytest.raises(QualError, match="digits from 1 to 6"):
         report.link_table(link_frame(), source="majority", digits=0)
 

@@ -98,6 +98,41 @@ def test_rows_refuse_what_they_cannot_label() -> None:
         )
 
 
+def test_intervals_are_named_by_their_level() -> None:
+    for level, name in ((0.95, "95% CI"), (0.999, "99.9% CI"), (0.57, "57% CI"), (0.9999999, "99.99999% CI")):
+        assert results.interval_name([{"confidence_level": level}] * 2, frame_name="x") == name
+    assert results.interval_name([], frame_name="x") == "CI"
+
+
+def test_seeds_are_printed_whole() -> None:
+    rows = pd.DataFrame({"seed": pd.array([2**63 - 1], dtype="Int64")}).to_dict("records")
+    assert results.seed(rows, frame_name="x") == "seed 9223372036854775807"
+    assert results.seed([], frame_name="x") == "no seed"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0.95, 0.9], "agreement: expected one confidence_level in all rows – found '0.95', '0.9'"),
+        ([0.95, None], "found '0.95', 'None'"),
+        ([float("nan")] * 2, "found 'None'"),
+        ([pd.NA], "found 'None'"),
+        ([0.0], "between 0 and 1 – found 0.0"),
+        ([95.0], "between 0 and 1 – found 95.0"),
+        (["0.95"], "between 0 and 1 – found '0.95'"),
+    ],
+)
+def test_levels_that_cannot_be_stated_are_refused(values: list[object], message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        results.interval_name([{"confidence_level": value} for value in values], frame_name="agreement")
+
+
+@pytest.mark.parametrize("values", [[7, 8], [7, None], [None], [7.5], ["7"]])
+def test_seeds_that_cannot_be_stated_are_refused(values: list[object]) -> None:
+    with pytest.raises(TableError, match=r"expected (one seed in all rows|a whole number as seed)"):
+        results.seed([{"seed": value} for value in values], frame_name="agreement")
+
+
 def test_source_is_named_and_nearly_named() -> None:
     frame = pd.DataFrame({"code": ["a", "a"], "source": ["majority", "ana"]})
     assert results.of_source(frame, "ana")["source"].tolist() == ["ana"]
