@@ -173,7 +173,8 @@ class Store:
             Only this coder's; by default every coder's, in the order of `coders`. A coder without acts has
             an empty list.
         kind : str, optional
-            Only acts of this kind (one of `acts.KINDS`).
+            Only acts of this kind (one of `acts.KINDS`), and the undo and redo acts about one of them:
+            without those, what was undone would stand again.
 
         Raises
         ------
@@ -190,7 +191,7 @@ class Store:
             )
         files = study.acts_files(self.path) if coder is None else [self._acts_file(coder)]
         read = [act for path in files if path.exists() for act in self._read(path)]
-        return [act for act in read if act.kind == kind] if kind is not None else read
+        return read if kind is None else _of_kind(read, kind)
 
     def codings(self, *, coder: str | None = None) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`)."""
@@ -254,6 +255,15 @@ class Store:
                 f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
             )
         return study.acts_file(self.path, coder)
+
+
+def _of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
+    """Return the acts of `kind` with those that take one of them back or do it again, in their order."""
+    chosen = {(act.coder, act.act_id) for act in acts if act.kind == kind}
+    about = ("undo", "redo")
+    return [
+        act for act in acts if act.kind == kind or (act.kind in about and (act.coder, act.target) in chosen)
+    ]
 
 
 def _as_acts(acts: Sequence[Act]) -> list[Act]:

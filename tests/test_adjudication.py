@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, TableError
+from sense7_qual.store import Store
 from sense7_qual.tables import DECISIONS
 
 SENSE7 = Codebook.read("sense7")
@@ -95,6 +97,63 @@ def test_an_undone_ruling_does_not_count_and_other_acts_are_passed_over() -> Non
     pd.testing.assert_frame_equal(
         adjudication.consensus(DISPUTED, rulings=undone), adjudication.consensus(DISPUTED)
     )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A study with one unit, on which ana and ben disagree about one code."""
+    units = {
+        "unit_id": ["m1"],
+        "text": ["It asked."],
+        "document_id": ["d1"],
+        "case_id": ["p1"],
+        "position": [0],
+    }
+    made = Store.create(tmp_path / "pilot", units=pd.DataFrame(units), codebook=SENSE7)
+    made.append(
+        [
+            acts.apply(coder="ana", unit_id="m1", code="interest", codebook=SENSE7),
+            acts.finish(coder="ana", unit_id="m1", codebook=SENSE7),
+        ]
+    )
+    made.append([acts.finish(coder="ben", unit_id="m1", codebook=SENSE7)])
+    return made
+
+
+def test_an_undone_ruling_in_the_store_does_not_count(store: Store) -> None:
+    decided = codings.decisions(store.codings(), store.coverage(), store.codebook)
+
+    def verdict() -> list[bool]:
+        final = adjudication.consensus(decided, rulings=store.acts(kind="rule"))
+        return final.loc[final["code"] == "interest", "applied"].tolist()
+
+    assert verdict() == []
+    first = rule("m1", True, at="2026-03-01T10:00:00.000Z")
+    second = rule("m1", False, at="2026-03-01T10:01:00.000Z")
+    store.append([first, second])
+    assert verdict() == [False]
+    store.append([acts.undo(second, codebook=SENSE7)])
+    assert verdict() == [True]  # the ruling before it
+    store.append([acts.undo(first, codebook=SENSE7)])
+    assert verdict() == []
+    store.append([acts.redo(second, codebook=SENSE7)])
+    assert verdict() == [False]
+
+
+def test_the_store_gives_rulings_with_the_undo_and_redo_acts_about_them(store: Store) -> None:
+    ruling = rule("m1", True, at="2026-03-01T10:00:00.000Z")
+    other = rule("m1", False, at="2026-03-01T10:00:00.000Z", coder="eli")
+    memo = acts.memo(coder="dora", unit_id="m1", text="Why?", codebook=SENSE7)
+    undone, again = acts.undo(ruling, codebook=SENSE7), acts.redo(ruling, codebook=SENSE7)
+    without = acts.undo(memo, codebook=SENSE7)
+    store.append([ruling, memo, undone, without, again])
+    store.append([other])
+    assert store.acts(kind="rule") == [ruling, undone, again, other]
+    assert store.acts(kind="rule", coder="dora") == [ruling, undone, again]
+    assert store.acts(kind="memo") == [memo, without]
+    assert store.acts(kind="undo") == [undone, without]
+    assert store.acts(kind="redo") == [again]
+    assert store.acts(kind="reopen") == []
 
 
 def test_a_ruling_without_a_verdict_is_refused() -> None:
