@@ -166,7 +166,7 @@ function Desk({ session, unit }: { session: Session; unit: Unit }) {
       <Reader session={session} unit={unit} />
       <Codings session={session} unit={unit} />
       <MemoField key={unit.unit_id} session={session} unit={unit} />
-      {session.allDone.value && (
+      {session.allDone.value && session.finished.value === session.total.value && (
         <p class="s7-all-done" role="status">
           All {session.total.value} texts are finished. Thank you – you can still go back and change anything.
         </p>
@@ -308,8 +308,9 @@ export default {
     const session = new Session(model);
     draw(<Coding session={session} />, el);
     return () => {
-      session.close();
+      // In this order: a memo in mid-sentence becomes a deed when its field goes, and is handed over then.
       draw(null, el);
+      session.close();
     };
   },
 };

@@ -28,8 +28,9 @@ export function meaning(press: Press, session: Session): string | null {
     return key === "y" && !press.shiftKey ? "redo" : null;
   }
   if (press.altKey) {
+    // With Alt some keyboards write another character (Alt+1 is ¡ on a Mac): then the key's place counts.
     const plain = press.code.replace(/^(Digit|Key|Numpad)/, "").toLowerCase();
-    const code = codes.find((code) => code.key?.toLowerCase() === plain);
+    const code = codes.find(({ key }) => key === press.key) ?? codes.find(({ key }) => key?.toLowerCase() === plain);
     return code ? `detail:${code.id}` : null;
   }
   if (press.key === "ArrowRight" && press.shiftKey) return "extend";

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "./session";
 import type { Code, Coding, Unit } from "./protocol";
 import { segments, selectedSpan, trimmed } from "./spans";
@@ -83,7 +83,7 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
             style={here.length ? stripes(here.map((coding) => colourOf(codes.get(coding.code)))) : undefined}
             title={here.map((coding) => codes.get(coding.code)?.label ?? coding.code).join(" · ") || undefined}
             onClick={() => {
-              if (piece.codings.length && !session.selection.value) session.active.value = piece.codings[0]!;
+              if (here.length && !session.selection.value) session.marked.value = here[0]!;
             }}
           >
             {unit.text.slice(piece.start, piece.end)}
@@ -144,7 +144,7 @@ function CodingRow({ session, unit, coding, index }: RowProps) {
     <li
       class={names.filter(Boolean).join(" ")}
       style={{ "--s7-c": colourOf(code) }}
-      onClick={() => (session.active.value = index)}
+      onClick={() => (session.marked.value = coding)}
     >
       <span class="s7-coding-name">
         <strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span>
@@ -185,13 +185,15 @@ export function MemoField({ session, unit }: { session: Session; unit: Unit }) {
   const latest = useRef(unit);
   latest.current = unit;
   const text = unit.memo?.text ?? "";
-  const save = () => session.saveMemo(latest.current, field.current?.value ?? "");
+  // Some browsers send a last blur when the field is taken away: by then there is nothing to read from it.
+  const save = () => field.current && session.saveMemo(latest.current, field.current.value);
   useEffect(() => {
     const at = field.current!;
     // Never under the person's hands: while they write, what they write counts.
     if ((at.getRootNode() as Document).activeElement !== at) at.value = text;
   }, [text]);
-  useEffect(() => {
+  // A layout effect: its end runs at once when the field goes, while what it saves can still be handed over.
+  useLayoutEffect(() => {
     const at = field.current!;
     let pause: ReturnType<typeof setTimeout> | undefined;
     const later = () => {
@@ -199,8 +201,11 @@ export function MemoField({ session, unit }: { session: Session; unit: Unit }) {
       pause = setTimeout(save, 1500);
     };
     at.addEventListener("input", later);
+    // Before the check for unsaved deeds hears of it: a page closed in mid-sentence keeps the sentence.
+    addEventListener("beforeunload", save, true);
     return () => {
       clearTimeout(pause);
+      removeEventListener("beforeunload", save, true);
       session.saveMemo(latest.current, at.value);
     };
   }, []);

@@ -8,6 +8,9 @@ const CACHED_UNITS = 100;
 const AHEAD = 3;
 const WHOLE = { start: null, end: null };
 
+/** Which coding of a unit is meant: its place in the list can change, this does not. */
+type Mark = Pick<Coding, "code" | "start" | "end">;
+
 /** One open view of the coding widget: what it shows, and what it asks the kernel for. */
 export class Session {
   readonly client = uuid();
@@ -21,7 +24,6 @@ export class Session {
   readonly message = signal<string | null>(null);
   readonly announced = signal("");
   readonly selection = signal<Span | null>(null);
-  readonly active = signal(-1);
   readonly detail = signal<string | null>(null);
   readonly filter = signal("");
   readonly showRating = signal(false);
@@ -43,6 +45,13 @@ export class Session {
   readonly unit = computed(() => {
     const unit = this.target.value === null ? this.known.value : null;
     return unit && this.outbox.waiting.value.reduce(withDeed, unit);
+  });
+  /** The coding that the next key changes. */
+  readonly marked = signal<Mark | null>(null);
+  /** Its index on the unit on screen, -1 where it does not stand there. */
+  readonly active = computed(() => {
+    const mark = this.marked.value;
+    return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
   });
   readonly codes = computed(() => new Map(this.codebook.value?.codes.map((code) => [code.id, code]) ?? []));
   readonly total = computed(() => this.flags.value.length);
@@ -78,13 +87,17 @@ export class Session {
 
   private readonly hear = (answer: Answer): void => {
     const mine = answer.client === this.client;
-    if (mine) {
+    const awaited = mine && this.asked.has(answer.id);
+    if (awaited) {
       clearTimeout(this.asked.get(answer.id));
       this.asked.delete(answer.id);
     }
     if (answer.type === "done") this.heardDone(answer, mine);
     else if (!mine) return;
-    else if (answer.type === "welcome") this.heardWelcome(answer);
+    else if (answer.type === "welcome") {
+      // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
+      if (awaited) this.heardWelcome(answer);
+    }
     else if (answer.type === "unit") this.heardUnit(answer.unit);
     else if (answer.type === "failed") {
       this.outbox.fail(answer.id);
@@ -116,8 +129,10 @@ export class Session {
   }
 
   private heardDone(done: Done & { id: string }, mine: boolean): void {
+    const failedBefore = this.outbox.late.value;
     const settled = mine && this.outbox.settle(done.id);
-    if (settled) this.message.value = null;
+    // What was refused is lost: that message stays, even when the next deed is recorded.
+    if (settled && failedBefore) this.message.value = null;
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
@@ -141,7 +156,7 @@ export class Session {
     this.target.value = null;
     if (!other) return;
     this.selection.value = null;
-    this.active.value = -1;
+    this.marked.value = null;
     this.allDone.value = false;
     for (const place of this.ahead(unit.place)) {
       if (!this.units.has(place)) this.ask({ type: "unit", place, peek: true });
@@ -156,7 +171,7 @@ export class Session {
   }
 
   goto(place: number): void {
-    if (place < 0 || place >= this.total.value) return;
+    if (!Number.isInteger(place) || place < 0 || place >= this.total.value) return;
     this.message.value = null;
     this.target.value = place;
     const cached = this.units.get(place);
@@ -205,7 +220,7 @@ export class Session {
     const where = this.selection.value ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.detail.value = code.id;
-    this.active.value = stands ? -1 : this.unit.value!.codings.findIndex((c) => c.code === code.id && sameSpan(c, target));
+    this.marked.value = stands ? null : { code: code.id, ...target };
   }
 
   private activeCoding(): Coding | undefined {
@@ -217,7 +232,7 @@ export class Session {
     if (!coding) return this.say("Apply a code first");
     const { code, start, end, valence, confidence } = coding;
     this.do({ kind: "apply", code, start, end, valence, confidence, ...facets });
-    this.active.value = this.unit.value!.codings.findIndex((other) => other.code === code && sameSpan(other, coding));
+    this.marked.value = { code, start, end };
   }
 
   cycleValence(): void {
@@ -236,7 +251,7 @@ export class Session {
     if (!coding) return;
     const { code, start, end } = coding;
     this.do({ kind: "remove", code, start, end });
-    this.active.value = -1;
+    this.marked.value = null;
     this.say(`${this.codes.value.get(code)?.label ?? code} removed`);
   }
 
@@ -284,8 +299,9 @@ export class Session {
   }
 
   moveActive(step: 1 | -1): void {
-    const count = this.unit.value?.codings.length ?? 0;
-    if (count) this.active.value = (Math.max(this.active.value, step === 1 ? -1 : 0) + step + count) % count;
+    const codings = this.unit.value?.codings ?? [];
+    const from = Math.max(this.active.value, step === 1 ? -1 : 0);
+    this.marked.value = codings[(from + step + codings.length) % codings.length] ?? null;
   }
 
   say(words: string): void {

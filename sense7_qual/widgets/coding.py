@@ -116,7 +116,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         self._save = save
         self._show_rating = show_rating
         self._lock = threading.RLock()
-        # Built once per act_id: a deed that is sent again after a failure must be the same act, not a new one.
+        # Built once per act_id: a deed that is sent again after a failure must be the same act.
         self._unsaved: dict[str, Act] = {}
         super().__init__(n_units=len(self._session.unit_ids), n_finished=self._session.n_finished)
         self.on_msg(self._receive)
@@ -125,8 +125,9 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         session = self._session
         return f"CodingWidget({session.coder!r}, {session.n_finished} of {self.n_units} units finished)"
 
-    def _receive(self, _: object, content: Mapping[str, Any], __: object) -> None:
+    def _receive(self, _: object, message: object, __: object) -> None:
         """Answer one message of a browser; whatever goes wrong is told to it, never swallowed."""
+        content: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
         with self._lock:
             try:
                 answer = self._answer(content)
@@ -135,7 +136,8 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             except QualError as error:
                 answer = {"type": "failed", "message": str(error)}
             except Exception as error:  # noqa: BLE001 – an exception here would vanish; its text may hold quotes
-                answer = {"type": "failed", "message": f"saving failed ({type(error).__name__})"}
+                deed = "saving" if content.get("type") == "deed" else "showing the text"
+                answer = {"type": "failed", "message": f"{deed} failed ({type(error).__name__})"}
             self.send({**answer, "client": content.get("client"), "id": content.get("id")})
 
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,24 +145,26 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             case "hello":
                 return self._welcome()
             case "unit":
-                unit = self._session.unit(int(content["place"]))
+                unit = self._session.unit(_field(content, "place", int))
                 if not content.get("peek"):
                     self._session.position = unit["place"]
                 return {"type": "unit", "unit": unit}
             case "deed":
-                return self._do({**content["deed"], "act_id": content["id"]})
+                return self._do({**_field(content, "deed", dict), "act_id": _field(content, "id", str)})
             case other:
-                raise ActError(f"message: expected hello, unit or deed – found {str(other)[:40]!r}.")
+                raise ActError(
+                    f"message: expected hello, unit or deed – found {str(other)[:40]!r} – reload the page."
+                )
 
     def _do(self, deed: Mapping[str, Any]) -> dict[str, Any]:
-        act_id = str(deed["act_id"])
+        act_id = deed["act_id"]
         act = self._session.knows(act_id)
         if act is None:
             act = self._unsaved.get(act_id) or self._session.act(deed)
             self._unsaved[act_id] = act
             try:
                 self._save([act])
-            except ActError:
+            except (ActError, CodebookError):
                 del self._unsaved[act_id]
                 raise
             except OSError as error:
@@ -198,8 +202,18 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     def _outbox(self) -> str:
         """Names what unsent deeds belong to, so that a new widget for the same work can send them."""
         session = self._session
-        named = "\x1f".join([session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids])
-        return hashlib.sha256(named.encode()).hexdigest()[:32]
+        named = [session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids]
+        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
+
+
+def _field(content: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return a field of a browser's message, which must be exactly of this type (True is no number)."""
+    value = content.get(name)
+    if type(value) is not kind:
+        raise ActError(
+            f"message: expected {kind.__name__} as {name} – found {type(value).__name__} – reload the page."
+        )
+    return value
 
 
 def _commands(keys: Mapping[str, str]) -> dict[str, str]:
@@ -209,13 +223,20 @@ def _commands(keys: Mapping[str, str]) -> dict[str, str]:
             f"keys: expected the names of commands – found {first_three(unknown)} – "
             f"{did_you_mean(unknown[0], COMMANDS)}"
         )
+    unfit = [name for name, key in keys.items() if not isinstance(key, str) or key in ("", "Tab", "Escape")]
+    if unfit:
+        raise ActError(
+            f"keys: expected keys as the browser names them – found {first_three(keys[n] for n in unfit)} "
+            f"for {first_three(unfit)} – name one such as 'i' or 'ArrowUp'; Tab and Escape stay as they are."
+        )
     commands = {**COMMANDS, **keys}
     used = list(commands.values())
     twice = sorted({key for key in used if used.count(key) > 1})
     if twice:
         names = [name for name, key in commands.items() if key == twice[0]]
         raise ActError(
-            f"keys: expected one command per key – found {twice[0]!r} for {' and '.join(names)} – choose another."
+            f"keys: expected one command per key – found {twice[0]!r} for {' and '.join(names)} – "
+            "choose another."
         )
     return commands
 
@@ -233,8 +254,8 @@ def _code_keys(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str
             )
     free = iter([key for key in _FREE_KEYS if key not in {*keys.values(), *taken}])
     for code in codebook.codable:
-        if code.id not in keys and (key := next(free, None)) is not None:
-            keys[code.id] = key
+        if code.id not in keys and (spare := next(free, None)) is not None:
+            keys[code.id] = spare
     return keys
 
 

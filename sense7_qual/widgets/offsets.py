@@ -52,5 +52,9 @@ def utf16_units(text: str, start: int, end: int) -> tuple[int, int]:
     >>> utf16_units("a 👍🏽 b", 2, 4)
     (2, 6)
     """
-    before = len(text[:start].encode("utf-16-le")) // 2
-    return before, before + len(text[start:end].encode("utf-16-le")) // 2
+    before = _length(text[:start])
+    return before, before + _length(text[start:end])
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

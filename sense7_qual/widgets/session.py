@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual import acts as deeds
@@ -79,8 +80,9 @@ class Session:
         self._done: list[Act] = []
         self._undone: list[Act] = []
         self._flags = [_UNTOUCHED] * len(self.unit_ids)
-        self._refuse_others(acts)
-        for act in acts:
+        before = list(acts)
+        self._refuse_others(before)
+        for act in before:
             self._remember(act)
         for unit_id in self._acts:
             self._reflag(unit_id)
@@ -129,7 +131,7 @@ class Session:
             "context": _turns(self._contexts[place]) if self._contexts else [],
             "rating": _shown(self._ratings[place]) if self._ratings else None,
             "finished": any(self._finishes(act) for act in now),
-            "codings": [_coding(act, text) for act in now if act.kind == "apply"],
+            "codings": [_coding(act, text) for act in self._codings(unit_id, now)],
             "memo": {"memo_id": memo.memo_id, "text": memo.text} if memo else None,
         }
 
@@ -147,7 +149,7 @@ class Session:
         unit_id = self._known_unit(deed.get("unit_id"))
         mine: dict[str, Any] = {**common, "coder": self.coder, "unit_id": unit_id}
         if kind == "apply":
-            facets = {name: deed.get(name) for name in ("valence", "confidence")}
+            facets: dict[str, Any] = {name: deed.get(name) for name in ("valence", "confidence")}
             return deeds.apply(**mine, **self._target(deed, unit_id), **facets, round=self.round)
         if kind == "remove":
             return deeds.remove(**mine, **self._target(deed, unit_id), round=self.round)
@@ -156,7 +158,7 @@ class Session:
         if kind == "reopen":
             return deeds.reopen(**mine, round=self.round)
         if kind == "memo":
-            return deeds.memo(**mine, text=str(deed.get("text") or ""), memo_id=deed.get("memo_id"))
+            return deeds.memo(**mine, text=_memo_text(deed.get("text")), memo_id=self._memo_id(deed, unit_id))
         raise ActError(f"deed: expected one of {', '.join(_HISTORY)}, undo, redo – found {kind[:40]!r}.")
 
     def record(self, act: Act) -> int:
@@ -181,12 +183,23 @@ class Session:
         self._known[act.act_id] = act
         self._acts[act.unit_id].append(act)
         if act.kind in _HISTORY:
+            # Undoing what another round decided would change its coverage, and nothing here would show it.
+            if act.kind != "memo" and act.round != self.round:
+                return
             self._done.append(act)
             self._undone.clear()
         elif act.kind == "undo":
             _move(act.target, self._done, self._undone)
         elif act.kind == "redo":
             _move(act.target, self._undone, self._done)
+
+    def _codings(self, unit_id: str, now: Sequence[Act]) -> list[Act]:
+        """Return the codings that stand, in the order in which each first came to the unit.
+
+        So a coding stays where it is on screen when its valence changes.
+        """
+        came = [_place(act) for act in self._acts.get(unit_id, ()) if act.kind == "apply"]
+        return sorted((act for act in now if act.kind == "apply"), key=lambda act: came.index(_place(act)))
 
     def _reflag(self, unit_id: str) -> None:
         now = deeds.standing(self._acts[unit_id])
@@ -208,12 +221,27 @@ class Session:
 
     def _target(self, deed: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
         """Return code, start and end (in code points) of a coding that the browser names."""
-        code = str(deed.get("code"))
-        if deed.get("start") is None or deed.get("end") is None:
+        code, start, end = str(deed.get("code")), deed.get("start"), deed.get("end")
+        if start is None and end is None:
             return {"code": code, "start": None, "end": None}
-        text = self._texts[self._place[unit_id]]
-        start, end = code_points(text, int(deed["start"]), int(deed["end"]))
-        return {"code": code, "start": start, "end": end}
+        if type(start) is not int or type(end) is not int:  # half a span, or a fraction, is no whole unit
+            raise ActError(
+                f"deed on unit {unit_id!r}: expected two whole numbers as start and end – found "
+                f"{type(start).__name__} and {type(end).__name__} – select again."
+            )
+        first, last = code_points(self._texts[self._place[unit_id]], start, end)
+        return {"code": code, "start": first, "end": last}
+
+    def _memo_id(self, deed: Mapping[str, Any], unit_id: str) -> str | None:
+        """Return which memo the deed revises, never one of another unit; None for a new memo."""
+        memo_id: Any = deed.get("memo_id")
+        elsewhere = (act.memo_id for act in self._known.values() if act.unit_id != unit_id)
+        if memo_id is not None and (not isinstance(memo_id, str) or memo_id in elsewhere):
+            raise ActError(
+                f"deed on unit {unit_id!r}: expected a memo of this unit – found {str(memo_id)[:40]!r} – "
+                "write a new one."
+            )
+        return memo_id
 
     def _known_unit(self, unit_id: object) -> str:
         if not isinstance(unit_id, str) or unit_id not in self._place:
@@ -233,10 +261,9 @@ class Session:
 
 
 def _move(act_id: str | None, source: list[Act], target: list[Act]) -> None:
-    found = next((act for act in reversed(source) if act.act_id == act_id), None)
-    if found is not None:
-        source.remove(found)
-        target.append(found)
+    place = next((place for place in reversed(range(len(source))) if source[place].act_id == act_id), None)
+    if place is not None:
+        target.append(source.pop(place))
 
 
 def _column(table: pd.DataFrame, name: str | None) -> list[Any]:
@@ -258,7 +285,21 @@ def _turns(context: str | None) -> list[dict[str, str]]:
 def _shown(value: object) -> str | None:
     if value is None:
         return None
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    # A column with a missing rating holds floats: 2 is shown as it was given, not as 2.0.
+    if isinstance(value, float | np.floating) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _memo_text(text: object) -> str:
+    """Return the memo's text; half of an emoji, which a text field can hold, becomes U+FFFD."""
+    if not isinstance(text, str | None):
+        raise ActError(f"deed: expected text as memo – found {type(text).__name__} – write it again.")
+    return (text or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _place(act: Act) -> tuple[str | None, int | None, int | None]:
+    return act.code, act.start, act.end
 
 
 def _coding(act: Act, text: str) -> dict[str, Any]:

@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { closeAll, kernel, open, place, press, ready, shown } from "./kernel.test.kit";
+
+beforeEach(() => vi.useFakeTimers());
+
+afterEach(() => {
+  closeAll();
+  vi.useRealTimers();
+});
+
+describe("codings", () => {
+  test("a code goes on the whole unit or on the selection; again removes exactly that", () => {
+    const session = ready();
+    press(session, "affective");
+    session.selectNext("word", 1);
+    press(session, "affective");
+    press(session, "cognitive");
+    expect(shown(session)).toEqual(["affective?", "affective?", "cognitive?"]);
+    press(session, "affective");
+    kernel.answer();
+    expect(session.unit.value!.codings.map(({ code, start, end }) => [code, start, end])).toEqual([
+      ["affective", null, null],
+      ["cognitive", 0, 2],
+    ]);
+    expect(session.announced.value).toBe("Affective removed from the selection");
+  });
+
+  test("pending until the record has it", () => {
+    const session = ready();
+    press(session, "affective");
+    expect(shown(session)).toEqual(["affective?"]);
+    kernel.answer();
+    expect(shown(session)).toEqual(["affective"]);
+    expect(session.canUndo.value).toBe(true);
+  });
+
+  test("valence goes round on the marked coding, also after the record has moved it to the end", () => {
+    const session = ready();
+    press(session, "affective");
+    press(session, "cognitive");
+    kernel.answer();
+    session.moveActive(1);
+    session.moveActive(1);
+    session.moveActive(-1);
+    const before = session.unit.value!.codings[session.active.value]!.code;
+    for (const expected of ["met", "unmet", null, "met"]) {
+      session.cycleValence();
+      kernel.answer();
+      const marked = session.unit.value!.codings[session.active.value]!;
+      expect([marked.code, marked.valence]).toEqual([before, expected]);
+    }
+    const other = session.unit.value!.codings.find(({ code }) => code !== before)!;
+    expect(other.valence).toBeNull();
+  });
+
+  test("the coding that is changed by a click is the marked one from then on", () => {
+    const session = ready();
+    press(session, "affective");
+    press(session, "cognitive");
+    kernel.answer();
+    session.change(session.unit.value!.codings[0], { valence: "met" });
+    kernel.answer();
+    session.toggleUnsure();
+    kernel.answer();
+    const shown = session.unit.value!.codings.map(({ code, valence, confidence }) => [code, valence, confidence]);
+    expect(shown).toEqual([["cognitive", null, null], ["affective", "met", "unsure"]]);
+    expect(session.active.value).toBe(1);
+  });
+
+  test("being unsure keeps the valence and the other way round", () => {
+    const session = ready();
+    press(session, "affective");
+    session.toggleUnsure();
+    session.cycleValence();
+    kernel.answer();
+    expect(session.unit.value!.codings[0]).toMatchObject({ valence: "met", confidence: "unsure" });
+    session.toggleUnsure();
+    kernel.answer();
+    expect(session.unit.value!.codings[0]).toMatchObject({ valence: "met", confidence: null });
+  });
+
+  test("removing takes the marked coding", () => {
+    const session = ready();
+    for (const id of ["affective", "cognitive", "response"]) press(session, id);
+    session.moveActive(1);
+    expect(session.unit.value!.codings[session.active.value]!.code).toBe("affective");
+    session.remove();
+    kernel.answer();
+    expect(shown(session)).toEqual(["cognitive", "response"]);
+    expect(session.active.value).toBe(-1);
+  });
+
+  test("the mark goes round the codings, and nowhere where there are none", () => {
+    const session = ready();
+    session.moveActive(1);
+    session.moveActive(-1);
+    expect(session.active.value).toBe(-1);
+    for (const id of ["affective", "cognitive", "response"]) press(session, id);
+    session.marked.value = null;
+    session.moveActive(-1);
+    expect(session.active.value).toBe(2);
+    session.moveActive(1);
+    expect(session.active.value).toBe(0);
+    session.moveActive(-1);
+    expect(session.active.value).toBe(2);
+  });
+
+  test("without a coding there is nothing to change", () => {
+    const session = ready();
+    session.cycleValence();
+    session.toggleUnsure();
+    session.remove();
+    expect(kernel.deeds()).toEqual([]);
+    expect(session.announced.value).toBe("Apply a code first");
+  });
+});
+
+describe("undo and redo", () => {
+  test("undo shows the unit where it happened", () => {
+    const session = ready();
+    press(session, "affective");
+    session.goto(5);
+    kernel.answer();
+    expect(place(session)).toBe(5);
+    session.takeBack("undo");
+    kernel.answer();
+    expect([place(session), shown(session)]).toEqual([0, []]);
+    expect([session.canUndo.value, session.canRedo.value]).toEqual([false, true]);
+    session.goto(3);
+    kernel.answer();
+    session.takeBack("redo");
+    kernel.answer();
+    expect([place(session), shown(session)]).toEqual([0, ["affective"]]);
+  });
+
+  test("another view's undo does not take this one elsewhere", () => {
+    const session = ready();
+    const other = open();
+    kernel.answer();
+    press(other, "affective");
+    kernel.answer();
+    session.goto(3);
+    kernel.answer();
+    other.takeBack("undo");
+    kernel.answer();
+    expect([place(session), place(other)]).toEqual([3, 0]);
+    expect(session.canRedo.value).toBe(true);
+  });
+
+  test("with nothing to take back, nothing is sent", () => {
+    const session = ready();
+    session.takeBack("undo");
+    session.takeBack("redo");
+    expect(session.announced.value).toBe("Nothing to redo");
+    expect(kernel.deeds()).toEqual([]);
+  });
+
+  test("what is still on its way can be taken back", () => {
+    const session = ready();
+    press(session, "affective");
+    session.takeBack("undo");
+    kernel.answer();
+    expect(kernel.recorded.map(({ kind }) => kind)).toEqual(["apply", "undo"]);
+    expect(shown(session)).toEqual([]);
+  });
+});
+
+describe("memos", () => {
+  test("a memo goes to the unit it was written on, also when another one is on screen", () => {
+    const session = ready();
+    const written = session.unit.value!;
+    session.goto(1);
+    session.saveMemo(written, "  on the first ");
+    kernel.answer();
+    expect(place(session)).toBe(1);
+    expect([kernel.unit(0).memo?.text, kernel.unit(1).memo]).toEqual(["on the first", null]);
+  });
+
+  test("a memo is revised under its id, also before the first writing was acknowledged", () => {
+    const session = ready();
+    session.saveMemo(session.unit.value!, "one");
+    session.saveMemo(session.unit.value!, "two");
+    kernel.answer();
+    const [first, second] = kernel.recorded;
+    expect(second!.memo_id).toBe(first!.id);
+    expect(session.unit.value!.memo).toEqual({ memo_id: first!.id, text: "two" });
+    session.saveMemo(session.unit.value!, "");
+    kernel.answer();
+    expect(session.unit.value!.memo).toBeNull();
+  });
+
+  test("an unchanged memo is not saved again", () => {
+    const session = ready();
+    session.saveMemo(session.unit.value!, "  ");
+    session.saveMemo(session.unit.value!, "one");
+    kernel.answer();
+    session.saveMemo(session.unit.value!, " one\n");
+    expect(kernel.deeds()).toHaveLength(1);
+  });
+});
+
+test("selecting by keyboard says what is selected", () => {
+  const session = ready();
+  session.selectNext("sentence", 1);
+  expect([session.selection.value, session.announced.value]).toEqual([{ start: 0, end: 12 }, "Selected: It listened."]);
+  session.extend(1);
+  expect(session.selection.value).toEqual({ start: 0, end: 15 });
+  session.extend(-1);
+  session.extend(-1);
+  expect(session.selection.value).toEqual({ start: 0, end: 2 });
+});

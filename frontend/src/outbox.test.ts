@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Outbox, PATIENCE_MS, shelf } from "./outbox";
+import type { Deed } from "./protocol";
+
+const deed = (id: string): Deed => ({ id, kind: "finish", unit_id: "m1" });
+
+let sent: string[];
+let outbox: Outbox;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  sent = [];
+  outbox = new Outbox((deed) => sent.push(deed.id));
+});
+
+afterEach(() => {
+  outbox.close();
+  vi.useRealTimers();
+});
+
+const waiting = () => outbox.waiting.value.map(({ id }) => id);
+
+test("deeds go out in order, one at a time, each after the one before was acknowledged", () => {
+  outbox.push(deed("a"), deed("b"));
+  outbox.push(deed("c"));
+  expect(sent).toEqual(["a"]);
+  expect(outbox.settle("a")).toBe(true);
+  expect(sent).toEqual(["a", "b"]);
+  outbox.settle("b");
+  outbox.settle("c");
+  expect(sent).toEqual(["a", "b", "c"]);
+  expect(waiting()).toEqual([]);
+});
+
+test("pushing nothing sends nothing", () => {
+  outbox.push();
+  outbox.push(deed("a"));
+  outbox.push();
+  expect(sent).toEqual(["a"]);
+});
+
+test("without an answer the deed counts as not saved, and the same one is sent again until it is", () => {
+  outbox.push(deed("a"), deed("b"));
+  vi.advanceTimersByTime(PATIENCE_MS - 1);
+  expect(outbox.late.value).toBe(false);
+  expect(sent).toEqual(["a"]);
+  vi.advanceTimersByTime(1);
+  expect(outbox.late.value).toBe(true);
+  vi.advanceTimersByTime(2 * PATIENCE_MS);
+  expect(sent).toEqual(["a", "a", "a", "a"]);
+  expect(waiting()).toEqual(["a", "b"]);
+  outbox.settle("a");
+  expect(outbox.late.value).toBe(false);
+  expect(sent.at(-1)).toBe("b");
+});
+
+test("once all is acknowledged, nothing is sent any more", () => {
+  outbox.push(deed("a"));
+  outbox.settle("a");
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect(sent).toEqual(["a"]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("an answer to another deed settles nothing", () => {
+  outbox.push(deed("a"), deed("b"));
+  expect(outbox.settle("b")).toBe(false);
+  expect(outbox.settle("x")).toBe(false);
+  expect(waiting()).toEqual(["a", "b"]);
+  expect(sent).toEqual(["a"]);
+});
+
+test("a second acknowledgement of a deed does not settle the next one", () => {
+  outbox.push(deed("a"), deed("b"));
+  outbox.settle("a");
+  expect(outbox.settle("a")).toBe(false);
+  expect(waiting()).toEqual(["b"]);
+});
+
+test("a failed deed stays first, counts as not saved at once, and is sent again after a while", () => {
+  outbox.push(deed("a"), deed("b"));
+  outbox.fail("b");
+  expect(outbox.late.value).toBe(false);
+  outbox.fail("a");
+  expect(outbox.late.value).toBe(true);
+  expect(waiting()).toEqual(["a", "b"]);
+  expect(sent).toEqual(["a"]);
+  vi.advanceTimersByTime(PATIENCE_MS);
+  expect(sent).toEqual(["a", "a"]);
+});
+
+test("trying now sends the first at once and starts the wait anew", () => {
+  outbox.push(deed("a"), deed("b"));
+  vi.advanceTimersByTime(PATIENCE_MS - 1);
+  outbox.retry();
+  expect(sent).toEqual(["a", "a"]);
+  vi.advanceTimersByTime(PATIENCE_MS - 1);
+  expect(sent).toEqual(["a", "a"]);
+  vi.advanceTimersByTime(1);
+  expect(sent).toEqual(["a", "a", "a"]);
+});
+
+test("trying now with nothing to send does nothing", () => {
+  outbox.retry();
+  expect(sent).toEqual([]);
+});
+
+test("closing hands over what was not acknowledged and sends nothing more", () => {
+  outbox.push(deed("a"), deed("b"));
+  expect(outbox.close().map(({ id }) => id)).toEqual(["a", "b"]);
+  vi.advanceTimersByTime(10 * PATIENCE_MS);
+  expect(sent).toEqual(["a"]);
+});
+
+test("the shelf is one for the whole page, whichever bundle asks for it", async () => {
+  shelf().set("work", [deed("a")]);
+  vi.resetModules();
+  const again = await import("./outbox");
+  expect(again.shelf).not.toBe(shelf);
+  expect(again.shelf().get("work")).toEqual([deed("a")]);
+  shelf().delete("work");
+});
