@@ -80,6 +80,7 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
     <header class="s7-header">
       <span class="s7-coder" title="The coder whose session this is">{session.coder.value}</span>
       <Progress session={session} unit={unit} />
+      <span class="s7-outside">Click here to use the keys</span>
       <SaveState session={session} />
       <span class="s7-tools">
         <button type="button" aria-label="Undo" title="Undo (z)" disabled={!session.canUndo.value} onClick={() => session.takeBack("undo")}>
