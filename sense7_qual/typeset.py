@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -69,14 +69,20 @@ _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 
 _STYLE: Final = (
     "<style>table.qual-table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid}"
-    "table.qual-table caption{caption-side:top;text-align:left;font-weight:bold;padding:.3em 0}"
+    "table.qual-table caption{caption-side:top;font-weight:bold;padding:.3em 0}"
     "table.qual-table thead{border-bottom:1px solid}table.qual-table tfoot{border-top:1px solid}"
-    "table.qual-table th.text,table.qual-table td.text,table.qual-table tfoot td{text-align:left}"
-    "table.qual-table th.number,table.qual-table td.number{text-align:right;white-space:nowrap}"
     "table.qual-table tbody th{font-weight:normal}"
     "table.qual-table th,table.qual-table td{padding:.25em .6em;vertical-align:top}"
     "table.qual-table tfoot p{margin:.2em 0;max-width:60em}</style>\n"
 )
+# Inline, because a notebook aligns the cells of tables itself and takes style sheets out of what it does not
+# trust. A number is never broken over lines, its head may be.
+_HTML_LEFT: Final = 'style="text-align: left"'
+_HTML_HEADS: Final[Mapping[Alignment, str]] = {"left": _HTML_LEFT, "right": 'style="text-align: right"'}
+_HTML_CELLS: Final[Mapping[Alignment, str]] = {
+    "left": _HTML_LEFT,
+    "right": 'style="text-align: right; white-space: nowrap"',
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -217,20 +223,21 @@ class Table:
         return f"\\par\\smallskip\n{{\\footnotesize\\raggedright\\noindent\n{paragraphs}\\par}}\n"
 
     def html(self) -> str:
-        """Return the table as an HTML element with caption, scoped heads and foot; no style, no script."""
-        kinds = ["number" if side == "right" else "text" for side in self.alignments]
+        """Return the table as an HTML element with caption, scoped heads and foot; no script.
+
+        Its cells say how they are aligned; the rest of its looks is left to the page.
+        """
         heads = "".join(
-            f'<th scope="col" class="{kind}">{escape_html(head)}</th>'
-            for head, kind in zip(self.headers, kinds, strict=True)
+            f'<th scope="col" {_HTML_HEADS[side]}>{escape_html(head)}</th>'
+            for head, side in zip(self.headers, self.alignments, strict=True)
         )
-        rows = "".join(f"<tr>{_html_cells(row, kinds)}</tr>\n" for row in self.rows)
+        rows = "".join(f"<tr>{_html_cells(row, self.alignments)}</tr>\n" for row in self.rows)
         notes = _after_note([escape_html(note) for note in self.notes], "<em>Note.</em>")
         paragraphs = "".join(f"<p>{note}</p>" for note in notes)
-        foot = (
-            f'<tfoot><tr><td colspan="{len(self.headers)}">{paragraphs}</td></tr></tfoot>\n' if notes else ""
-        )
+        span = f'colspan="{len(self.headers)}" {_HTML_LEFT}'
+        foot = f"<tfoot><tr><td {span}>{paragraphs}</td></tr></tfoot>\n" if notes else ""
         return (
-            f'<table class="qual-table">\n<caption>{escape_html(self.title)}</caption>\n'
+            f'<table class="qual-table">\n<caption {_HTML_LEFT}>{escape_html(self.title)}</caption>\n'
             f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n{foot}</table>\n"
         )
 
@@ -317,11 +324,11 @@ def _latex_row(cells: Iterable[str]) -> str:
     return f"{' & '.join(cells)} \\\\\n"
 
 
-def _html_cells(row: Sequence[str], kinds: Sequence[str]) -> str:
+def _html_cells(row: Sequence[str], sides: Sequence[Alignment]) -> str:
     """Return one row's cells; the first is its head, and texts find their own direction (Arabic, Hebrew)."""
-    first = f'<th scope="row" class="{kinds[0]}" dir="auto">{escape_html(row[0])}</th>'
+    first = f'<th scope="row" dir="auto" {_HTML_CELLS[sides[0]]}>{escape_html(row[0])}</th>'
     rest = [
-        f'<td class="{kind}" dir="auto">{escape_html(cell)}</td>'
-        for cell, kind in zip(row[1:], kinds[1:], strict=True)
+        f'<td dir="auto" {_HTML_CELLS[side]}>{escape_html(cell)}</td>'
+        for cell, side in zip(row[1:], sides[1:], strict=True)
     ]
     return "".join([first, *rest])

@@ -96,7 +96,7 @@ def check_html(text: str) -> None:
     page = Page(hostile_table(text).html())
     assert [found for found in page.texts if found] == [f for f in expected(text, foot_cell=True) if f]
     assert page.tags <= {"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "p", "em", "br"}
-    assert page.attributes <= {"class", "scope", "dir", "colspan"}
+    assert page.attributes <= {"class", "scope", "dir", "colspan", "style"}
 
 
 # All that `escape_latex` may write, and what each prints.
@@ -202,13 +202,16 @@ def test_latex_label_is_refused_where_it_is_not_one() -> None:
         hostile_table("x").latex(label="a}b")
 
 
-def test_html_has_caption_scopes_and_no_style() -> None:
+def test_html_has_caption_and_scopes_and_every_cell_its_alignment() -> None:
     page = Table("T", ("Code", "n"), (("a", "1"),), notes=("N",), alignments=("left", "right")).html()
-    assert "<caption>T</caption>" in page
-    assert page.count('<th scope="col"') == 2
-    assert '<th scope="row" class="text" dir="auto">a</th>' in page
-    assert '<td class="number" dir="auto">1</td>' in page
-    assert "style" not in page
+    left, right = 'style="text-align: left"', 'style="text-align: right'
+    assert f"<caption {left}>T</caption>" in page
+    assert f'<th scope="col" {left}>Code</th><th scope="col" {right}">n</th>' in page
+    assert f'<th scope="row" dir="auto" {left}>a</th>' in page
+    assert f'<td dir="auto" {right}; white-space: nowrap">1</td>' in page
+    assert f'<td colspan="2" {left}><p>' in page
+    assert page.count("style=") == len(re.findall("<(?:caption|t[hd]) ", page)) == 6
+    assert "<style" not in page
 
 
 def test_repr_has_counts_and_no_cell() -> None:
