@@ -7,12 +7,13 @@ could not be computed keeps its row and says so. Points, lines and their dashes 
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -33,6 +34,7 @@ _WIDTHS: Final[Mapping[int, float]] = {1: 85 * _MM, 2: 178 * _MM}
 _FONT: Final = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif"
 _DARK: Final = "#1a3f66"  # as dark as 75 % grey in print
 _GREY: Final = "#6b6b6b"
+_SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own stand first
 _LINE: Final = 13  # pixels from line to line of a label
 _ROW: Final = 22  # least height of a row in pixels
 
@@ -68,8 +70,7 @@ class Figure:
         import vl_convert
 
         # The library makes a point of every pixel; the view box stays, so that the drawing shrinks with it.
-        size = re.compile(r'\b(width|height)="([0-9.]+)"')
-        smaller = size.sub(lambda at: f'{at[1]}="{float(at[2]) / _POINT:.4f}"', self._svg, count=2)
+        smaller = _SIZE.sub(lambda at: f'{at[1]}="{float(at[2]) / _POINT:.4f}"', self._svg, count=2)
         return bytes(vl_convert.svg_to_pdf(smaller))
 
     def write(self, path: str | Path) -> None:
@@ -93,8 +94,21 @@ class Figure:
             )
         path.write_bytes(formats[path.suffix.lower()]())
 
-    def _repr_svg_(self) -> str:
-        return self._svg
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+        """Show the figure in a notebook: as SVG, and as PNG for where SVG is not trusted or not known."""
+        forms: dict[str, Callable[[], str]] = {
+            "image/svg+xml": self.svg,
+            "image/png": lambda: base64.b64encode(self.png()).decode("ascii"),
+        }
+        shown = {
+            kind: form()
+            for kind, form in forms.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+        size: dict[str, Any] = {name: round(float(pixels)) for name, pixels in _SIZE.findall(self._svg)[:2]}
+        return shown, {kind: size | {"alt": self.description} for kind in shown}
 
 
 def agreement_plot(
@@ -204,7 +218,7 @@ def link_plot(
     return _drawn(
         rows,
         domain=(-limit, limit),
-        titles=(title, "← rated lower with the code · rated higher →"),
+        titles=(title, "← rated lower with code · higher →"),
         marks={0.0: ""},
         columns=columns,
         description=f"{title} for each code.",
@@ -252,13 +266,13 @@ def _drawn(
     chart = alt.layer(
         _guides(base, domain, x),
         *_reference_lines(marks, x),
-        *_intervals(base, x, _number_axis(domain, titles)),
+        *_intervals(base, x, _number_axis(domain, _title_lines(titles, columns))),
     ).properties(
         width=_WIDTHS[columns],
         height=height,
         autosize={"type": "fit-x", "contains": "padding"},
         background="white",
-        padding=2,
+        padding=_padding(lines),
     )
     spec = chart.configure(font=_FONT).configure_view(stroke=None).to_dict()
     drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
@@ -278,6 +292,21 @@ def _label_lines(labels: Sequence[str], columns: Columns) -> tuple[list[list[tup
         placed.append([(first + _LINE * number, line) for number, line in enumerate(block)])
         top += height
     return placed, max(top, _ROW)
+
+
+def _title_lines(titles: Sequence[str], columns: Columns) -> list[str]:
+    """Break the titles of the axis so that they are no wider than the plot."""
+    longest = 34 if columns == 1 else 80
+    return [line for title in titles for line in textwrap.wrap(title, longest)]
+
+
+def _padding(lines: Sequence[Sequence[tuple[int, str]]]) -> dict[str, float]:
+    """Return the margins in pixels, with room for letters wider than those that were measured.
+
+    A viewer without Arial, or the like of it, draws an SVG with a font that can be a tenth wider.
+    """
+    longest = max((len(line) for block in lines for _, line in block), default=0)
+    return {"left": 2 + 0.6 * longest, "right": 6, "top": 2, "bottom": 2}
 
 
 def _placed(
@@ -362,14 +391,14 @@ def _intervals(base: Any, x: Any, axis: Any) -> list[Any]:
     return layers
 
 
-def _number_axis(domain: tuple[float, float], titles: tuple[str, str]) -> Any:
+def _number_axis(domain: tuple[float, float], titles: Sequence[str]) -> Any:
     import altair as alt
 
     step = 0.2 if domain[1] - domain[0] <= 1.61 else 0.5
     first, last = math.ceil(domain[0] / step - 1e-9), math.floor(domain[1] / step + 1e-9)
     values = [round(number * step, 1) for number in range(first, last + 1)]
     return alt.Axis(
-        title=list(titles),
+        title=titles,
         titleFontSize=8 * _POINT,
         titleFontWeight="normal",
         titleColor="black",

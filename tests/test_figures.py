@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import struct
 import subprocess
@@ -126,9 +127,9 @@ def test_links_stand_around_zero(link_figure: figures.Figure) -> None:
     xs = [x - zero[0] for x, _, _ in marks(link_figure, "point")]
     assert xs[1] / xs[0] == pytest.approx(-0.25 / 0.3)
     assert xs[2] / xs[0] == pytest.approx(0.9 / 0.3)
-    words = "".join(parsed(link_figure).itertext())
-    assert "Rank-biserial r with 95% CI (majority)" in words
-    assert "← rated lower with the code · rated higher →" in words
+    shown = "".join(parsed(link_figure).itertext())
+    assert "Rank-biserial r with 95% CI(majority)" in shown  # two lines in one column
+    assert "← rated lower with code · higher →" in shown
 
 
 def test_description_says_in_words_what_is_drawn(agreement_figure: figures.Figure) -> None:
@@ -143,7 +144,7 @@ def test_description_says_in_words_what_is_drawn(agreement_figure: figures.Figur
 
 def test_the_level_is_that_of_the_result() -> None:
     assert "α with 90% CI for" in figures.agreement_plot(AGREEMENT.assign(confidence_level=0.9)).description
-    figure = figures.link_plot(LINKS.assign(confidence_level=0.999), source="majority")
+    figure = figures.link_plot(LINKS.assign(confidence_level=0.999), source="majority", columns=2)
     assert "Rank-biserial r with 99.9% CI (majority)" in "".join(parsed(figure).itertext())
 
 
@@ -186,7 +187,28 @@ def test_nothing_is_fetched(agreement_figure: figures.Figure) -> None:
     addresses = set(re.findall(r'https?://[^"\s]+', agreement_figure.svg()))
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "<script" not in agreement_figure.svg()
-    assert agreement_figure._repr_svg_() == agreement_figure.svg()
+
+
+def test_a_notebook_gets_svg_and_png_of_one_size(agreement_figure: figures.Figure) -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    shown, about = DisplayFormatter().format(agreement_figure)
+    assert set(shown) == {"image/svg+xml", "image/png", "text/plain"}
+    assert shown["image/svg+xml"] == agreement_figure.svg()
+    image = base64.b64decode(shown["image/png"], validate=True)
+    assert image == agreement_figure.png()
+    pixels = struct.unpack(">II", image[16:24])
+    root = parsed(agreement_figure)
+    for side, count in zip(("width", "height"), pixels, strict=True):
+        assert about["image/png"][side] == round(float(root.get(side, 0)))
+        assert count == pytest.approx(2 * about["image/png"][side], abs=1.01)
+    assert about["image/png"]["alt"] == agreement_figure.description
+
+
+def test_a_notebook_gets_only_what_it_asks_for(agreement_figure: figures.Figure) -> None:
+    for kind in ("image/svg+xml", "image/png"):
+        assert set(agreement_figure._repr_mimebundle_(include={kind})[0]) == {kind}
+        assert kind not in agreement_figure._repr_mimebundle_(exclude={kind})[0]
 
 
 def test_labels_are_text_whatever_they_hold() -> None:
