@@ -87,7 +87,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
     rulings : iterable of Act
         Acts of kind "rule", as `Store.acts(kind="rule")` gives them: with the undo and redo acts about them,
-        so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a unit × code stands, also against coders who agree with each other.
+        so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a
+        unit × code stands, also against coders who agree with each other.
     single : bool
         Whether a unit that one coder alone decided on counts as agreed. It does not by default, because
         nobody agreed with that coder; say True for the usual design in which part of the units is coded
