@@ -33,7 +33,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 lab: $(READY)
-	$(BIN)/jupyter lab $(AS_ROOT) notebooks/01_coding.ipynb
+	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.default_url=/lab/tree/notebooks/01_coding.ipynb
 
 lint: $(READY)
 	$(BIN)/ruff check .
