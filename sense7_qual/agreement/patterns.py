@@ -1,0 +1,399 @@
+"""The one representation behind every coefficient: a table *pattern → number of units*.
+
+A pattern is how many coders gave a unit each value. Units of one pattern are interchangeable for every
+coefficient that treats coders alike, so a million units shrink to a few hundred rows, and a resample is a set
+of numbers of units rather than a new table. Coefficients that tell coders apart (Cohen, Conger, Light) keep
+in each pattern who gave which value.
+
+Reading a table has two steps. `coded` reads the values and numbers them; `tally` counts the patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.errors import QualError, TableError, first_three
+
+__all__ = ["Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "tally", "tally_units"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+_BLOCK: Final = 16_384
+"""Units handled at a time: their values and temporaries fit a processor's second cache."""
+_SMALL: Final = 254
+"""Whole numbers that spread over at most this many are numbered by subtraction alone."""
+_JOINT: Final = 2**18
+"""Joint patterns that are counted in one array; where more are possible, only those that occur are kept."""
+_LARGEST_TABLE: Final = 2 * 10**8
+"""Cells of patterns × values; more would not fit an ordinary machine."""
+_EXACT: Final = 2**53
+"""Whole numbers beyond this are not all told apart as floating-point numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """How many units have each pattern of values: the one representation behind every coefficient.
+
+    Only units with at least one value are in it.
+
+    Attributes
+    ----------
+    categories : ndarray (V,)
+        The values that occur, sorted: numbers as float64, or strings as objects.
+    counts : ndarray (P, V), int64
+        How many coders gave each value, one row per distinct pattern.
+    n_units : ndarray (P,), int64
+        How many units have that pattern, 1 or more.
+    coders : ndarray (P, C), int64, or None
+        Which value each coder gave, as its place in `categories`; −1 is missing. Coefficients that tell
+        coders apart need it; rows of `counts` may repeat where it is kept.
+    """
+
+    categories: npt.NDArray[Any]
+    counts: Integers
+    n_units: Integers
+    coders: Integers | None = None
+
+    @property
+    def marginals(self) -> Floats:
+        """How often each value was given in all (V,)."""
+        return np.asarray(self.n_units @ self.counts, dtype=np.float64)
+
+    @property
+    def n_values(self) -> Integers:
+        """How many values a unit of each pattern has (P,), 1 or more."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.int64)
+
+    def pairable(self) -> Patterns:
+        """Return the patterns of units with two or more values, and only the values that occur in them."""
+        kept = self.n_values >= 2
+        used = self.counts[kept].sum(axis=0) > 0
+        if kept.all() and used.all():
+            return self
+        coders = None
+        if self.coders is not None:
+            coders = _places(used)[self.coders[kept]]
+        return Patterns(
+            categories=self.categories[used],
+            counts=self.counts[kept][:, used],
+            n_units=self.n_units[kept],
+            coders=coders,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A table whose values are numbered: `codes` (coders, units) counts from 1, and 0 is missing.
+
+    `categories` holds the value of each number, sorted; it may hold some that do not occur.
+    """
+
+    categories: npt.NDArray[Any]
+    codes: npt.NDArray[Any]
+
+
+def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns:
+    """Return how many units have each pattern of values.
+
+    Parameters
+    ----------
+    values : array-like (coders, units)
+        What each coder gave each unit: numbers (truth values count as 0 and 1) or strings. NaN, None and
+        pandas' NA are missing.
+    keep_coders : bool
+        Keep who gave which value: for coefficients that tell coders apart, and more patterns.
+
+    Returns
+    -------
+    Patterns
+        One row per distinct pattern of the units that have at least one value.
+
+    Raises
+    ------
+    TableError
+        Not a table of two dimensions; numbers mixed with strings; an infinite value; values of another kind;
+        missing values that were turned into text.
+    QualError
+        So many different values that their table would not fit (real numbers want alpha at an interval or
+        ratio level, which does without it).
+
+    Examples
+    --------
+    Three units with two zeros, one with a zero and a one, and one that nobody has seen:
+
+    >>> found = from_values([[0, 0, 0, 0, None], [0, 0, 0, 1, None]])
+    >>> found.counts.tolist(), found.n_units.tolist()
+    ([[2, 0], [1, 1]], [3, 1])
+    """
+    return tally(coded(values), keep_coders=keep_coders)
+
+
+def as_patterns(values: npt.ArrayLike | Patterns, *, keep_coders: bool = False) -> Patterns:
+    """Return `values` as patterns; patterns are passed on, and must have coders where those are needed."""
+    if not isinstance(values, Patterns):
+        return from_values(values, keep_coders=keep_coders)
+    if keep_coders and values.coders is None:
+        raise QualError(
+            "values: expected patterns that say who gave which value – found patterns without coders – "
+            "make them with keep_coders=True."
+        )
+    return values
+
+
+def coded(values: npt.ArrayLike) -> Coded:
+    """Read a table (coders, units) and number its values; see `from_values`."""
+    table = _as_array(values)
+    if table.ndim != 2:
+        raise TableError(
+            f"values: expected a table (coders, units) – found {table.ndim} dimension(s), or rows of "
+            "unequal length – give one row per coder, with None where a coder has no value."
+        )
+    if table.dtype.kind in "US" and np.isin(table, np.array(["nan", "None"], dtype=table.dtype)).any():
+        raise TableError(
+            "values: expected missing values to be None or NaN – found them turned into the text 'nan' or "
+            "'None' – make the array with dtype=object."
+        )
+    if table.dtype.kind in "biuf" and table.size:
+        quick = _whole_numbers(table)
+        if quick is not None:
+            return quick
+    return _any_values(table)
+
+
+def tally(found: Coded, *, keep_coders: bool = False) -> Patterns:
+    """Count the patterns of a coded table."""
+    return _counted(found, keep_coders, locate=False)[0]
+
+
+def tally_units(found: Coded, *, keep_coders: bool = False) -> tuple[Patterns, Integers]:
+    """Count the patterns of a coded table, and say which pattern each unit has (units,), −1 for none."""
+    return _counted(found, keep_coders, locate=True)
+
+
+def bad_values(found: Coded, bad: Truths, *, expected: str, problem: str) -> TableError:
+    """Return the error that names where the categories marked in `bad` stand, and never a value."""
+    where = np.argwhere(np.isin(found.codes, np.flatnonzero(bad) + 1))
+    return _error(where, expected, problem)
+
+
+# ---- reading ------------------------------------------------------------------------------------------
+
+
+def _as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    if isinstance(values, np.ndarray):
+        return values
+    if isinstance(values, pd.DataFrame | pd.Series):
+        return np.asarray(values.to_numpy())
+    try:
+        return np.asarray(values, dtype=object)
+    except ValueError:  # rows of unequal depth
+        return np.empty(0, dtype=object)
+
+
+def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
+    """Number whole numbers of a small spread by subtraction, or return None where they are not that."""
+    with np.errstate(invalid="ignore"):
+        low, high = np.fmin.reduce(table, axis=None), np.fmax.reduce(table, axis=None)
+    if not np.isfinite(low) or not np.isfinite(high) or float(high) - float(low) >= _SMALL:
+        return None
+    if abs(float(low)) > _EXACT or float(low) != round(float(low)):
+        return None
+    codes = np.empty(table.shape, dtype=np.uint8)
+    subtract = float(low) - 1 if table.dtype.kind == "f" else int(low)
+    for block in _blocks(table.shape[1], _BLOCK):
+        for row, numbered in zip(table[:, block], codes[:, block], strict=True):
+            if table.dtype.kind != "f":
+                numbered[:] = row.astype(np.int64) - subtract + 1
+                continue
+            # fmax turns missing values into the number just below the lowest, which is numbered 0.
+            filled = np.fmax(row, subtract)
+            if not np.array_equal(np.rint(filled), filled):
+                return None
+            numbered[:] = filled - subtract
+    return Coded(categories=np.arange(int(high) - int(low) + 1) + float(low), codes=codes)
+
+
+def _any_values(table: npt.NDArray[Any]) -> Coded:
+    """Number values of any kind, by their sorted order."""
+    flat = table.ravel().astype(object) if table.dtype.kind in "US" else table.ravel()
+    if flat.dtype.kind not in "biufO":
+        raise _another_kind()
+    try:
+        place, uniques = pd.factorize(flat)
+    except TypeError:
+        raise _another_kind() from None
+    text = np.array([isinstance(value, str) for value in uniques], dtype=np.bool_)
+    codes = (place + 1).reshape(table.shape)
+    if text.any() and not text.all():
+        where = np.argwhere(np.isin(codes, np.flatnonzero(text) + 1))
+        raise _error(where, "values of one kind", "strings among numbers")
+    values = np.asarray(uniques, dtype=object) if text.any() else _numbers(uniques, codes)
+    categories, order = np.unique(values, return_inverse=True)
+    numbered = np.concatenate([[0], order + 1]).astype(np.min_scalar_type(len(categories)))
+    return Coded(categories=categories, codes=numbered[codes])
+
+
+def _numbers(uniques: npt.NDArray[Any], codes: npt.NDArray[Any]) -> Floats:
+    try:
+        numbers = np.asarray(uniques).astype(np.float64)
+    except (TypeError, ValueError):
+        raise _another_kind() from None
+    for bad, expected, problem in (
+        (np.isinf(numbers), "finite numbers", "infinite ones"),
+        (np.abs(numbers) > _EXACT, "numbers up to 2**53", "larger ones"),
+    ):
+        if bad.any():
+            where = np.argwhere(np.isin(codes, np.flatnonzero(bad) + 1))
+            raise _error(where, expected, problem)
+    return numbers
+
+
+def _another_kind() -> TableError:
+    return TableError("values: expected numbers or strings – found values of another kind – convert them.")
+
+
+def _error(where: npt.NDArray[Any], expected: str, problem: str) -> TableError:
+    places = [f"coder {row}, unit {column}" for row, column in where.tolist()]
+    return TableError(
+        f"values: expected {expected} – found {problem} at (counted from 0) {first_three(places)} – "
+        "correct them, or choose the level that they have."
+    )
+
+
+# ---- counting -----------------------------------------------------------------------------------------
+
+
+def _blocks(length: int, size: int) -> Iterator[slice]:
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
+def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns, Integers]:
+    if not _fits_jointly(found):
+        found = _without_unused(found)
+    count = _joint if _fits_jointly(found) else _in_blocks
+    rows, n_units, which = count(found.codes, len(found.categories) + 1, keep_coders, locate)
+    seen = np.asarray(
+        rows.any(axis=1), dtype=np.bool_
+    )  # units that nobody gave a value to are not in the table
+    if not seen.all():
+        rows, n_units, which = rows[seen], n_units[seen], _places(seen)[which]
+    used = np.zeros(len(found.categories) + 1, dtype=np.bool_)
+    used[rows] = True
+    rows = _places(used[1:])[rows.astype(np.int64) - 1]
+    patterns = Patterns(
+        categories=found.categories[used[1:]],
+        counts=_counts(rows, int(used[1:].sum())),
+        n_units=n_units.astype(np.int64),
+        coders=rows if keep_coders else None,
+    )
+    return patterns, which
+
+
+def _counts(rows: Integers, n_categories: int) -> Integers:
+    """Return how often each category stands in each row (P, V); −1 is missing."""
+    if len(rows) * n_categories > _LARGEST_TABLE:
+        raise QualError(
+            f"values: expected a scale of categories – found {n_categories} different values in {len(rows)} "
+            "patterns – group them, or take krippendorff_alpha, which does without their table."
+        )
+    cells = rows + 1 + np.arange(len(rows))[:, None] * (n_categories + 1)
+    counts = np.bincount(cells.ravel(), minlength=len(rows) * (n_categories + 1))
+    return np.ascontiguousarray(counts.reshape(len(rows), n_categories + 1)[:, 1:], dtype=np.int64)
+
+
+def _fits_jointly(found: Coded) -> bool:
+    return bool((len(found.categories) + 1) ** len(found.codes) <= _JOINT)
+
+
+def _joint(
+    codes: npt.NDArray[Any], size: int, keep_coders: bool, locate: bool
+) -> tuple[Integers, Integers, Integers]:
+    """Count in an array with a cell for every possible joint pattern: one addition a unit."""
+    n_joint = size ** len(codes)
+    keys = np.zeros(codes.shape[1], dtype=np.min_scalar_type(max(n_joint, size)))
+    counts = np.zeros(n_joint, dtype=np.int64)
+    for block in _blocks(len(keys), 8 * _BLOCK):
+        key = keys[block]
+        for row in codes:
+            key *= size
+            key += row[block]
+        counts += np.bincount(key, minlength=n_joint)
+    occur = np.flatnonzero(counts)
+    rows = np.stack(np.unravel_index(occur, (size,) * len(codes)), axis=1).astype(codes.dtype)
+    distinct, n_units, inverse = _distinct(rows, counts[occur], size, keep_coders)
+    if not locate:
+        return distinct, n_units, np.empty(0, dtype=np.int64)
+    place = np.full(n_joint, -1, dtype=np.int64)
+    place[occur] = inverse
+    return distinct, n_units, place[keys]
+
+
+def _in_blocks(
+    codes: npt.NDArray[Any], size: int, keep_coders: bool, locate: bool
+) -> tuple[Integers, Integers, Integers]:
+    """Find the distinct patterns of each block of units, then those of all blocks."""
+    parts, places, start = [], [], 0
+    for block in _blocks(codes.shape[1], 8 * _BLOCK):
+        units = codes[:, block].T
+        distinct, n_units, inverse = _distinct(units, np.ones(len(units)), size, keep_coders)
+        parts.append((distinct, n_units))
+        if locate:
+            places.append(inverse + start)
+        start += len(distinct)
+    width = max((distinct.shape[1] for distinct, _ in parts), default=len(codes))
+    padded = [np.pad(rows, ((0, 0), (width - rows.shape[1], 0))) for rows, _ in parts]
+    rows = np.concatenate([np.empty((0, width), dtype=codes.dtype), *padded])
+    weights = np.concatenate([np.empty(0), *(n_units for _, n_units in parts)])
+    distinct, n_units, inverse = _distinct(rows, weights, size, keep_coders)
+    where = inverse[np.concatenate(places)] if places else np.empty(0, dtype=np.int64)
+    return distinct, n_units, where
+
+
+def _distinct(
+    rows: npt.NDArray[Any], weights: npt.NDArray[Any], size: int, keep_coders: bool
+) -> tuple[Integers, Integers, Integers]:
+    """Return the distinct rows, the sum of the weights of each, and which of them each row is.
+
+    Where coders are not kept, the order of values within a row means nothing: the rows are sorted.
+    """
+    if not keep_coders:
+        rows = np.sort(rows, axis=1)
+        filled = np.flatnonzero(rows.any(axis=0))
+        rows = rows[:, filled[0] :] if len(filled) else rows[:, -1:]
+    if size ** rows.shape[1] < 2**63:
+        powers = np.array([size**place for place in range(rows.shape[1])][::-1], dtype=np.int64)
+        _, first, inverse = np.unique(rows @ powers, return_index=True, return_inverse=True)
+        distinct = rows[first]
+    else:
+        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    n_units = np.bincount(inverse, weights, minlength=len(distinct)).astype(np.int64)
+    return distinct.astype(np.int64), n_units, inverse
+
+
+def _places(used: Truths) -> Integers:
+    """Return the new place of each value when unused ones are dropped; the last, place −1, stays missing."""
+    return np.append(np.where(used, np.cumsum(used) - 1, -1), -1).astype(np.int64)
+
+
+def _without_unused(found: Coded) -> Coded:
+    """Drop the categories that do not occur, and number the others anew."""
+    size = len(found.categories) + 1
+    given = np.zeros(size, dtype=np.int64)
+    for row in found.codes:
+        for block in _blocks(len(row), 64 * _BLOCK):
+            given += np.bincount(row[block], minlength=size)
+    used = given[1:] > 0
+    if used.all():
+        return found
+    numbers = np.append(0, _places(used)[:-1] + 1).astype(found.codes.dtype)
+    return Coded(categories=found.categories[used], codes=numbers[found.codes])
