@@ -1,0 +1,461 @@
+"""Agreement where a coder may give a unit several codes at once: set alpha and multi-valued alpha.
+
+A coder's answer to a unit is then a set of codes. Three questions can be asked of such data, and each has its
+own number. *Is each code applied reliably?* is the main one: `by_code`, one alpha for each code. *Do coders
+give the same sets?* is answered by `set_alpha`: alpha with a distance between sets. *Do they give the same
+sets, beyond what labels drawn at random into sets of these sizes would give?* is answered by
+`multivalued_alpha`.
+
+An empty set is an answer ("finished, nothing applies"); only `None` is missing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement.set_values import (
+    Label,
+    SetPatterns,
+    Sets,
+    labels_of,
+    membership,
+    parsed,
+    representatives,
+    set_patterns,
+)
+from sense7_qual.errors import QualError, did_you_mean
+
+__all__ = [
+    "SetPatterns",
+    "dice_distance",
+    "jaccard_distance",
+    "masi_distance",
+    "multivalued_alpha",
+    "set_alpha",
+    "set_alpha_of",
+    "set_distances",
+    "set_patterns",
+]
+
+SetDistance = Literal["masi", "jaccard", "dice"]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+_BLOCK: Final = 2**22  # distances between sets that are held at a time
+
+
+def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
+    """Return Krippendorff's alpha of coders who each give a unit a set of codes.
+
+    Use it for one number on whole sets, where codes are given together and a partial match is worth
+    something. Do not use it in place of the codes' own alphas (`by_code`): codes that everybody agrees on
+    hide one that nobody does. Which distance is used changes the number, so report it: `masi` lets a subset
+    count for more than an overlap, `jaccard` counts shared codes against all codes given, `dice` weights the
+    shared ones twice.
+
+    Parameters
+    ----------
+    sets : sequence of coders' sequences of sets, or array (coders, units, codes)
+        One row per coder, one set per unit: a set, frozenset, list or tuple of labels. `None` (or NaN) is
+        missing; an empty set is an answer. An array holds 1 or True where the code is given, else 0 or False;
+        where one of a coder's codes is NaN, the coder's set of that unit is missing.
+    distance : {"masi", "jaccard", "dice"}
+        How far apart two sets are, 0 to 1; see `masi_distance`, `jaccard_distance`, `dice_distance`.
+
+    Returns
+    -------
+    float
+        At most 1 (equal sets); 0 is the agreement expected by chance; negative is less than that. NaN, with
+        one warning that says why, where no unit has two sets or all sets are the same. A unit with fewer than
+        two sets does not count.
+
+    Raises
+    ------
+    TableError
+        Not one row per coder, rows of unequal length, or something that is no set of labels.
+    QualError
+        An unknown distance.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section D, with a distance between sets
+    in the place of the metric, as Passonneau (2006), Measuring agreement on set-valued items (MASI) for
+    semantic and pragmatic annotation, LREC. The distances are not squared.
+
+    Examples
+    --------
+    >>> ana = [{"prosocial"}, {"affective", "prosocial"}, set(), {"interest"}]
+    >>> ben = [{"prosocial"}, {"prosocial"}, set(), None]
+    >>> round(set_alpha([ana, ben], distance="masi"), 3)
+    0.667
+    """
+    _check_distance(distance)
+    values, members = parsed(sets)
+    return _warned("set_alpha", *_set_alpha(values, members, distance))
+
+
+def set_alpha_of(decisions: pd.DataFrame, *, distance: SetDistance) -> tuple[float, str | None]:
+    """Return the set alpha of decisions, and a reason code where it cannot be computed.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool); see `set_patterns` for what counts.
+    distance : {"masi", "jaccard", "dice"}
+        How far apart two sets are.
+
+    Returns
+    -------
+    tuple of float and (str or None)
+        Alpha, at most 1, and None; or NaN and `no_pairable_units` or `no_variation`.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+    QualError
+        An unknown distance.
+
+    Examples
+    --------
+    >>> decisions = pd.DataFrame({"unit_id": ["m1", "m1", "m2", "m2"], "coder": ["ana", "ben"] * 2,
+    ...                           "code": "interest", "applied": [True, True, False, False]})
+    >>> set_alpha_of(decisions, distance="masi")
+    (1.0, None)
+    """
+    _check_distance(distance)
+    patterns = set_patterns(decisions)
+    return _set_alpha(patterns.values, membership(patterns.sets), distance)
+
+
+def multivalued_alpha(sets: Sets) -> float:
+    """Return the multi-valued alpha of Krippendorff and Craggs, for coders who give a unit a set of labels.
+
+    Use it where labels are combined freely, so that the same set seldom returns: chance is drawn from the
+    labels, into sets of the sizes that occur, not from the sets. Do not compare it with `set_alpha`, whose
+    chance agreement is another. Where every set has one label it is Krippendorff's nominal alpha.
+
+    Parameters
+    ----------
+    sets : sequence of coders' sequences of sets, or array (coders, units, codes)
+        As for `set_alpha`. `None` is missing; an empty set is an answer.
+
+    Returns
+    -------
+    float
+        At most 1 (equal sets); 0 is the agreement expected by chance; negative is less than that. NaN, with
+        one warning that says why, where no unit has two sets or chance allows no disagreement.
+
+    Raises
+    ------
+    TableError
+        Not one row per coder, rows of unequal length, or something that is no set of labels.
+
+    Notes
+    -----
+    Observed disagreement is that of `set_alpha` with the Dice distance. For the expected one, every
+    combination of two sets C and K of sizes that occur is weighted with the product of n over the labels of
+    either and of n · (n − 1) over those of both, n being how many sets have the label (drawing without
+    replacement); sizes are weighted with their shares. All combinations of a pair of sizes are summed at once
+    as coefficients of ∏ (1 + n·x + n·y + n·(n − 1)·x·y), so many labels cost little.
+
+    References
+    ----------
+    Krippendorff & Craggs (2016), The reliability of multi-valued coding of data, Communication Methods and
+    Measures 10(4), 181–198.
+
+    Examples
+    --------
+    Table 3 of the paper; .2866 is also what the R package mvalpha gives:
+
+    >>> table_3 = [[{"b", "d"}, {"a", "b", "d"}, set(), {"a"}],
+    ...            [{"d"}, {"b"}, {"a"}, None],
+    ...            [None, {"b", "d"}, {"a"}, None]]
+    >>> round(multivalued_alpha(table_3), 4)
+    0.2866
+    """
+    values, members = parsed(sets)
+    return _warned("multivalued_alpha", *_multivalued_alpha(values, members))
+
+
+def masi_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
+    """Return the MASI distance of two sets: 1 − Jaccard × monotonicity.
+
+    Parameters
+    ----------
+    a, b : set of labels
+        May be empty: two empty sets have distance 0, an empty one and another 1.
+
+    Returns
+    -------
+    float
+        0 to 1. Monotonicity is 1 for equal sets, 2/3 where one is within the other, 1/3 where they overlap
+        and 0 where they do not.
+
+    Raises
+    ------
+    TableError
+        Not a set, frozenset, list or tuple of labels.
+
+    References
+    ----------
+    Passonneau (2006), Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation.
+    (Versions of nltk before 3.6 took .67 and .33 for the thirds.)
+
+    Examples
+    --------
+    >>> round(masi_distance({1, 2}, {1, 2, 3, 4}), 4), round(masi_distance({1, 2}, {2, 3}), 4)
+    (0.6667, 0.8889)
+    """
+    return _pair_distance(a, b, "masi")
+
+
+def jaccard_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
+    """Return the Jaccard distance of two sets: the share of the labels of either that are not in both.
+
+    Parameters
+    ----------
+    a, b : set of labels
+        May be empty: two empty sets have distance 0, an empty one and another 1.
+
+    Returns
+    -------
+    float
+        1 − |a ∩ b| / |a ∪ b|, 0 to 1.
+
+    Raises
+    ------
+    TableError
+        Not a set, frozenset, list or tuple of labels.
+
+    References
+    ----------
+    Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11, 37–50.
+
+    Examples
+    --------
+    >>> jaccard_distance({1, 2}, {1, 2, 3, 4})
+    0.5
+    """
+    return _pair_distance(a, b, "jaccard")
+
+
+def dice_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
+    """Return the Dice distance of two sets: the labels not in both, out of the labels of one plus the other.
+
+    Parameters
+    ----------
+    a, b : set of labels
+        May be empty: two empty sets have distance 0, an empty one and another 1.
+
+    Returns
+    -------
+    float
+        1 − 2·|a ∩ b| / (|a| + |b|), 0 to 1.
+
+    Raises
+    ------
+    TableError
+        Not a set, frozenset, list or tuple of labels.
+
+    References
+    ----------
+    Dice (1945), Measures of the amount of ecologic association between species, Ecology 26, 297–302.
+
+    Examples
+    --------
+    >>> round(dice_distance({1, 2}, {1, 2, 3, 4}), 4)
+    0.3333
+    """
+    return _pair_distance(a, b, "dice")
+
+
+def set_distances(sets: Sequence[AbstractSet[Label]], *, distance: SetDistance) -> Floats:
+    """Return the distance of each set from each other set.
+
+    Parameters
+    ----------
+    sets : sequence of sets
+        S distinct sets, as in `SetPatterns.sets`.
+    distance : {"masi", "jaccard", "dice"}
+        How far apart two sets are.
+
+    Returns
+    -------
+    array (S, S)
+        0 to 1, symmetric, 0 on the diagonal. It takes S² · 8 bytes: 8 MB for 1,000 sets.
+
+    Raises
+    ------
+    QualError
+        An unknown distance.
+
+    Examples
+    --------
+    >>> set_distances([frozenset(), {"a"}, {"a", "b"}], distance="jaccard").tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
+    """
+    _check_distance(distance)
+    members = membership(sets)
+    return _distances(members, members, distance)
+
+
+def _check_distance(distance: str) -> None:
+    if distance not in get_args(SetDistance):
+        raise QualError(
+            f"set_alpha: expected distance out of {', '.join(get_args(SetDistance))} – found {distance!r} – "
+            f"{did_you_mean(str(distance), get_args(SetDistance))}"
+        )
+
+
+def _warned(function: str, alpha: float, reason: str | None) -> float:
+    """Return alpha, with a warning in the name of the public function where there is none."""
+    why = {
+        "no_pairable_units": "no unit has sets from two or more coders",
+        "no_variation": "all sets are the same in the units with two or more",
+    }
+    if reason:
+        warnings.warn(
+            f"{function} is not defined here (NaN, {reason}): {why[reason]}.", RuntimeWarning, stacklevel=3
+        )
+    return alpha
+
+
+def _set_alpha(values: Integers, members: Truths, distance: SetDistance) -> tuple[float, str | None]:
+    """Return alpha, or NaN and the reason, from which set (coders, units) and their labels (S, labels)."""
+    patterns, units = _counted(values)
+    given = _given(patterns, units, len(members))
+    if not given.any():
+        return float("nan"), "no_pairable_units"
+    if (given > 0).sum() < 2:
+        return float("nan"), "no_variation"
+    observed = _observed(patterns, units, members, distance)
+    return float(1 - (given.sum() - 1) * observed / _expected(given, members, distance)), None
+
+
+def _multivalued_alpha(values: Integers, members: Truths) -> tuple[float, str | None]:
+    patterns, units = _counted(values)
+    given = _given(patterns, units, len(members))
+    if not given.any():
+        return float("nan"), "no_pairable_units"
+    expected = _expected_oflabels_of(given, members)
+    if expected == 0:
+        return float("nan"), "no_variation"
+    return float(1 - _observed(patterns, units, members, "dice") / given.sum() / expected), None
+
+
+def _counted(values: Integers) -> tuple[Integers, Integers]:
+    """Return the distinct columns (coders, P) with two or more sets, and how many units have each (P,)."""
+    base = int(values.max(initial=-1)) + 2
+    key, size = np.zeros(values.shape[1], dtype=np.int64), 1
+    for row in values:
+        if size * base >= 2**62:
+            key = np.unique(key, return_inverse=True)[1]
+            size = values.shape[1] + 1
+        key, size = key * base + (row + 1), size * base
+    one, units = representatives(key, size)
+    pairable = (values[:, one] >= 0).sum(axis=0) >= 2
+    return values[:, one[pairable]], units[pairable]
+
+
+def _given(patterns: Integers, units: Integers, n_sets: int) -> Floats:
+    """Return how often each set was given in the units that count (S,)."""
+    given = np.zeros(n_sets)
+    for row in patterns:
+        given += np.bincount(row[row >= 0], units[row >= 0], minlength=n_sets)
+    return given
+
+
+def _observed(patterns: Integers, units: Integers, members: Truths, distance: SetDistance) -> float:
+    """Return the sum over units of the distances between their sets, each by its number of sets − 1."""
+    weight = units / ((patterns >= 0).sum(axis=0) - 1)
+    total = 0.0
+    for first in range(len(patterns)):
+        for second in range(first):
+            a, b = patterns[first], patterns[second]
+            unequal = np.flatnonzero((a >= 0) & (b >= 0) & (a != b))
+            for block in np.array_split(unequal, 1 + unequal.size * members.shape[1] // _BLOCK):
+                of_a, of_b = members[a[block]], members[b[block]]
+                between = _formula((of_a & of_b).sum(axis=1), of_a.sum(axis=1), of_b.sum(axis=1), distance)
+                total += 2 * float(weight[block] @ between)
+    return total
+
+
+def _expected(given: Floats, members: Truths, distance: SetDistance) -> float:
+    """Return the sum of the distances between all sets given, in blocks of rows."""
+    occurs = np.flatnonzero(given)
+    given, members = given[occurs], members[occurs]
+    total = 0.0
+    for rows in np.array_split(np.arange(len(given)), 1 + len(given) ** 2 // _BLOCK):
+        total += float(given[rows] @ (_distances(members[rows], members, distance) @ given))
+    return total
+
+
+def _expected_oflabels_of(given: Floats, members: Truths) -> float:
+    """Return the mean Dice distance of sets of the sizes that occur, filled with labels drawn at random."""
+    occurs = given > 0
+    sizes, share = members[occurs].sum(axis=1), given[occurs] / given.sum()
+    of_size = np.bincount(sizes, share)
+    label = given[occurs] @ members[occurs]
+    weight, shared = _weights_of_sizes(label[label > 0], len(of_size))
+    both = np.add.outer(np.arange(len(of_size)), np.arange(len(of_size)))
+    mean = np.divide(shared, weight, out=np.zeros_like(shared), where=weight > 0)
+    between = 1 - np.divide(2 * mean, both, out=np.ones_like(mean), where=both > 0)
+    # Where two sets of these sizes cannot be drawn from the labels that there are, they count as no distance.
+    return float(of_size @ np.where(weight > 0, between, 0.0) @ of_size)
+
+
+def _weights_of_sizes(label: Floats, n_sizes: int) -> tuple[Floats, Floats]:
+    """Return, for each pair of sizes, the weight of all pairs of sets and that times the labels they share.
+
+    `label` is how many sets have each label. The labels enter one after the other: a label is in neither
+    set, in the one, in the other, or in both.
+    """
+    once = label / label.sum()  # the scale drops out of every quotient, and keeps the products small
+    twice = once * (label - 1) / label.sum()
+    weight, shared = np.zeros((n_sizes, n_sizes)), np.zeros((n_sizes, n_sizes))
+    weight[0, 0] = 1.0
+    for one, two in zip(once, twice, strict=True):
+        before = weight.copy()
+        weight[1:] += one * before[:-1]
+        weight[:, 1:] += one * before[:, :-1]
+        weight[1:, 1:] += two * before[:-1, :-1]
+        so_far = shared.copy()
+        shared[1:] += one * so_far[:-1]
+        shared[:, 1:] += one * so_far[:, :-1]
+        shared[1:, 1:] += two * (so_far[:-1, :-1] + before[:-1, :-1])
+    return weight, shared
+
+
+def _formula(
+    common: npt.NDArray[Any], size_a: npt.NDArray[Any], size_b: npt.NDArray[Any], distance: SetDistance
+) -> Floats:
+    """Return the distances of sets from the numbers of labels in both and in each."""
+    both, either = size_a + size_b, size_a + size_b - common
+    if distance == "dice":
+        near = np.divide(2 * common, both, out=np.ones(np.shape(both)), where=both > 0)
+        return np.asarray(1 - near)
+    near = np.divide(common, either, out=np.ones(np.shape(either)), where=either > 0)
+    if distance == "masi":
+        within = common == np.minimum(size_a, size_b)
+        near = near * np.where(common == either, 1.0, np.where(within, 2 / 3, 1 / 3))
+    return np.asarray(1 - near)
+
+
+def _distances(members_a: Truths, members_b: Truths, distance: SetDistance) -> Floats:
+    common = members_a.astype(np.float64) @ members_b.T.astype(np.float64)
+    return _formula(common, members_a.sum(axis=1)[:, None], members_b.sum(axis=1)[None, :], distance)
+
+
+def _pair_distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> float:
+    both = [labels_of(a, 0, 0), labels_of(b, 1, 0)]
+    members = membership(both)
+    return float(_distances(members[:1], members[1:], distance)[0, 0])
