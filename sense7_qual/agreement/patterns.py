@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
-_BLOCK: Final = 16_384
+_BLOCK: Final = 32_768
 """Units handled at a time: their values and temporaries fit a processor's second cache."""
 _SMALL: Final = 254
 """Whole numbers that spread over at most this many are numbered by subtraction alone."""
@@ -207,18 +207,33 @@ def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
     if abs(float(low)) > _EXACT or float(low) != round(float(low)):
         return None
     codes = np.empty(table.shape, dtype=np.uint8)
-    subtract = float(low) - 1 if table.dtype.kind == "f" else int(low)
-    for block in _blocks(table.shape[1], _BLOCK):
-        for row, numbered in zip(table[:, block], codes[:, block], strict=True):
-            if table.dtype.kind != "f":
-                numbered[:] = row.astype(np.int64) - subtract + 1
-                continue
-            # fmax turns missing values into the number just below the lowest, which is numbered 0.
-            filled = np.fmax(row, subtract)
-            if not np.array_equal(np.rint(filled), filled):
-                return None
-            numbered[:] = filled - subtract
+    if not (_from_floats if table.dtype.kind == "f" else _from_integers)(table, codes, low):
+        return None
     return Coded(categories=np.arange(int(high) - int(low) + 1) + float(low), codes=codes)
+
+
+def _from_integers(table: npt.NDArray[Any], codes: npt.NDArray[np.uint8], low: float) -> bool:
+    for block in _blocks(table.shape[1], _BLOCK):
+        codes[:, block] = table[:, block].astype(np.int64) - int(low) + 1
+    return True
+
+
+def _from_floats(table: npt.NDArray[Any], codes: npt.NDArray[np.uint8], low: float) -> bool:
+    """Fill `codes`, or return False at the first value that is not a whole number."""
+    below = table.dtype.type(low) - 1
+    filled = np.empty(_BLOCK, dtype=table.dtype)
+    rounded, same = np.empty_like(filled), np.empty(_BLOCK, dtype=np.bool_)
+    for block in _blocks(table.shape[1], _BLOCK):
+        n = block.stop - block.start
+        for row, numbered in zip(table[:, block], codes[:, block], strict=True):
+            # fmax turns missing values into the number just below the lowest, which is numbered 0.
+            np.fmax(row, below, out=filled[:n])
+            np.rint(filled[:n], out=rounded[:n])
+            if not np.equal(filled[:n], rounded[:n], out=same[:n]).all():
+                return False
+            np.subtract(filled[:n], below, out=filled[:n])
+            numbered[:] = filled[:n]
+    return True
 
 
 def _any_values(table: npt.NDArray[Any]) -> Coded:
@@ -321,7 +336,7 @@ def _joint(
     n_joint = size ** len(codes)
     keys = np.zeros(codes.shape[1], dtype=np.min_scalar_type(max(n_joint, size)))
     counts = np.zeros(n_joint, dtype=np.int64)
-    for block in _blocks(len(keys), 8 * _BLOCK):
+    for block in _blocks(len(keys), 4 * _BLOCK):
         key = keys[block]
         for row in codes:
             key *= size
@@ -342,7 +357,7 @@ def _in_blocks(
 ) -> tuple[Integers, Integers, Integers]:
     """Find the distinct patterns of each block of units, then those of all blocks."""
     parts, places, start = [], [], 0
-    for block in _blocks(codes.shape[1], 8 * _BLOCK):
+    for block in _blocks(codes.shape[1], 4 * _BLOCK):
         units = codes[:, block].T
         distinct, n_units, inverse = _distinct(units, np.ones(len(units)), size, keep_coders)
         parts.append((distinct, n_units))
@@ -390,7 +405,7 @@ def _without_unused(found: Coded) -> Coded:
     size = len(found.categories) + 1
     given = np.zeros(size, dtype=np.int64)
     for row in found.codes:
-        for block in _blocks(len(row), 64 * _BLOCK):
+        for block in _blocks(len(row), 32 * _BLOCK):
             given += np.bincount(row[block], minlength=size)
     used = given[1:] > 0
     if used.all():

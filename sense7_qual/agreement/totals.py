@@ -1,0 +1,353 @@
+"""Every coefficient as a function of sums over units.
+
+What a unit adds to the sums depends on its pattern alone. A point estimate is the function at the sums of the
+table; a bootstrap is the function at the sums of resamples, all in one matrix product; the influence of a
+unit is the function's gradient times what the unit adds. The gradient is taken with a complex step, which is
+exact to the last digit, so every function here also takes complex sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.weights import Metric, Weights, agreement_weights, difference
+from sense7_qual.errors import QualError, TableError
+
+__all__ = [
+    "Totals", "alpha_totals", "brennan_prediger_totals", "cohen_totals", "conger_totals", "fleiss_totals",
+    "gwet_totals", "light_totals", "percent_totals", "scott_totals", "specific_totals",
+]  # fmt: skip
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]  # real, or complex for the gradient
+Function = Callable[[Numbers], Numbers]
+
+_STEP: Final = 1e-30
+_CELLS: Final = 4_000_000
+_FEW: Final = 64
+"""Up to so many values, interval alpha takes the table of their distances, in which no digit is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """A coefficient as a function of sums over units.
+
+    `rows` (P, K) is what a unit of each pattern adds to the K sums, `n_units` (P,) how many units have the
+    pattern, and `value` the coefficient at sums (…, K), NaN where it does not exist. `size` is how many cells
+    one evaluation takes, and `known` the sums that Gwet's variance takes for given.
+    """
+
+    rows: Floats
+    n_units: Integers
+    value: Function
+    size: int
+    known: tuple[int, ...] = ()
+
+    @property
+    def estimate(self) -> float:
+        """The coefficient of the table."""
+        return float(self.value(self.n_units @ self.rows))
+
+    def influence(self, *, conditional: bool = False) -> Floats:
+        """Return the influence of a unit of each pattern (P,); their mean over units is 0.
+
+        `conditional` takes the numbers of units for known, as Gwet does.
+        """
+        sums = self.n_units @ self.rows
+        gradient = np.empty(len(sums))
+        step = max(1, _CELLS // max(self.size, len(sums)))
+        for start in range(0, len(sums), step):
+            chosen = np.arange(start, min(start + step, len(sums)))
+            moved = np.tile(sums.astype(np.complex128), (len(chosen), 1))
+            moved[np.arange(len(chosen)), chosen] += 1j * _STEP
+            gradient[chosen] = np.asarray(self.value(moved)).imag / _STEP
+        if conditional:
+            gradient[list(self.known)] = 0.0
+        n = self.n_units.sum()
+        influence = n * (self.rows @ gradient)
+        return np.asarray(influence - self.n_units @ influence / n)
+
+
+def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
+    """Krippendorff's alpha, of the units with two or more values."""
+    patterns = patterns.pairable()
+    values, counts = patterns.categories, patterns.counts.astype(np.float64)
+    pairs = (patterns.n_values - 1).astype(np.float64)
+    if isinstance(level, str) and level == "ordinal":
+        return _ordinal(patterns, counts, pairs)
+    if isinstance(level, str) and level == "interval" and len(values) > _FEW:
+        return _interval(patterns, counts, pairs)
+    distance = difference(values, level, patterns.marginals)
+    disagreement = ((counts @ distance) * counts).sum(axis=1) / pairs
+
+    def value(sums: Numbers) -> Numbers:
+        given = sums[..., 1:]
+        return _alpha(sums[..., 0], ((given @ distance) * given).sum(axis=-1), given.sum(axis=-1))
+
+    rows = np.column_stack([disagreement, counts])
+    return Totals(rows, patterns.n_units, value, size=len(values) + 1)
+
+
+def _interval(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
+    """All pairs' squared distances follow from the number of values, their sum and their squares."""
+    place = patterns.categories.astype(np.float64)
+    place = place - np.average(place, weights=patterns.marginals)  # large numbers would cost digits
+    n, s, q = counts.sum(axis=1), counts @ place, counts @ np.square(place)
+
+    def value(sums: Numbers) -> Numbers:
+        d, n, s, q = np.moveaxis(sums, -1, 0)
+        expected = 2 * (n * q - s * s)
+        varies = np.real(expected) > 1e-12 * np.real(n * q)  # less is what rounding leaves of one value
+        return _alpha(d, np.where(varies, expected, 0), n)
+
+    rows = np.column_stack([2 * (n * q - s * s) / pairs, n, s, q])
+    return Totals(rows, patterns.n_units, value, size=4)
+
+
+def _ordinal(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
+    """The distances depend on how often each value is given: the sums are the matrix of coincidences."""
+    n_values = counts.shape[1]
+    first, second = np.triu_indices(n_values)
+    products = counts[:, first] * counts[:, second] - np.where(first == second, counts[:, first], 0.0)
+
+    def value(sums: Numbers) -> Numbers:
+        matrix = np.zeros((*sums.shape[:-1], n_values, n_values), dtype=sums.dtype)
+        matrix[..., first, second] = sums
+        matrix[..., second, first] = sums
+        given = matrix.sum(axis=-1)
+        place = np.cumsum(given, axis=-1) - given / 2
+        distance = (place[..., :, None] - place[..., None, :]) ** 2
+        expected = given[..., :, None] * given[..., None, :] * distance
+        return _alpha((matrix * distance).sum(axis=(-1, -2)), expected.sum(axis=(-1, -2)), given.sum(axis=-1))
+
+    return Totals(products / pairs[:, None], patterns.n_units, value, size=max(1, 4 * n_values**2))
+
+
+def percent_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Share of agreeing pairs, averaged over the units with two or more values."""
+    return _agreement(patterns, weights, categories, lambda _, given: np.zeros_like(given[..., 0]))
+
+
+def fleiss_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Fleiss' kappa: chance from the shares of the values, the same for every coder."""
+    return _agreement(
+        patterns, weights, categories, lambda matrix, share: ((share @ matrix) * share).sum(axis=-1)
+    )
+
+
+def brennan_prediger_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Brennan and Prediger's coefficient: chance from the number of categories."""
+    return _agreement(
+        patterns, weights, categories, lambda matrix, share: np.full_like(share[..., 0], matrix.mean())
+    )
+
+
+def gwet_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Gwet's AC1 and, with weights, AC2: chance from how undecided the values' shares are."""
+
+    def chance(matrix: Floats, share: Numbers) -> Numbers:
+        q = len(matrix)
+        scale = matrix.sum() / (q * (q - 1)) if q > 1 else np.nan
+        return np.asarray(scale * (share * (1 - share)).sum(axis=-1))
+
+    return _agreement(patterns, weights, categories, chance)
+
+
+def _agreement(
+    patterns: Patterns,
+    weights: Weights | None,
+    categories: Sequence[Any] | None,
+    chance: Callable[[Floats, Numbers], Numbers],
+) -> Totals:
+    """Gwet's family: agreement of units with two or more values, chance from units with one or more."""
+    patterns = _with_categories(patterns, categories)
+    matrix = agreement_weights(patterns.categories, weights)
+    agreement, paired = _paired_agreement(patterns, matrix)
+    shares = patterns.counts / patterns.n_values[:, None]
+
+    def value(sums: Numbers) -> Numbers:
+        observed = _ratio(sums[..., 0], sums[..., 1])
+        expected = chance(matrix, _ratio(sums[..., 3:], sums[..., 2, None]))
+        return _ratio(observed - expected, 1 - expected)
+
+    rows = np.column_stack([agreement, paired, np.ones(len(paired)), shares])
+    return Totals(rows, patterns.n_units, value, size=rows.shape[1], known=(1, 2))
+
+
+def _paired_agreement(patterns: Patterns, matrix: Floats) -> tuple[Floats, Floats]:
+    """Return the share of agreeing pairs in each pattern, 0 where it has no pair, and whether it has one."""
+    counts, n = patterns.counts.astype(np.float64), patterns.n_values.astype(np.float64)
+    agreeing = ((counts @ matrix) * counts).sum(axis=1) - n
+    share = np.divide(agreeing, n * (n - 1), out=np.zeros(len(n)), where=n >= 2)
+    return share, (n >= 2).astype(np.float64)
+
+
+def conger_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Conger's kappa: chance from each coder's own shares, over all pairs of coders."""
+    patterns = _with_categories(patterns, categories)
+    matrix = agreement_weights(patterns.categories, weights)
+    agreement, paired = _paired_agreement(patterns, matrix)
+    coders = _coders(patterns)
+    coders = coders[:, (coders >= 0).any(axis=0)]
+    size = len(patterns.categories)
+    chosen = (coders[:, :, None] == np.arange(size)).astype(np.float64)
+
+    def value(sums: Numbers) -> Numbers:
+        given = sums[..., 2:].reshape(*sums.shape[:-1], coders.shape[1], size)
+        share = _ratio(given, given.sum(axis=-1)[..., None])
+        total, own = share.sum(axis=-2), ((share @ matrix) * share).sum(axis=(-1, -2))
+        n = coders.shape[1]
+        expected = _ratio(((total @ matrix) * total).sum(axis=-1) - own, np.full(own.shape, n * (n - 1.0)))
+        return _ratio(_ratio(sums[..., 0], sums[..., 1]) - expected, 1 - expected)
+
+    rows = np.column_stack([agreement, paired, chosen.reshape(len(coders), -1)])
+    return Totals(rows, patterns.n_units, value, size=rows.shape[1], known=(1,))
+
+
+def cohen_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Cohen's kappa of two coders, over the units that both gave a value to."""
+    patterns = _both(_with_categories(patterns, categories))
+    matrix = agreement_weights(patterns.categories, weights)
+    return _two_coders(patterns, lambda table: _cohen(table, matrix))
+
+
+def scott_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Scott's pi of two coders, over the units that both gave a value to."""
+    patterns = _both(_with_categories(patterns, categories))
+    matrix = agreement_weights(patterns.categories, weights)
+    return _two_coders(patterns, lambda table: _cohen((table + np.swapaxes(table, -1, -2)) / 2, matrix))
+
+
+def light_totals(
+    patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
+) -> Totals:
+    """Light's kappa: the mean of Cohen's kappas over the pairs of coders who have units in common."""
+    patterns = _with_categories(patterns, categories)
+    matrix = agreement_weights(patterns.categories, weights)
+    coders, size = _coders(patterns), len(patterns.categories)
+    first, second = np.triu_indices(coders.shape[1], 1)
+    common = ((coders[:, first] >= 0) & (coders[:, second] >= 0)).any(axis=0)
+    tables = [
+        _table_rows(coders[:, [a, b]], size) for a, b in zip(first[common], second[common], strict=True)
+    ]
+
+    def value(sums: Numbers) -> Numbers:
+        table = sums.reshape(*sums.shape[:-1], len(tables), size, size)
+        return np.asarray(_cohen(table, matrix).mean(axis=-1)) if tables else _nowhere(sums)
+
+    rows = np.hstack(tables) if tables else np.zeros((len(coders), 1))
+    return Totals(rows, patterns.n_units, value, size=rows.shape[1])
+
+
+def specific_totals(patterns: Patterns, *, category: object) -> Totals:
+    """Specific agreement: of the pairs in which a coder gave the category, the share in which both did."""
+    counts, n = patterns.counts.astype(np.float64), patterns.n_values.astype(np.float64)
+    given = counts[:, np.asarray(patterns.categories == category, dtype=np.bool_)].sum(axis=1)
+    rows = np.column_stack([given * (given - 1), given * (n - 1)])
+    return Totals(rows, patterns.n_units, lambda sums: _ratio(sums[..., 0], sums[..., 1]), size=2)
+
+
+# ---- parts --------------------------------------------------------------------------------------------
+
+
+def _ratio(above: Numbers, below: Numbers) -> Numbers:
+    """Divide, giving NaN where `below` is 0, or so near to it that only rounding keeps it from 0."""
+    defined = np.abs(np.real(below)) > 1e-14
+    out = np.full(np.broadcast(above, below).shape, np.nan, dtype=np.result_type(above, below, np.float64))
+    return np.asarray(np.divide(above, below, out=out, where=defined))
+
+
+def _alpha(disagreement: Numbers, expected: Numbers, n_values: Numbers) -> Numbers:
+    out = np.full(np.shape(expected), np.nan, dtype=np.result_type(expected, np.float64))
+    above = (n_values - 1) * disagreement
+    return np.asarray(1 - np.divide(above, expected, out=out, where=np.real(expected) > 0))
+
+
+def _nowhere(sums: Numbers) -> Numbers:
+    return np.full(sums.shape[:-1], np.nan, dtype=sums.dtype)
+
+
+def _cohen(table: Numbers, matrix: Floats) -> Numbers:
+    """Return kappa (…) of tables of two coders (…, V, V)."""
+    n = table.sum(axis=(-1, -2))
+    observed = _ratio((table * matrix).sum(axis=(-1, -2)), n)
+    expected = _ratio(((table.sum(axis=-1) @ matrix) * table.sum(axis=-2)).sum(axis=-1), n * n)
+    return _ratio(observed - expected, 1 - expected)
+
+
+def _two_coders(patterns: Patterns, kappa: Function) -> Totals:
+    size = len(patterns.categories)
+    rows = _table_rows(_coders(patterns), size)
+
+    def value(sums: Numbers) -> Numbers:
+        return kappa(sums.reshape(*sums.shape[:-1], size, size))
+
+    return Totals(rows, patterns.n_units, value, size=max(1, rows.shape[1]))
+
+
+def _table_rows(coders: Integers, size: int) -> Floats:
+    """Return which cell of two coders' table (P, V · V) a unit of each pattern stands in, if in any."""
+    rows = np.zeros((len(coders), size * size))
+    both = np.flatnonzero((coders >= 0).all(axis=1))
+    rows[both, coders[both, 0] * size + coders[both, 1]] = 1.0
+    return rows
+
+
+def _coders(patterns: Patterns) -> Integers:
+    if patterns.coders is None:
+        raise QualError(
+            "values: expected patterns that say who gave which value – found patterns without coders – "
+            "make them with keep_coders=True."
+        )
+    return patterns.coders
+
+
+def _both(patterns: Patterns) -> Patterns:
+    """Return the patterns of the units that both of two coders gave a value to."""
+    coders = _coders(patterns)
+    if coders.shape[1] != 2:
+        raise TableError(
+            f"values: expected two coders – found {coders.shape[1]} – choose two, or take a coefficient for "
+            "more: conger_kappa, fleiss_kappa, light_kappa, krippendorff_alpha."
+        )
+    kept = (coders >= 0).all(axis=1)
+    return Patterns(patterns.categories, patterns.counts[kept], patterns.n_units[kept], coders[kept])
+
+
+def _with_categories(patterns: Patterns, categories: Sequence[Any] | None) -> Patterns:
+    """Add the categories that could have been given and were not."""
+    if categories is None:
+        return patterns
+    wanted = np.unique(np.asarray(list(categories), dtype=patterns.categories.dtype))
+    place = np.searchsorted(wanted, patterns.categories)
+    found = wanted[np.minimum(place, len(wanted) - 1)] == patterns.categories if len(wanted) else place < 0
+    if not np.all(found):
+        raise QualError(
+            f"categories: expected every value that occurs – found {int(np.sum(~found))} of "
+            f"{len(place)} missing from the categories – add them, or correct the values."
+        )
+    counts = np.zeros((len(patterns.counts), len(wanted)), dtype=np.int64)
+    counts[:, place] = patterns.counts
+    coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]
+    return Patterns(wanted, counts, patterns.n_units, coders)

@@ -1,0 +1,223 @@
+"""How far apart two values are: Krippendorff's difference functions and Gwet's weights, named apart.
+
+They are rivals with like names. Krippendorff's *ordinal* difference depends on how often each value between
+two was given; Gwet's *ordinal* weights depend on how many categories lie between them. Differences are 0 for
+equal values and grow; weights are 1 for equal values and shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual.errors import QualError, did_you_mean
+
+__all__ = [
+    "Level",
+    "Metric",
+    "Weighting",
+    "Weights",
+    "agreement_weights",
+    "check_level",
+    "difference",
+    "places",
+]
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+Weighting = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
+Floats = npt.NDArray[np.float64]
+Metric = Level | npt.ArrayLike | Callable[[Any, Any], float]
+Weights = Weighting | npt.ArrayLike
+
+
+def difference(categories: npt.ArrayLike, level: Metric, marginals: npt.ArrayLike) -> Floats:
+    """Return Krippendorff's difference of each value from each other value, squared (V, V).
+
+    Parameters
+    ----------
+    categories : array-like (V,)
+        The values, sorted; numbers unless `level` is nominal or a matrix.
+    level : {"nominal", "ordinal", "interval", "ratio"}, matrix (V, V), or function of two values
+        A matrix or function gives the differences themselves, as they enter alpha (already squared where
+        they are to be squared): 0 for equal values, symmetric, not negative.
+    marginals : array-like (V,)
+        How often each value was given; only the ordinal level uses it.
+
+    Returns
+    -------
+    ndarray (V, V)
+        0 or more; 0 on the diagonal. The ordinal one counts values given, the interval one is in squared
+        units of the scale, the nominal and ratio ones are 0 to 1.
+
+    Raises
+    ------
+    QualError
+        An unknown level, or a matrix of another shape, or differences that are none.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section D.
+
+    Examples
+    --------
+    >>> difference([1.0, 2.0, 4.0], "interval", [1, 1, 1]).tolist()
+    [[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]
+    """
+    values = np.asarray(categories)
+    if not isinstance(level, str):
+        return _given_difference(values, level)
+    level = check_level(level)
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    place = places(values, level, np.asarray(marginals, dtype=np.float64))
+    apart = place[:, None] - place[None, :]
+    if level == "ratio":
+        total = place[:, None] + place[None, :]
+        apart = np.divide(apart, total, out=np.zeros_like(apart), where=total > 0)
+    return np.asarray(np.square(apart))
+
+
+def places(categories: npt.NDArray[Any], level: Level, marginals: Floats) -> Floats:
+    """Return where each value stands on the scale whose squared distances are the differences (V,).
+
+    At the ordinal level that is the mean rank of the values: half of a value's frequency and those below.
+    """
+    if level == "ordinal":
+        return np.asarray(np.cumsum(marginals, axis=-1) - marginals / 2)
+    return np.asarray(categories, dtype=np.float64)
+
+
+def check_level(level: str) -> Level:
+    """Return `level`, or raise `QualError` with the nearest level's name where it is none."""
+    if level not in get_args(Level):
+        raise QualError(
+            f"krippendorff_alpha: expected level out of {', '.join(get_args(Level))} – found {level!r} – "
+            f"{did_you_mean(str(level), get_args(Level))}"
+        )
+    return cast(Level, level)
+
+
+def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Floats:
+    """Return how much agreement there is in each pair of values: Gwet's weights, 1 for equal values (V, V).
+
+    Parameters
+    ----------
+    categories : array-like (V,)
+        The categories, sorted. Numbers stand where they are; strings at 1, 2, 3 … in sorted order.
+    weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, or None
+        None counts equal values alone. A matrix (V, V) is taken as it is, in the order of the sorted
+        categories: 1 on the diagonal, symmetric, 0 to 1.
+
+    Returns
+    -------
+    ndarray (V, V)
+        Between 0 and 1, and 1 on the diagonal.
+
+    Raises
+    ------
+    QualError
+        Unknown weights, a matrix of another shape, or weights that are none; negative categories for `ratio`.
+
+    References
+    ----------
+    Gwet (2014), Handbook of Inter-Rater Reliability (4th ed.), chapter 3.
+
+    Examples
+    --------
+    >>> agreement_weights([1, 2, 3], "linear").tolist()
+    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+    """
+    values = np.asarray(categories)
+    if weights is None:
+        return np.eye(len(values))
+    if not isinstance(weights, str):
+        return _given_weights(values, weights)
+    if weights not in _DISTANCES:
+        raise QualError(
+            f"weights: expected {', '.join(_DISTANCES)}, a matrix or None – found {weights!r} – "
+            f"{did_you_mean(str(weights), _DISTANCES)}"
+        )
+    if weights == "ordinal" or values.dtype.kind not in "biuf":
+        values = np.arange(1, len(values) + 1)
+    if weights == "ratio" and (values < 0).any():
+        raise QualError("weights: expected categories ≥ 0 for 'ratio' – found negative ones – take others.")
+    apart = _DISTANCES[weights](values.astype(np.float64))
+    largest = apart.max(initial=0.0)
+    return np.asarray(1 - apart / largest) if largest > 0 else np.ones_like(apart)
+
+
+def _powers(exponent: float) -> Callable[[Floats], Floats]:
+    return lambda values: np.asarray(np.abs(values[:, None] - values) ** exponent)
+
+
+def _between(values: Floats) -> Floats:
+    """Pairs among the categories from one to the other."""
+    n = np.abs(values[:, None] - values) + 1
+    return np.asarray(n * (n - 1) / 2)
+
+
+def _relative(values: Floats) -> Floats:
+    return difference(values, "ratio", values)
+
+
+def _circular(values: Floats) -> Floats:
+    span = np.ptp(values) + 1 if len(values) else 1.0
+    return np.asarray(np.sin(np.pi * (values[:, None] - values) / span) ** 2)
+
+
+def _bipolar(values: Floats) -> Floats:
+    """A step counts for more near the ends of the scale than in its middle."""
+    if not len(values):
+        return np.zeros((0, 0))
+    total = values[:, None] + values
+    room = (total - 2 * values.min()) * (2 * values.max() - total)
+    apart = np.square(values[:, None] - values)
+    return np.asarray(np.divide(apart, room, out=np.zeros_like(apart), where=apart > 0))
+
+
+_DISTANCES: Final[dict[str, Callable[[Floats], Floats]]] = {
+    "linear": _powers(1),
+    "quadratic": _powers(2),
+    "ordinal": _between,
+    "radical": _powers(0.5),
+    "ratio": _relative,
+    "circular": _circular,
+    "bipolar": _bipolar,
+}
+
+
+def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[[Any, Any], float]) -> Floats:
+    if callable(level):
+        apart = np.array([[float(level(a, b)) for b in values] for a in values]).reshape(len(values), -1)
+    else:
+        apart = np.asarray(level, dtype=np.float64)
+    _check_matrix("level", apart, values)
+    if (apart < 0).any() or np.diagonal(apart).any():
+        raise QualError(
+            "level: expected differences ≥ 0, and 0 of a value from itself – found others – correct them."
+        )
+    return apart
+
+
+def _given_weights(values: npt.NDArray[Any], weights: npt.ArrayLike) -> Floats:
+    matrix = np.asarray(weights, dtype=np.float64)
+    _check_matrix("weights", matrix, values)
+    if (matrix > 1).any() or (matrix < 0).any() or (np.diagonal(matrix) != 1).any():
+        raise QualError(
+            "weights: expected 1 for equal categories and 0 to 1 for others – found other numbers – "
+            "correct them."
+        )
+    return matrix
+
+
+def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
+    wanted = (len(values), len(values))
+    if matrix.shape != wanted or not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
+        shape = " × ".join(map(str, matrix.shape))
+        raise QualError(
+            f"{name}: expected a symmetric matrix of {wanted[0]} × {wanted[1]} finite numbers, one row for "
+            f"each category that occurs, in sorted order – found {shape} – make it for these categories."
+        )
