@@ -11,6 +11,7 @@ An empty set is an answer ("finished, nothing applies"); only `None` is missing.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -360,7 +361,10 @@ def _counted(values: Integers) -> tuple[Integers, Integers]:
         if size * base >= 2**62:
             key = np.unique(key, return_inverse=True)[1]
             size = values.shape[1] + 1
-        key, size = key * base + (row + 1), size * base
+        key *= base
+        key += row
+        key += 1
+        size *= base
     one, units = representatives(key, size)
     pairable = (values[:, one] >= 0).sum(axis=0) >= 2
     return values[:, one[pairable]], units[pairable]
@@ -377,15 +381,14 @@ def _given(patterns: Integers, units: Integers, n_sets: int) -> Floats:
 def _observed(patterns: Integers, units: Integers, members: Truths, distance: SetDistance) -> float:
     """Return the sum over units of the distances between their sets, each by its number of sets − 1."""
     weight = units / ((patterns >= 0).sum(axis=0) - 1)
+    between = _distances(members, members, distance) if len(members) ** 2 <= _BLOCK else None
     total = 0.0
-    for first in range(len(patterns)):
-        for second in range(first):
-            a, b = patterns[first], patterns[second]
-            unequal = np.flatnonzero((a >= 0) & (b >= 0) & (a != b))
-            for block in np.array_split(unequal, 1 + unequal.size * members.shape[1] // _BLOCK):
-                of_a, of_b = members[a[block]], members[b[block]]
-                between = _formula((of_a & of_b).sum(axis=1), of_a.sum(axis=1), of_b.sum(axis=1), distance)
-                total += 2 * float(weight[block] @ between)
+    for first, second in itertools.combinations(patterns, 2):
+        unequal = np.flatnonzero((first >= 0) & (second >= 0) & (first != second))
+        for block in np.array_split(unequal, 1 + unequal.size * members.shape[1] // _BLOCK):
+            a, b = first[block], second[block]
+            apart = _row_distances(members[a], members[b], distance) if between is None else between[a, b]
+            total += 2 * float(weight[block] @ apart)
     return total
 
 
@@ -448,6 +451,11 @@ def _formula(
         within = common == np.minimum(size_a, size_b)
         near = near * np.where(common == either, 1.0, np.where(within, 2 / 3, 1 / 3))
     return np.asarray(1 - near)
+
+
+def _row_distances(members_a: Truths, members_b: Truths, distance: SetDistance) -> Floats:
+    common = (members_a & members_b).sum(axis=1)
+    return _formula(common, members_a.sum(axis=1), members_b.sum(axis=1), distance)
 
 
 def _distances(members_a: Truths, members_b: Truths, distance: SetDistance) -> Floats:

@@ -1,0 +1,357 @@
+"""Krippendorff's alphas for unitizing: which stretches of a text were marked, and with which code.
+
+The family of 2016 compares lengths of text; the alpha_U of 1995 and 2004 compares the borders of spans.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement.span_values import Continuum, Lengths, continuum, covered
+
+__all__ = [
+    "Tally",
+    "UnitizingAlphas",
+    "all_text",
+    "alpha_u_2004",
+    "border_alpha",
+    "coded_text",
+    "tally",
+    "unitizing_alphas",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+_NAN: Final = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitizingAlphas:
+    """Krippendorff's unitizing alphas (2016) of one set of coded texts.
+
+    Attributes
+    ----------
+    u_alpha : float
+        All text, every code and the uncoded stretches: did the coders mark the same, with the same code?
+    binary_u_alpha : float
+        All text, coded or not, whatever the code (written |u-alpha).
+    cu_alpha : float
+        Coded text only: where two coders coded something, did they give it the same code?
+    ku_alpha : mapping of code to float
+        The same for each code against the others, written (k)u-alpha.
+    coded_share : float
+        The part of the text, pair by pair of coders, that cu-alpha looks at, 0–1.
+    n_units, n_coders, n_spans, n_characters : int
+        Texts that two or more coders finished, their coders, spans and characters (each text once).
+    reason : str or None
+        Why a number is NaN: `no_pairable_units`, `no_variation` (nothing is coded, or all is, with one code),
+        `overlapping_codes` (a coder gave a stretch two codes: the values must exclude each other, so only
+        `ku_alpha` exists), `not_coded_by_two`, `one_code` (no cu-alpha).
+    """
+
+    u_alpha: float
+    binary_u_alpha: float
+    cu_alpha: float
+    ku_alpha: Mapping[str, float]
+    coded_share: float
+    n_units: int
+    n_coders: int
+    n_spans: int
+    n_characters: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums of lengths over the texts, by code (V,) where an array; pairs count by coders − 1."""
+
+    total: float  # text × coders
+    length: Floats  # text × coders with the code
+    both: Floats  # … that the other coders gave the code too
+    squares: Floats  # squared lengths of the code's spans
+    gap: float  # text × coders without a code
+    gap_both: float
+    coded: Floats  # text with the code that the other coders gave some code
+    coded_total: float  # text with some code that the other coders gave some code
+    coded_squares: Floats  # squared lengths of those parts of the spans
+    overlapping: bool
+
+
+def unitizing_alphas(
+    spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFrame | None = None
+) -> UnitizingAlphas:
+    """Return Krippendorff's u-alpha, |u-alpha, cu-alpha and (k)u-alphas of coded spans.
+
+    Use them where coders both choose the stretches and name them. Report u-alpha or |u-alpha for whether
+    spans can be found again, and cu-alpha for whether they are named alike; a high cu-alpha beside a low
+    u-alpha says that coders agree on what they both saw. Where codes may overlap in a text use
+    `span_agreement`, which takes code by code.
+
+    Parameters
+    ----------
+    spans : DataFrame
+        unit_id, coder, code, start, end: half-open code points; both missing is the whole text. Overlapping
+        spans of one code by one coder are joined; adjoining ones are two.
+    lengths : Series or mapping
+        unit_id to the text's number of code points.
+    coverage : DataFrame, optional
+        unit_id, coder: who finished what. A coder who finished a text without spans has left it uncoded,
+        which counts; a text that a coder has not finished is missing there. Without it, every coder in
+        `spans` counts as having finished every text in `lengths`.
+
+    Returns
+    -------
+    UnitizingAlphas
+        Each alpha at most 1; 0 is chance; NaN where it cannot be computed, with the reason.
+
+    Raises
+    ------
+    TableError
+        `spans` or `coverage` is not what its contract says, a length is missing or no whole number, or a span
+        does not lie within its text.
+
+    Notes
+    -----
+    Texts are laid end to end; no span reaches from one into the next, and the order of the texts does not
+    matter. Where coders differ between texts, each text counts with its own number of coders, as units with
+    missing values do in the alpha for coding.
+
+    References
+    ----------
+    Krippendorff, Mathet, Bouvry & Widlöcher (2016), On the reliability of unitizing textual continua: Further
+    developments, Quality & Quantity 50, 2347–2364, equations 4–13.
+
+    Examples
+    --------
+    >>> spans = pd.DataFrame(
+    ...     [["t", "c1", "k", 3, 15], ["t", "c1", "k", 22, 53], ["t", "c2", "k", 3, 10],
+    ...      ["t", "c2", "k", 22, 53], ["t", "c3", "k", 22, 46]],
+    ...     columns=["unit_id", "coder", "code", "start", "end"])
+    >>> round(unitizing_alphas(spans, {"t": 56}).u_alpha, 4)
+    0.5645
+    """
+    line = continuum(spans, lengths, coverage)
+    sums = tally(line)
+    u_alpha, binary, cu_alpha, reason = _whole(sums)
+    shared = sums.coded_total / sums.total if sums.total else _NAN
+    return UnitizingAlphas(
+        u_alpha=u_alpha,
+        binary_u_alpha=binary,
+        cu_alpha=cu_alpha,
+        ku_alpha=MappingProxyType({code: coded_text(sums, k)[0] for k, code in enumerate(line.codes)}),
+        coded_share=float(shared),
+        n_units=line.finished.shape[1],
+        n_coders=int(line.finished.any(axis=1).sum()),
+        n_spans=len(line.first),
+        n_characters=int(line.edges[-1]),
+        reason=reason,
+    )
+
+
+def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFrame | None = None) -> float:
+    """Return Krippendorff's alpha_U of 1995 and 2004, which compares the borders of spans.
+
+    Use it to compare with older studies and with tools that report it. For new studies use
+    `unitizing_alphas`: this one misbehaves with more than two coders, as its author found.
+
+    Parameters
+    ----------
+    spans, lengths, coverage
+        As for `unitizing_alphas`. Codes may overlap: each is compared by itself, and the disagreements are
+        added up. Only texts that every coder finished count, laid end to end in the order of `lengths`.
+
+    Returns
+    -------
+    float
+        At most 1; 0 is chance. NaN, with a warning that says why, where no text was finished by every coder
+        or nothing is coded.
+
+    Raises
+    ------
+    TableError
+        As for `unitizing_alphas`.
+
+    References
+    ----------
+    Krippendorff (2004), Content Analysis: An Introduction to Its Methodology (2nd ed.), pp. 251–256.
+
+    Examples
+    --------
+    Page 254 of the book, code *c*, published with .0144 observed, .0532 expected disagreement:
+
+    >>> c = pd.DataFrame(
+    ...     [["t", "i", "c", 75, 145], ["t", "i", "c", 220, 250], ["t", "j", "c", 70, 150],
+    ...      ["t", "j", "c", 205, 225], ["t", "j", "c", 250, 270]],
+    ...     columns=["unit_id", "coder", "code", "start", "end"])
+    >>> round(alpha_u_2004(c, {"t": 300}), 4)
+    0.7286
+    """
+    line = continuum(spans, lengths, coverage, by_all=True)
+    alpha, reason = border_alpha(line, range(len(line.codes)))
+    if reason:
+        warnings.warn(f"alpha_u_2004 is not defined here (NaN): {reason}.", RuntimeWarning, stacklevel=2)
+    return alpha
+
+
+def tally(line: Continuum) -> Tally:
+    """Add up, stretch by stretch, what the coders coded alike."""
+    width = line.width.astype(np.float64)
+    coders = line.finished.sum(axis=0)[line.text].astype(np.float64)
+    anything = covered(line, np.ones(len(line.first), dtype=np.bool_))
+    n_any = anything.sum(axis=0)
+    others = coders - 1
+    sums = np.zeros((3, len(line.codes)))
+    given = np.zeros(anything.shape, dtype=np.int64)
+    for code in range(len(line.codes)):
+        here = covered(line, line.of_code == code)
+        given += here
+        n = here.sum(axis=0)
+        sums[:, code] = width @ np.stack([n, n * (n - 1) / others, n * (n_any - 1) / others], axis=1)
+    gap = coders - n_any
+    return Tally(
+        total=float(width @ coders),
+        length=sums[0],
+        both=sums[1],
+        squares=_by_code(line, line.length.astype(np.float64) ** 2),
+        gap=float(width @ gap),
+        gap_both=float(width @ (gap * (gap - 1) / others)),
+        coded=sums[2],
+        coded_total=float(width @ (n_any * (n_any - 1) / others)),
+        coded_squares=_coded_squares(line, anything, width),
+        overlapping=bool((given > 1).any()),
+    )
+
+
+def _by_code(line: Continuum, values: Floats) -> Floats:
+    return np.bincount(line.of_code, values, minlength=len(line.codes)).astype(np.float64)
+
+
+def _coded_squares(line: Continuum, anything: Truths, width: Floats) -> Floats:
+    """Return the squared lengths of the spans' parts that another coder coded too, by code."""
+    total = np.zeros(len(line.codes))
+    others = line.finished.sum(axis=0)[line.of_text] - 1
+    for coder in range(len(line.coders)):
+        so_far = np.concatenate([[0.0], np.cumsum(width * anything[coder])])
+        counts = (line.of_coder != coder) & line.finished[coder, line.of_text]
+        part = (so_far[line.last] - so_far[line.first]) * counts
+        total += _by_code(line, part**2 / others)
+    return total
+
+
+def _whole(sums: Tally) -> tuple[float, float, float, str | None]:
+    """Return u-alpha, |u-alpha and cu-alpha over all codes, and why one of them is NaN."""
+    if not sums.total:
+        return _NAN, _NAN, _NAN, "no_pairable_units"
+    if sums.overlapping:
+        return _NAN, _NAN, _NAN, "overlapping_codes"
+    lengths = np.append(sums.length, sums.gap)
+    unequal = sums.total**2 - np.square(lengths).sum()
+    scale = sums.total / (sums.total**2 - sums.squares.sum() - sums.gap)
+    u_alpha = _ratio(sums.total - sums.both.sum() - sums.gap_both, unequal * scale)
+    binary = _ratio(2 * (sums.gap - sums.gap_both), 2 * sums.gap * sums.length.sum() * scale)
+    coded = sums.coded.sum()
+    if not coded:
+        return u_alpha, binary, _NAN, "no_variation" if np.isnan(u_alpha) else "not_coded_by_two"
+    apart = (coded**2 - np.square(sums.coded).sum()) / (coded - sums.coded_squares.sum() / coded or _NAN)
+    cu_alpha = _ratio(coded - sums.both.sum(), apart)
+    reason = "no_variation" if np.isnan(u_alpha) else "one_code" if np.isnan(cu_alpha) else None
+    return u_alpha, binary, cu_alpha, reason
+
+
+def all_text(sums: Tally, k: int) -> tuple[float, str | None]:
+    """Return u-alpha of one code against everything else."""
+    if not sums.total:
+        return _NAN, "no_pairable_units"
+    length, rest = sums.length[k], sums.total - sums.length[k]
+    expected = 2 * length * rest * sums.total / (sums.total**2 - sums.squares[k] - rest)
+    alpha = _ratio(2 * (length - sums.both[k]), expected)
+    return alpha, "no_variation" if np.isnan(alpha) else None
+
+
+def coded_text(sums: Tally, k: int) -> tuple[float, str | None]:
+    """Return (k)u-alpha; the scale of the expected coincidences drops out of it."""
+    if not sums.total:
+        return _NAN, "no_pairable_units"
+    coded, total = sums.coded[k], sums.coded_total
+    if coded <= 0:
+        return _NAN, "not_coded_by_two"
+    if coded >= total:
+        return _NAN, "one_code"
+    unlike = (coded - sums.both[k]) / coded
+    return float(1 - unlike * (coded * total - sums.coded_squares[k]) / (coded * (total - coded))), None
+
+
+def _ratio(observed: float, expected: float) -> float:
+    return float(1 - observed / expected) if expected > 0 else _NAN
+
+
+def border_alpha(line: Continuum, codes: Iterable[int]) -> tuple[float, str | None]:
+    """Return the alpha_U of 2004 over the given codes, or NaN and the reason code.
+
+    `line` holds texts that every coder finished. Observed and expected disagreement are summed over codes.
+    """
+    observed = expected = 0.0
+    if not line.finished.shape[1]:
+        return _NAN, "no_pairable_units"
+    for code in codes:
+        spans = [_spans_of(line, coder, code) for coder in range(len(line.coders))]
+        observed += _observed_borders(spans, int(line.edges[-1]))
+        expected += _expected_borders(spans, int(line.edges[-1]))
+    return (1 - observed / expected, None) if expected > 0 else (_NAN, "no_variation")
+
+
+def _spans_of(line: Continuum, coder: int, code: int) -> Floats:
+    """Return start and end of a coder's spans of a code (n, 2), in the order of the text."""
+    here = (line.of_coder == coder) & (line.of_code == code)
+    spans = np.stack([line.edges[line.first[here]], line.edges[line.last[here]]], axis=1)
+    return np.asarray(spans[np.argsort(spans[:, 0])], dtype=np.float64)
+
+
+def _observed_borders(spans: list[Floats], length: int) -> float:
+    """Return the mean over ordered pairs of coders of squared distances of borders (2004, p. 252)."""
+    total = sum(_apart(a, b) for i, a in enumerate(spans) for j, b in enumerate(spans) if i != j)
+    return total / (len(spans) * (len(spans) - 1) * length**2)
+
+
+def _apart(a: Floats, b: Floats) -> float:
+    """Return the disagreement of one coder's spans with another's: half of that of overlapping spans, both
+    borders squared, and the squared lengths of spans of `a` that lie where `b` left all uncoded.
+
+    Summed over both orders of two coders, each overlap counts twice, as does each span in a gap: once as the
+    span against the gap, and once as the gap against the span.
+    """
+    first = np.searchsorted(b[:, 1], a[:, 0], side="right")
+    number = np.maximum(np.searchsorted(b[:, 0], a[:, 1], side="left") - first, 0)
+    alone = 2 * np.square(a[:, 1] - a[:, 0])[number == 0].sum()
+    mine = np.repeat(np.arange(len(a)), number)
+    theirs = np.arange(len(mine)) - np.repeat(np.cumsum(number) - number, number) + np.repeat(first, number)
+    return float(alone + np.square(a[mine] - b[theirs]).sum())
+
+
+def _expected_borders(spans: list[Floats], length: int) -> float:
+    """Return the disagreement of spans that are placed at random (2004, p. 253)."""
+    long = np.concatenate([ends - starts for starts, ends in (s.T for s in spans)])
+    gaps = np.sort(np.concatenate([_gaps(one, length) for one in spans]))
+    # For each span the gaps that it fits into: how many, and how long they are together.
+    fits = np.searchsorted(gaps, long, side="left")
+    together = np.concatenate([[0.0], np.cumsum(gaps)])
+    room = (together[-1] - together[fits]) - (len(gaps) - fits) * (long - 1)
+    over = (len(long) - 1) / 3 * (2 * long**3 - 3 * long**2 + long)
+    pairs = len(spans) * length * (len(spans) * length - 1) - (long * (long - 1)).sum()
+    return float(2 / length * (over + long**2 * room).sum() / pairs) if pairs > 0 else 0.0
+
+
+def _gaps(spans: Floats, length: int) -> Floats:
+    borders = np.concatenate([[0.0], spans.ravel(), [float(length)]])
+    gaps = borders[1::2] - borders[::2]
+    return np.asarray(gaps[gaps > 0])
