@@ -20,7 +20,10 @@ import pandas as pd
 
 from sense7_qual.errors import QualError, TableError, first_three
 
-__all__ = ["Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "tally", "tally_units"]
+__all__ = [
+    "Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "known_coders", "tally",
+    "tally_units",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -140,12 +143,19 @@ def as_patterns(values: npt.ArrayLike | Patterns, *, keep_coders: bool = False) 
     """Return `values` as patterns; patterns are passed on, and must have coders where those are needed."""
     if not isinstance(values, Patterns):
         return from_values(values, keep_coders=keep_coders)
-    if keep_coders and values.coders is None:
+    if keep_coders:
+        known_coders(values)
+    return values
+
+
+def known_coders(patterns: Patterns) -> Integers:
+    """Return which value each coder gave (P, C), or raise `QualError` where the patterns do not say."""
+    if patterns.coders is None:
         raise QualError(
             "values: expected patterns that say who gave which value – found patterns without coders – "
             "make them with keep_coders=True."
         )
-    return values
+    return patterns.coders
 
 
 def coded(values: npt.ArrayLike) -> Coded:

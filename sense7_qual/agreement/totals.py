@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.patterns import Patterns, known_coders
 from sense7_qual.agreement.weights import Metric, Weights, agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
 
@@ -41,7 +41,8 @@ class Totals:
 
     `rows` (P, K) is what a unit of each pattern adds to the K sums, `n_units` (P,) how many units have the
     pattern, and `value` the coefficient at sums (…, K), NaN where it does not exist. `size` is how many cells
-    one evaluation takes, and `known` the sums that Gwet's variance takes for given.
+    one evaluation takes. Gwet's variance takes the sums `known` for given, and is that of `uncorrected`:
+    alpha without its correction for small samples.
     """
 
     rows: Floats
@@ -49,6 +50,7 @@ class Totals:
     value: Function
     size: int
     known: tuple[int, ...] = ()
+    uncorrected: Function | None = None
 
     @property
     def estimate(self) -> float:
@@ -58,8 +60,9 @@ class Totals:
     def influence(self, *, conditional: bool = False) -> Floats:
         """Return the influence of a unit of each pattern (P,); their mean over units is 0.
 
-        `conditional` takes the numbers of units for known, as Gwet does.
+        `conditional` gives Gwet's: the numbers of units are known, and alpha is not corrected.
         """
+        value = self.uncorrected if conditional and self.uncorrected else self.value
         sums = self.n_units @ self.rows
         gradient = np.empty(len(sums))
         step = max(1, _CELLS // max(self.size, len(sums)))
@@ -67,7 +70,7 @@ class Totals:
             chosen = np.arange(start, min(start + step, len(sums)))
             moved = np.tile(sums.astype(np.complex128), (len(chosen), 1))
             moved[np.arange(len(chosen)), chosen] += 1j * _STEP
-            gradient[chosen] = np.asarray(self.value(moved)).imag / _STEP
+            gradient[chosen] = np.asarray(value(moved)).imag / _STEP
         if conditional:
             gradient[list(self.known)] = 0.0
         n = self.n_units.sum()
@@ -87,12 +90,18 @@ def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
     distance = difference(values, level, patterns.marginals)
     disagreement = ((counts @ distance) * counts).sum(axis=1) / pairs
 
-    def value(sums: Numbers) -> Numbers:
+    def value(sums: Numbers, factor: Function = _one_less) -> Numbers:
         given = sums[..., 1:]
-        return _alpha(sums[..., 0], ((given @ distance) * given).sum(axis=-1), given.sum(axis=-1))
+        expected = ((given @ distance) * given).sum(axis=-1)
+        return _alpha(sums[..., 0], expected, factor(given.sum(axis=-1)))
 
-    rows = np.column_stack([disagreement, counts])
-    return Totals(rows, patterns.n_units, value, size=len(values) + 1)
+    return _alpha_totals(np.column_stack([disagreement, counts]), patterns, value, len(values) + 1)
+
+
+def _alpha_totals(rows: Floats, patterns: Patterns, value: Callable[..., Numbers], size: int) -> Totals:
+    return Totals(
+        rows, patterns.n_units, value, size=size, uncorrected=lambda sums: value(sums, correction=0)
+    )
 
 
 def _interval(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
@@ -101,14 +110,13 @@ def _interval(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
     place = place - np.average(place, weights=patterns.marginals)  # large numbers would cost digits
     n, s, q = counts.sum(axis=1), counts @ place, counts @ np.square(place)
 
-    def value(sums: Numbers) -> Numbers:
+    def value(sums: Numbers, factor: Function = _one_less) -> Numbers:
         d, n, s, q = np.moveaxis(sums, -1, 0)
         expected = 2 * (n * q - s * s)
         varies = np.real(expected) > 1e-12 * np.real(n * q)  # less is what rounding leaves of one value
-        return _alpha(d, np.where(varies, expected, 0), n)
+        return _alpha(d, np.where(varies, expected, 0), factor(n))
 
-    rows = np.column_stack([2 * (n * q - s * s) / pairs, n, s, q])
-    return Totals(rows, patterns.n_units, value, size=4)
+    return _alpha_totals(np.column_stack([2 * (n * q - s * s) / pairs, n, s, q]), patterns, value, 4)
 
 
 def _ordinal(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
@@ -117,7 +125,7 @@ def _ordinal(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
     first, second = np.triu_indices(n_values)
     products = counts[:, first] * counts[:, second] - np.where(first == second, counts[:, first], 0.0)
 
-    def value(sums: Numbers) -> Numbers:
+    def value(sums: Numbers, factor: Function = _one_less) -> Numbers:
         matrix = np.zeros((*sums.shape[:-1], n_values, n_values), dtype=sums.dtype)
         matrix[..., first, second] = sums
         matrix[..., second, first] = sums
@@ -125,9 +133,10 @@ def _ordinal(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
         place = np.cumsum(given, axis=-1) - given / 2
         distance = (place[..., :, None] - place[..., None, :]) ** 2
         expected = given[..., :, None] * given[..., None, :] * distance
-        return _alpha((matrix * distance).sum(axis=(-1, -2)), expected.sum(axis=(-1, -2)), given.sum(axis=-1))
+        observed, n = (matrix * distance).sum(axis=(-1, -2)), given.sum(axis=-1)
+        return _alpha(observed, expected.sum(axis=(-1, -2)), factor(n))
 
-    return Totals(products / pairs[:, None], patterns.n_units, value, size=max(1, 4 * n_values**2))
+    return _alpha_totals(products / pairs[:, None], patterns, value, max(1, 4 * n_values**2))
 
 
 def percent_totals(
@@ -204,7 +213,7 @@ def conger_totals(
     patterns = _with_categories(patterns, categories)
     matrix = agreement_weights(patterns.categories, weights)
     agreement, paired = _paired_agreement(patterns, matrix)
-    coders = _coders(patterns)
+    coders = known_coders(patterns)
     coders = coders[:, (coders >= 0).any(axis=0)]
     size = len(patterns.categories)
     chosen = (coders[:, :, None] == np.arange(size)).astype(np.float64)
@@ -245,7 +254,7 @@ def light_totals(
     """Light's kappa: the mean of Cohen's kappas over the pairs of coders who have units in common."""
     patterns = _with_categories(patterns, categories)
     matrix = agreement_weights(patterns.categories, weights)
-    coders, size = _coders(patterns), len(patterns.categories)
+    coders, size = known_coders(patterns), len(patterns.categories)
     first, second = np.triu_indices(coders.shape[1], 1)
     common = ((coders[:, first] >= 0) & (coders[:, second] >= 0)).any(axis=0)
     tables = [
@@ -278,10 +287,22 @@ def _ratio(above: Numbers, below: Numbers) -> Numbers:
     return np.asarray(np.divide(above, below, out=out, where=defined))
 
 
-def _alpha(disagreement: Numbers, expected: Numbers, n_values: Numbers) -> Numbers:
+def _one_less(n_values: Numbers) -> Numbers:
+    return n_values - 1
+
+
+def _of_gwet(n_values: Numbers) -> Numbers:
+    """Return the number of values, with a slope of 1 + 1/n instead of 1.
+
+    Gwet's published standard errors of alpha are not corrected for small samples but in one term, the observed
+    agreement, and that is what the slope amounts to.
+    """
+    return np.asarray(n_values + np.log(n_values / np.real(n_values)))
+
+
+def _alpha(disagreement: Numbers, expected: Numbers, factor: Numbers) -> Numbers:
     out = np.full(np.shape(expected), np.nan, dtype=np.result_type(expected, np.float64))
-    above = (n_values - 1) * disagreement
-    return np.asarray(1 - np.divide(above, expected, out=out, where=np.real(expected) > 0))
+    return np.asarray(1 - np.divide(factor * disagreement, expected, out=out, where=np.real(expected) > 0))
 
 
 def _nowhere(sums: Numbers) -> Numbers:
@@ -298,7 +319,7 @@ def _cohen(table: Numbers, matrix: Floats) -> Numbers:
 
 def _two_coders(patterns: Patterns, kappa: Function) -> Totals:
     size = len(patterns.categories)
-    rows = _table_rows(_coders(patterns), size)
+    rows = _table_rows(known_coders(patterns), size)
 
     def value(sums: Numbers) -> Numbers:
         return kappa(sums.reshape(*sums.shape[:-1], size, size))
@@ -314,18 +335,9 @@ def _table_rows(coders: Integers, size: int) -> Floats:
     return rows
 
 
-def _coders(patterns: Patterns) -> Integers:
-    if patterns.coders is None:
-        raise QualError(
-            "values: expected patterns that say who gave which value – found patterns without coders – "
-            "make them with keep_coders=True."
-        )
-    return patterns.coders
-
-
 def _both(patterns: Patterns) -> Patterns:
     """Return the patterns of the units that both of two coders gave a value to."""
-    coders = _coders(patterns)
+    coders = known_coders(patterns)
     if coders.shape[1] != 2:
         raise TableError(
             f"values: expected two coders – found {coders.shape[1]} – choose two, or take a coefficient for "

@@ -30,7 +30,8 @@ class WideAlpha:
     """Krippendorff's alpha as a function of how many times each unit (or pattern) counts.
 
     One entry for each value that occurs in a unit: `unit` (E,) sorted, `category` (E,), and `count` (E,) how
-    many coders gave it there. `n_units` (U,) is how many units there are of each, `categories` (V,) the values.
+    many coders gave it there. `n_units` (U,) is how many units there are of each, and `categories` (V,) the
+    values.
     """
 
     unit: Integers
@@ -57,21 +58,25 @@ class WideAlpha:
         return 1 - (given.sum() - 1) * disagreement / expected if expected > 0 else float("nan")
 
     def influence(self, *, conditional: bool = False) -> Floats:
-        """Return the influence of each unit (U,) on alpha; their mean over units is 0."""
-        del conditional  # no number of units stands in alpha
+        """Return the influence of each unit (U,) on alpha; their mean over units is 0.
+
+        `conditional` gives Gwet's, of alpha without its correction for small samples.
+        """
         times = self.n_units.astype(np.float64)
         given = self._given(times)
-        place, n = self._places(given), given.sum()
+        place, factor = self._places(given), given.sum() - (not conditional)
         own = self._disagreement(place)
         disagreement, distances = float(times @ own), self._distances(given, place)
         expected = float(given @ distances)
         ratio = disagreement / expected
+        own_slope = 1 + 1 / given.sum() if conditional else 1.0  # see `totals`
         slope = np.bincount(
-            self.unit, self.count * (ratio - 2 * (n - 1) * ratio * distances[self.category] / expected)
+            self.unit,
+            self.count * (own_slope * ratio - 2 * factor * ratio * distances[self.category] / expected),
         )
-        slope = slope + (n - 1) * own / expected
+        slope = slope + factor * own / expected
         if self.level == "ordinal":
-            slope = slope + self._through_ranks(times, given, place, ratio, expected)
+            slope = slope + factor * self._through_ranks(times, given, place, ratio, expected)
         influence = -times.sum() * slope
         return np.asarray(influence - times @ influence / times.sum())
 
@@ -88,8 +93,9 @@ class WideAlpha:
     def _disagreement(self, place: Floats) -> Floats:
         """Return each unit's summed distances between its values, by its number of values − 1 (U,)."""
         n = np.bincount(self.unit, self.count)
+        pairs: npt.NDArray[Any]
         if self.level == "nominal":
-            pairs: Floats = np.square(n) - np.bincount(self.unit, np.square(self.count))
+            pairs = np.square(n) - np.bincount(self.unit, np.square(self.count))
         elif self.level == "ratio":
             pairs = self._ratio_pairs(place)
         else:
@@ -137,7 +143,7 @@ class WideAlpha:
         pull = times[self.unit] * self.count * 4 * n[self.unit] * (place[self.category] - mean[self.unit])
         observed = np.bincount(self.category, pull / (n[self.unit] - 1), minlength=len(place))
         by_chance = 4 * given * (given.sum() * place - given @ place)
-        slope = (given.sum() - 1) * (observed - ratio * by_chance) / expected
+        slope = (observed - ratio * by_chance) / expected
         # A further value moves its own rank by a half and all higher ones by one.
         moved = slope.sum() - np.cumsum(slope) + slope / 2
         return np.asarray(np.bincount(self.unit, self.count * moved[self.category]), dtype=np.float64)

@@ -1,0 +1,193 @@
+"""A table of values, read for one coefficient: its function of sums, its counts, and why it may be missing.
+
+Which units count differs: for Krippendorff's alpha those with two or more values, for Cohen's kappa and
+Scott's pi those that both coders gave a value to, for the others all with a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual.agreement import totals
+from sense7_qual.agreement.patterns import Coded, Patterns, as_patterns, bad_values, coded, tally, tally_units
+from sense7_qual.agreement.totals import Totals
+from sense7_qual.agreement.weights import Level, Metric, check_level
+from sense7_qual.agreement.wide import WideAlpha, wide_alpha
+from sense7_qual.errors import QualError, TableError, did_you_mean
+
+__all__ = ["STATISTICS", "Computed", "compute", "reason_why"]
+
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+Values = npt.ArrayLike | Patterns | Coded
+
+_FEW: Final = 32
+"""Up to so many values the table of their coincidences is small, whatever the number of units."""
+_CELLS: Final = 10**7
+"""Cells of patterns × values beyond which alpha is computed without that table."""
+
+STATISTICS: Final[Mapping[str, Callable[..., Totals]]] = {
+    "krippendorff_alpha": totals.alpha_totals,
+    "percent_agreement": totals.percent_totals,
+    "fleiss_kappa": totals.fleiss_totals,
+    "conger_kappa": totals.conger_totals,
+    "scott_pi": totals.scott_totals,
+    "cohen_kappa": totals.cohen_totals,
+    "light_kappa": totals.light_totals,
+    "brennan_prediger": totals.brennan_prediger_totals,
+    "gwet_ac": totals.gwet_totals,
+    "specific_agreement": totals.specific_totals,
+}
+"""The coefficients by name, each as the function that makes it of patterns and options."""
+
+_BY_CODER: Final = frozenset({"cohen_kappa", "scott_pi", "conger_kappa", "light_kappa"})
+_TWO_CODERS: Final = frozenset({"cohen_kappa", "scott_pi"})
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A coefficient of one table.
+
+    `found` is the coefficient; `n_units` how many units have a value, `n_pairable` two or more, `n_coders`
+    how many coders gave a value in those (None where the table does not say). `coded` is the table as it was
+    counted, and `group` (units,) which row of `found` each of its units has, −1 for none; both None where
+    patterns were given.
+    """
+
+    found: Totals | WideAlpha
+    n_units: int
+    n_pairable: int
+    n_coders: int | None
+    coded: Coded | None
+    group: Integers | None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the coefficient is missing."""
+        return reason_why(self.found.estimate, n_pairable=self.n_pairable, n_coders=self.n_coders)
+
+
+def reason_why(estimate: float, *, n_pairable: int, n_coders: int | None) -> str | None:
+    """Return the reason code of a missing coefficient, None where it is there."""
+    if not np.isnan(estimate):
+        return None
+    if n_pairable:
+        return "no_variation"
+    return "one_coder" if n_coders == 1 else "no_pairable_units"
+
+
+def compute(statistic: str, values: Values, options: Mapping[str, Any], *, locate: bool = False) -> Computed:
+    """Read `values` for the coefficient of that name; `locate` also says which row each unit has."""
+    if statistic not in STATISTICS:
+        raise QualError(
+            f"statistic: expected {', '.join(STATISTICS)} – found {statistic!r} – "
+            f"{did_you_mean(str(statistic), STATISTICS)}"
+        )
+    if statistic == "krippendorff_alpha" and isinstance(options["level"], str):
+        check_level(options["level"])
+    if isinstance(values, Patterns):
+        return _of_patterns(statistic, values, options)
+    table = values if isinstance(values, Coded) else coded(values)
+    if statistic == "krippendorff_alpha":
+        _check_scale(table, options["level"])
+    if statistic in _TWO_CODERS and len(table.codes) != 2:
+        raise TableError(
+            f"values: expected two coders – found {len(table.codes)} – choose two, or take a coefficient for "
+            "more: conger_kappa, fleiss_kappa, light_kappa, krippendorff_alpha."
+        )
+    size = len(table.categories)
+    if locate or _is_wide(statistic, options, size, table.codes.shape[1] * size):
+        return _of_table(statistic, table, options)
+    patterns = tally(table, keep_coders=statistic in _BY_CODER)
+    computed = _of_patterns(statistic, patterns, options)
+    return replace(computed, n_coders=1) if len(table.codes) == 1 else computed
+
+
+def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any]) -> Computed:
+    if statistic == "krippendorff_alpha":
+        text = np.full(len(patterns.categories), patterns.categories.dtype.kind not in "biuf")
+        _check_categories(patterns.categories, text, options["level"], None)
+    patterns = as_patterns(patterns, keep_coders=statistic in _BY_CODER)
+    paired = patterns.pairable()
+    n_coders = None
+    if paired.coders is not None:
+        n_coders = int((paired.coders >= 0).any(axis=0).sum())
+    n_cells = len(paired.n_units) * len(paired.categories)
+    found: Totals | WideAlpha
+    if _is_wide(statistic, options, len(paired.categories), n_cells):
+        found = wide_alpha(paired, level=cast(Level, options["level"]))
+    else:
+        found = STATISTICS[statistic](patterns, **options)
+    return Computed(
+        found=found,
+        n_units=int(patterns.n_units.sum()),
+        n_pairable=int(paired.n_units.sum()),
+        n_coders=n_coders,
+        coded=None,
+        group=None,
+    )
+
+
+def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Computed:
+    n_values = np.zeros(table.codes.shape[1], dtype=np.int64)
+    for row in table.codes:
+        n_values += row > 0
+    pairable = n_values >= 2
+    counted = _counted(statistic, table, pairable)
+    size = len(table.categories)
+    found: Totals | WideAlpha
+    if _is_wide(statistic, options, size, len(pairable) * size):
+        found = wide_alpha(counted, level=cast(Level, options["level"]))
+        group = np.where(pairable, np.cumsum(pairable) - 1, -1)
+    else:
+        patterns, group = tally_units(counted, keep_coders=statistic in _BY_CODER)
+        found = STATISTICS[statistic](patterns, **options)
+    chosen = pairable if pairable.any() else n_values > 0
+    return Computed(
+        found=found,
+        n_units=int((n_values > 0).sum()),
+        n_pairable=int(pairable.sum()),
+        n_coders=sum(bool(row[chosen].any()) for row in table.codes),
+        coded=counted,
+        group=group,
+    )
+
+
+def _counted(statistic: str, table: Coded, pairable: Truths) -> Coded:
+    """Blank the units that the coefficient leaves out."""
+    whole = statistic not in _TWO_CODERS | {"krippendorff_alpha"}
+    return table if whole or pairable.all() else replace(table, codes=table.codes * pairable)
+
+
+def _is_wide(statistic: str, options: Mapping[str, Any], n_values: int, n_cells: int) -> bool:
+    if statistic != "krippendorff_alpha" or not isinstance(options["level"], str) or n_values <= _FEW:
+        return False
+    return n_cells > _CELLS or (options["level"] == "ordinal" and n_cells * n_values > _CELLS)
+
+
+def _check_scale(table: Coded, level: Metric) -> None:
+    text = np.full(len(table.categories), table.categories.dtype.kind not in "biuf")
+    _check_categories(table.categories, text, level, table)
+
+
+def _check_categories(categories: npt.NDArray[Any], text: Truths, level: Metric, table: Coded | None) -> None:
+    """Refuse strings on a numeric scale, and negative values where the level is ratio."""
+    if not isinstance(level, str) or level == "nominal" or not len(categories):
+        return
+    problem = (text, f"numbers for level {level!r}", "strings")
+    if not text.any() and level == "ratio":
+        problem = (categories < 0, "values ≥ 0 for level 'ratio'", "negative ones")
+    bad, expected, found = problem
+    if bad.any():
+        raise _refused(table, bad, expected, found)
+
+
+def _refused(table: Coded | None, bad: Truths, expected: str, found: str) -> TableError:
+    if table is not None:
+        return bad_values(table, bad, expected=expected, problem=found)
+    return TableError(f"values: expected {expected} – found {found} – correct them, or choose their level.")
