@@ -178,7 +178,7 @@ def estimate(
     (0.14557, 0.419, 1.0)
     >>> found = estimate(values, "krippendorff_alpha", level="nominal")
     >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
-    (0.743, 0.11, 0.93)
+    (0.743, 0.12, 0.93)
     """
     settings = _settings(statistic, ci, cluster, n_boot, seed, confidence_level, options)
     table = values if isinstance(values, Patterns) else coded(values)

@@ -41,16 +41,15 @@ class Totals:
 
     `rows` (P, K) is what a unit of each pattern adds to the K sums, `n_units` (P,) how many units have the
     pattern, and `value` the coefficient at sums (…, K), NaN where it does not exist. `size` is how many cells
-    one evaluation takes. Gwet's variance takes the sums `known` for given, and is that of `uncorrected`:
-    alpha without its correction for small samples.
+    one evaluation takes. `gwet` is the function that Gwet's published variance belongs to, where it is not
+    `value`: it equals the coefficient (alpha without its correction for small samples) and has another slope.
     """
 
     rows: Floats
     n_units: Integers
     value: Function
     size: int
-    known: tuple[int, ...] = ()
-    uncorrected: Function | None = None
+    gwet: Function | None = None
 
     @property
     def estimate(self) -> float:
@@ -60,9 +59,9 @@ class Totals:
     def influence(self, *, conditional: bool = False) -> Floats:
         """Return the influence of a unit of each pattern (P,); their mean over units is 0.
 
-        `conditional` gives Gwet's: the numbers of units are known, and alpha is not corrected.
+        `conditional` gives that of Gwet's variance: the number of units with two values is known.
         """
-        value = self.uncorrected if conditional and self.uncorrected else self.value
+        value = self.gwet if conditional and self.gwet else self.value
         sums = self.n_units @ self.rows
         gradient = np.empty(len(sums))
         step = max(1, _CELLS // max(self.size, len(sums)))
@@ -71,8 +70,6 @@ class Totals:
             moved = np.tile(sums.astype(np.complex128), (len(chosen), 1))
             moved[np.arange(len(chosen)), chosen] += 1j * _STEP
             gradient[chosen] = np.asarray(value(moved)).imag / _STEP
-        if conditional:
-            gradient[list(self.known)] = 0.0
         n = self.n_units.sum()
         influence = n * (self.rows @ gradient)
         return np.asarray(influence - self.n_units @ influence / n)
@@ -99,9 +96,7 @@ def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
 
 
 def _alpha_totals(rows: Floats, patterns: Patterns, value: Callable[..., Numbers], size: int) -> Totals:
-    return Totals(
-        rows, patterns.n_units, value, size=size, uncorrected=lambda sums: value(sums, correction=0)
-    )
+    return Totals(rows, patterns.n_units, value, size=size, gwet=lambda sums: value(sums, _of_gwet))
 
 
 def _interval(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
@@ -189,13 +184,24 @@ def _agreement(
     agreement, paired = _paired_agreement(patterns, matrix)
     shares = patterns.counts / patterns.n_values[:, None]
 
-    def value(sums: Numbers) -> Numbers:
-        observed = _ratio(sums[..., 0], sums[..., 1])
-        expected = chance(matrix, _ratio(sums[..., 3:], sums[..., 2, None]))
-        return _ratio(observed - expected, 1 - expected)
+    def expected(sums: Numbers) -> Numbers:
+        return chance(matrix, _ratio(sums[..., 3:], sums[..., 2, None]))
 
-    rows = np.column_stack([agreement, paired, np.ones(len(paired)), shares])
-    return Totals(rows, patterns.n_units, value, size=rows.shape[1], known=(1, 2))
+    return _kappa(np.column_stack([agreement, paired, np.ones(len(paired)), shares]), patterns, expected)
+
+
+def _kappa(rows: Floats, patterns: Patterns, expected: Function) -> Totals:
+    """Agreement (the sums 0 of 1 units) beyond that expected by chance."""
+
+    def value(sums: Numbers) -> Numbers:
+        by_chance = expected(sums)
+        return _ratio(_ratio(sums[..., 0], sums[..., 1]) - by_chance, 1 - by_chance)
+
+    def gwet(sums: Numbers) -> Numbers:
+        by_chance = expected(sums)
+        return _ratio((sums[..., 0] - sums[..., 1] * by_chance) / np.real(sums[..., 1]), 1 - by_chance)
+
+    return Totals(rows, patterns.n_units, value, size=rows.shape[1], gwet=gwet)
 
 
 def _paired_agreement(patterns: Patterns, matrix: Floats) -> tuple[Floats, Floats]:
@@ -218,16 +224,14 @@ def conger_totals(
     size = len(patterns.categories)
     chosen = (coders[:, :, None] == np.arange(size)).astype(np.float64)
 
-    def value(sums: Numbers) -> Numbers:
+    def expected(sums: Numbers) -> Numbers:
         given = sums[..., 2:].reshape(*sums.shape[:-1], coders.shape[1], size)
         share = _ratio(given, given.sum(axis=-1)[..., None])
         total, own = share.sum(axis=-2), ((share @ matrix) * share).sum(axis=(-1, -2))
         n = coders.shape[1]
-        expected = _ratio(((total @ matrix) * total).sum(axis=-1) - own, np.full(own.shape, n * (n - 1.0)))
-        return _ratio(_ratio(sums[..., 0], sums[..., 1]) - expected, 1 - expected)
+        return _ratio(((total @ matrix) * total).sum(axis=-1) - own, np.full(own.shape, n * (n - 1.0)))
 
-    rows = np.column_stack([agreement, paired, chosen.reshape(len(coders), -1)])
-    return Totals(rows, patterns.n_units, value, size=rows.shape[1], known=(1,))
+    return _kappa(np.column_stack([agreement, paired, chosen.reshape(len(coders), -1)]), patterns, expected)
 
 
 def cohen_totals(
@@ -294,7 +298,7 @@ def _one_less(n_values: Numbers) -> Numbers:
 def _of_gwet(n_values: Numbers) -> Numbers:
     """Return the number of values, with a slope of 1 + 1/n instead of 1.
 
-    Gwet's published standard errors of alpha are not corrected for small samples but in one term, the observed
+    Gwet's published standard errors of alpha are not corrected for small samples but in one term, observed
     agreement, and that is what the slope amounts to.
     """
     return np.asarray(n_values + np.log(n_values / np.real(n_values)))
