@@ -1,0 +1,186 @@
+"""Decisions counted: how many coders applied each code to each unit, and what pairs of coders decided.
+
+What the diagnostics, comparisons and second opinions have in common. Computed decisions (`consensus`,
+`majority`, `pooled`) are not coders and are left out everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.tables import DECISIONS
+
+__all__ = [
+    "Pairs",
+    "UnitCounts",
+    "binary_alpha",
+    "binary_kappa",
+    "own_decisions",
+    "paired",
+    "require_coders",
+    "unit_counts",
+    "value_tables",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+
+def own_decisions(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return the checked decisions of coders alone, without computed ones."""
+    checked = DECISIONS.check(decisions)
+    return checked[~checked["coder"].isin(RESERVED_CODERS)].reset_index(drop=True)
+
+
+def require_coders(coders: Iterable[str], decisions: pd.DataFrame, *, what: str) -> None:
+    """Raise `TableError` where one of `coders` has no decision; `what` says what they are taken for."""
+    known = [str(name) for name in decisions["coder"].unique()]
+    unknown = [coder for coder in coders if coder not in known]
+    if unknown:
+        raise TableError(
+            f"decisions: expected decisions of each {what} – found none of {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], known)}"
+        )
+
+
+def value_tables(own: pd.DataFrame) -> Iterator[tuple[str, Floats]]:
+    """Yield each code, in the order of first appearance, with its values (coders, units): 1, 0 or NaN.
+
+    Coders and units are those with a decision on the code, sorted.
+    """
+    for code in own["code"].unique():
+        chosen = own[own["code"] == code]
+        coder, coders = pd.factorize(chosen["coder"], sort=True)
+        unit, units = pd.factorize(chosen["unit_id"], sort=True)
+        values = np.full((len(coders), len(units)), np.nan)
+        values[coder, unit] = chosen["applied"].to_numpy(dtype=np.float64)
+        yield str(code), values
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCounts:
+    """How many coders decided on each unit × code with two or more of them, and how many applied the code.
+
+    `codes` (K,) in the order of first appearance and `units` (U,) sorted are the labels; the others have
+    one entry per unit × code.
+    """
+
+    codes: npt.NDArray[np.object_]
+    units: npt.NDArray[np.object_]
+    code: Integers
+    unit: Integers
+    n_coders: Integers
+    n_applied: Integers
+
+    @property
+    def disagreement(self) -> Floats:
+        """Distances between the decisions on each unit × code, by its number of coders − 1."""
+        return np.asarray(2 * self.n_applied * (self.n_coders - self.n_applied) / (self.n_coders - 1))
+
+    def totals(self) -> Floats:
+        """Return, for each code, the summed disagreement and the decisions applied and not (K, 3)."""
+        absent = self.n_coders - self.n_applied
+        sums = [
+            np.bincount(self.code, column, minlength=len(self.codes))
+            for column in (self.disagreement, self.n_applied, absent)
+        ]
+        return np.stack(sums, axis=1)
+
+
+def unit_counts(own: pd.DataFrame) -> UnitCounts:
+    """Count the coders of each unit × code in decisions as `own_decisions` returns them."""
+    code, codes = pd.factorize(own["code"])
+    unit, units = pd.factorize(own["unit_id"], sort=True)
+    cells, place = np.unique(code * max(len(units), 1) + unit, return_inverse=True)
+    n_coders = np.bincount(place, minlength=len(cells))
+    n_applied = np.bincount(place[own["applied"].to_numpy(dtype=np.bool_)], minlength=len(cells))
+    kept = n_coders >= 2
+    return UnitCounts(
+        codes=np.asarray(codes, dtype=object),
+        units=np.asarray(units, dtype=object),
+        code=cells[kept] // max(len(units), 1),
+        unit=cells[kept] % max(len(units), 1),
+        n_coders=n_coders[kept],
+        n_applied=n_applied[kept],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What every two coders decided on a unit × code that both of them decided on: one entry per such pair.
+
+    `codes` in the order of first appearance, `units` and `coders` sorted; `first` < `second`.
+    """
+
+    codes: npt.NDArray[np.object_]
+    units: npt.NDArray[np.object_]
+    coders: npt.NDArray[np.object_]
+    code: Integers
+    unit: Integers
+    first: Integers
+    second: Integers
+    applied_first: Truths
+    applied_second: Truths
+
+
+def paired(own: pd.DataFrame) -> Pairs:
+    """Pair the coders of each unit × code in decisions as `own_decisions` returns them."""
+    code, codes = pd.factorize(own["code"])
+    unit, units = pd.factorize(own["unit_id"], sort=True)
+    coder, coders = pd.factorize(own["coder"], sort=True)
+    order = np.lexsort((coder, unit, code))
+    code, unit, coder = code[order], unit[order], coder[order]
+    applied = own["applied"].to_numpy(dtype=np.bool_)[order]
+    start = [rows for rows, _ in _neighbours(code * max(len(units), 1) + unit)]
+    other = [rows + lag for lag, rows in enumerate(start, start=1)]
+    one = np.concatenate([np.empty(0, dtype=np.int64), *start])
+    two = np.concatenate([np.empty(0, dtype=np.int64), *other])
+    return Pairs(
+        codes=np.asarray(codes, dtype=object),
+        units=np.asarray(units, dtype=object),
+        coders=np.asarray(coders, dtype=object),
+        code=code[one],
+        unit=unit[one],
+        first=coder[one],
+        second=coder[two],
+        applied_first=applied[one],
+        applied_second=applied[two],
+    )
+
+
+def _neighbours(group: Integers) -> Iterator[tuple[Integers, int]]:
+    """Yield the rows that have a row of their sorted group 1 further on, then 2 further on, and so forth."""
+    for lag in range(1, len(group)):
+        rows = np.flatnonzero(group[:-lag] == group[lag:])
+        if not len(rows):
+            return
+        yield rows, lag
+
+
+def binary_alpha(totals: npt.ArrayLike) -> Floats:
+    """Return Krippendorff's nominal alpha (…) of a code from its totals (…, 3).
+
+    The totals are the summed disagreement of the units and the numbers of decisions applied and not.
+    NaN where every decision was the same, or there is none.
+    """
+    disagreement, applied, absent = np.moveaxis(np.asarray(totals, dtype=np.float64), -1, 0)
+    expected = 2 * applied * absent
+    ratio = np.full(expected.shape, np.nan)
+    np.divide((applied + absent - 1) * disagreement, expected, out=ratio, where=expected > 0)
+    return np.asarray(1 - ratio)
+
+
+def binary_kappa(both: Floats, only_first: Floats, only_second: Floats, neither: Floats) -> Floats:
+    """Return Cohen's kappa (…) of two coders from the four numbers of units; NaN where it is not defined."""
+    chance = (both + only_first) * (only_first + neither) + (both + only_second) * (only_second + neither)
+    kappa = np.full(np.shape(chance), np.nan)
+    np.divide(2 * (both * neither - only_first * only_second), chance, out=kappa, where=chance > 0)
+    return kappa
