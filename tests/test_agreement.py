@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import agreement, codings
+from sense7_qual.agreement.bootstrap import resampled
 from sense7_qual.errors import QualError, TableError
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -357,7 +358,12 @@ def test_resampling_patterns_is_resampling_clusters() -> None:
     counts, cluster = counts[counts.sum(axis=1) >= 2], cluster[counts.sum(axis=1) >= 2]
     d = 2 * counts.prod(axis=1) / (counts.sum(axis=1) - 1)
     totals = np.stack([np.bincount(cluster, column, 30) for column in (d, *counts.T)], axis=1)
-    fast = agreement._resampled_alphas(totals, 20_000, seed=1)
+
+    def alpha(sums: np.ndarray) -> np.ndarray:
+        d, n1, n0 = np.moveaxis(sums, -1, 0)
+        return 1 - (n1 + n0 - 1) * d / (2 * n1 * n0)
+
+    fast = resampled(totals, np.ones(30, dtype=int), alpha, n_boot=20_000, seed=1)
     assert fast.mean() == pytest.approx(slow.mean(), abs=4 * slow.std() / np.sqrt(1500))
     assert fast.std() == pytest.approx(slow.std(), rel=0.08)
 

@@ -2,6 +2,36 @@
 
 from __future__ import annotations
 
-from sense7_qual.agreement.codes import by_code, krippendorff_alpha
+from sense7_qual.agreement.codes import by_code, overall
+from sense7_qual.agreement.coefficients import (
+    brennan_prediger,
+    cohen_kappa,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    light_kappa,
+    percent_agreement,
+    scott_pi,
+    specific_agreement,
+)
+from sense7_qual.agreement.intervals import Estimate, estimate
+from sense7_qual.agreement.patterns import Patterns
 
-__all__ = ["by_code", "krippendorff_alpha"]
+__all__ = [
+    "Estimate",
+    "Patterns",
+    "brennan_prediger",
+    "by_code",
+    "cohen_kappa",
+    "conger_kappa",
+    "estimate",
+    "fleiss_kappa",
+    "gwet_ac",
+    "krippendorff_alpha",
+    "light_kappa",
+    "overall",
+    "percent_agreement",
+    "scott_pi",
+    "specific_agreement",
+]

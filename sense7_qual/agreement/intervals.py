@@ -285,9 +285,9 @@ def _enough(table: Coded, numbers: Integers) -> tuple[int, str | None]:
         return n_clusters, "one_cluster" if n_clusters else None
     codes = table.codes[:, pairable]
     most = np.bincount(codes[codes > 0]).argmax()
-    usual = len(np.unique(numbers[pairable][(codes == most).any(axis=0)]))
-    other = len(np.unique(numbers[pairable][((codes > 0) & (codes != most)).any(axis=0)]))
-    return n_clusters, "few_clusters" if min(usual, other) < FEWEST_CLUSTERS else None
+    carrying = [(codes == most).any(axis=0), ((codes > 0) & (codes != most)).any(axis=0)]
+    fewest = min(len(np.unique(numbers[pairable][chosen])) for chosen in carrying)
+    return n_clusters, "few_clusters" if fewest < FEWEST_CLUSTERS else None
 
 
 # ---- methods ------------------------------------------------------------------------------------------

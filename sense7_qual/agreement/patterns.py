@@ -304,6 +304,8 @@ def _blocks(length: int, size: int) -> Iterator[slice]:
 def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns, Integers]:
     if not _fits_jointly(found):
         found = _without_unused(found)
+    if not len(found.codes):  # no coder at all: as one who has seen nothing
+        found = Coded(found.categories, np.zeros((1, found.codes.shape[1]), dtype=np.uint8))
     count = _joint if _fits_jointly(found) else _in_blocks
     rows, n_units, which = count(found.codes, len(found.categories) + 1, keep_coders, locate)
     seen = np.asarray(

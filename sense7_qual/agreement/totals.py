@@ -231,7 +231,11 @@ def conger_totals(
         n = coders.shape[1]
         return _ratio(((total @ matrix) * total).sum(axis=-1) - own, np.full(own.shape, n * (n - 1.0)))
 
-    return _kappa(np.column_stack([agreement, paired, chosen.reshape(len(coders), -1)]), patterns, expected)
+    return _kappa(
+        np.column_stack([agreement, paired, chosen.reshape(len(coders), coders.shape[1] * size)]),
+        patterns,
+        expected,
+    )
 
 
 def cohen_totals(
