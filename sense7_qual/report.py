@@ -15,7 +15,9 @@ import pandas as pd
 
 from sense7_qual import quotes, results
 from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import TableError, first_three
 from sense7_qual.results import MISSING
+from sense7_qual.tables import require_column
 from sense7_qual.typeset import Table
 
 __all__ = ["Table", "codebook_table", "link_table", "quote_table", "reliability_table"]
@@ -67,6 +69,7 @@ def reliability_table(
     codebook: Codebook | None = None,
     digits: int = 2,
     cluster_name: str = "clusters",
+    cross_check: pd.DataFrame | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return inter-coder agreement as a table, one row per code.
@@ -83,13 +86,17 @@ def reliability_table(
         Decimals of alpha and its interval (1–6); percentages have one.
     cluster_name : str
         What the resampled clusters are, as a plural, such as "participants".
+    cross_check : DataFrame, optional
+        The result of `agreement.cross_check` on the same decisions: the foot then states with which packages
+        the agreement was recomputed, and the largest difference.
     notes : sequence of str
         Further lines for the foot, such as the round, or the share of the corpus coded twice.
 
     Raises
     ------
     TableError
-        A column is missing, a code has several rows, or rows were computed with different levels or seeds.
+        A column is missing, a code has several rows, rows were computed with different levels or seeds, or
+        `cross_check` was computed from other decisions.
     CodebookError
         A code is not in the codebook.
     QualError
@@ -123,6 +130,7 @@ def reliability_table(
             "α ≥ .800, and α ≥ .667 for tentative conclusions, are Krippendorff's (2004) conventions, which "
             "are not verdicts.",
             *_near_conventions(rows, digits),
+            *([] if cross_check is None else [_second_opinion(cross_check, rows)]),
             *notes,
             _made_with(codebook, rows),
         ),
@@ -401,6 +409,48 @@ def _near_conventions(rows: Sequence[Mapping[str, Any]], digits: int) -> list[st
         for convention, labels in near.items()
         if labels
     ]
+
+
+def _second_opinion(cross_check: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
+    """State with what the agreement was recomputed, and the largest difference."""
+    for name in ("code", "statistic", "ours", "difference", "package", "version", "reason"):
+        require_column(cross_check, name, frame_name="cross_check")
+    labels = {str(row["code"]): str(row["label"]) for row in rows}
+    checks = cross_check[cross_check["code"].astype("string").isin(list(labels))]
+    _refuse_other_decisions(checks, rows)
+    known = checks[checks["difference"].notna()]
+    one_sided = checks[checks["reason"] == "one_side_undefined"]
+    told = [f"{labels[str(row.code)]}, {row.statistic}" for row in one_sided.itertuples()]
+    caution = f" Defined on one side alone: {'; '.join(told)}." if told else ""
+    if not len(known):
+        return f"Second opinion: nothing could be recomputed.{caution}"
+    packages = dict.fromkeys(f"{row.package} {row.version}" for row in known.itertuples())
+    worst = known.sort_values("difference").iloc[-1]
+    largest = float(worst["difference"])
+    size = "below 1e-12" if largest < 1e-12 else f"{largest:.1e}"
+    where = "" if largest < 1e-12 else f" ({labels[str(worst['code'])]}, {worst['statistic']})"
+    names = ", ".join(dict.fromkeys(str(name) for name in known["statistic"]))
+    return (
+        f"Second opinion: {names} recomputed with {', '.join(packages)}; largest absolute difference "
+        f"{size}{where}.{caution}"
+    )
+
+
+def _refuse_other_decisions(checks: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a cross-check whose alphas are not those of the table."""
+    alphas = checks[checks["statistic"] == "alpha"]
+    checked = {str(code): ours for code, ours in zip(alphas["code"], alphas["ours"], strict=True)}
+    wrong = [
+        str(row["code"])
+        for row in rows
+        if not pd.isna(row["alpha"])
+        and not abs(checked.get(str(row["code"]), float("nan")) - row["alpha"]) < 1e-9
+    ]
+    if wrong:
+        raise TableError(
+            f"cross_check: expected the alphas of the table – found others, or none, for "
+            f"{first_three(wrong)} – pass the cross_check of the same decisions."
+        )
 
 
 def _made_with(codebook: Codebook | None, rows: Sequence[Mapping[str, Any]] | None = None) -> str:
