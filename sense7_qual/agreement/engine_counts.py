@@ -260,7 +260,8 @@ def _assembled(given: Integers, units: Integers, categories: npt.NDArray[Any], k
     given, which = np.unique(given[kept], axis=0, return_inverse=True)
     n_units = np.zeros(len(given), dtype=np.int64)
     np.add.at(n_units, which.ravel(), units[kept])
-    given = given[:, (given >= 0).any(axis=0)]
+    if not keep_coders:
+        given = given[:, (given >= 0).any(axis=0)]
     unit, column = np.nonzero(given >= 0)
     used, place = np.unique(given[unit, column], return_inverse=True)
     if len(given) * len(used) > _LARGEST_TABLE:

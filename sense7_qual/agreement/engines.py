@@ -78,8 +78,8 @@ def patterns(
     by : str, optional
         A column of groups, such as `code`: one `Patterns` for each.
     keep_coders : bool
-        Keep who gave which value, for Cohen's, Conger's and Light's kappas. Coders are in the order of their
-        names; a coder who gave no value (in the group) is not kept.
+        Keep who gave which value, for Cohen's, Conger's and Light's kappas. Its columns are
+        all coders of the table, in the order of their names as text, in every group the same.
 
     Returns
     -------
