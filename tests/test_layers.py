@@ -17,7 +17,7 @@ LAYERS = {
     1: ["resampling", "tables"],
     2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "sense7_workbook"],
     3: ["adjudication", "agreement", "links", "themes"],
-    4: ["figures", "quotes", "report", "results", "typeset"],
+    4: ["diagnostic_figures", "drawing", "figures", "quotes", "report", "results", "typeset"],
     5: ["database", "models", "store", "study", "widgets"],
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
@@ -31,7 +31,8 @@ PARTS = {
     "files": {"cells"},
     "sense7_workbook": {"cells", "columns", "files"},
     "corpus": {"assignment", "cells", "columns", "files", "sense7_workbook"},
-    "figures": {"results"},
+    "diagnostic_figures": {"drawing", "results"},
+    "figures": {"diagnostic_figures", "drawing", "results"},
     "report": {"quotes", "results", "typeset"},
     "study": {"database"},
     "store": {"database", "study"},

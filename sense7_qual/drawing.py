@@ -1,0 +1,247 @@
+"""What all figures have in common: the finished drawing, its fonts and sizes, labels and axes.
+
+Everything is drawn without a network, at the width of one or two columns of a page.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import re
+import textwrap
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from sense7_qual.errors import QualError, did_you_mean
+
+__all__ = [
+    "DARK",
+    "GREY",
+    "POINT",
+    "ROW",
+    "WIDTHS",
+    "Columns",
+    "Figure",
+    "check_columns",
+    "finished",
+    "guides",
+    "label_lines",
+    "number_axis",
+    "padding",
+    "reference_lines",
+    "row_axis",
+    "title_lines",
+]  # fmt: skip
+
+Columns = Literal[1, 2]
+
+_MM: Final = 96 / 25.4  # CSS pixels in a millimetre
+POINT: Final = 96 / 72
+"""CSS pixels in a typographic point."""
+WIDTHS: Final[Mapping[int, float]] = {1: 85 * _MM, 2: 178 * _MM}
+"""Width in CSS pixels of one and of two columns of a page."""
+_FONT: Final = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif"
+DARK: Final = "#1a3f66"
+"""Points and intervals: as dark as 75 % grey in print."""
+GREY: Final = "#6b6b6b"
+"""Reference lines and notes."""
+_SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own stand first
+_LINE: Final = 13  # pixels from line to line of a label
+ROW: Final = 22
+"""Least height of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A finished drawing, with a description in words for those who cannot see it.
+
+    Parameters
+    ----------
+    description : str
+        What the figure shows, as alternative text.
+    """
+
+    description: str
+    _svg: str = field(repr=False)
+
+    def svg(self) -> str:
+        """Return the figure as SVG; its width and height are in CSS pixels (96 in an inch)."""
+        return self._svg
+
+    def png(self, scale: float = 2) -> bytes:
+        """Return the figure as PNG with `scale` dots for each CSS pixel; 3.125 gives 300 dots per inch."""
+        import vl_convert
+
+        if not 0.1 <= scale <= 20:
+            raise QualError(f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi.")
+        # The library's scale is for 72 pixels in an inch, an SVG has 96: so the file says its true size.
+        return bytes(vl_convert.svg_to_png(self._svg, scale=0.75, ppi=96 * scale))
+
+    def pdf(self) -> bytes:
+        """Return the figure as a PDF page of its own size, with lines and letters as vectors."""
+        import vl_convert
+
+        # The library makes a point of every pixel; the view box stays, so that the drawing shrinks with it.
+        smaller = _SIZE.sub(lambda at: f'{at[1]}="{float(at[2]) / POINT:.4f}"', self._svg, count=2)
+        return bytes(vl_convert.svg_to_pdf(smaller))
+
+    def write(self, path: str | Path) -> None:
+        """Write the figure to `path` in the format of its suffix: .svg, .png (300 dpi) or .pdf.
+
+        Raises
+        ------
+        QualError
+            The suffix is another one; nothing was written.
+        """
+        path = Path(path)
+        formats: dict[str, Callable[[], bytes]] = {
+            ".svg": lambda: self._svg.encode(),
+            ".png": lambda: self.png(scale=300 / 96),
+            ".pdf": self.pdf,
+        }
+        if path.suffix.lower() not in formats:
+            raise QualError(
+                f"figure: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
+                f"{did_you_mean(path.suffix, formats)}"
+            )
+        path.write_bytes(formats[path.suffix.lower()]())
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+        """Show the figure in a notebook: as SVG, and as PNG for where SVG is not trusted or not known."""
+        forms: dict[str, Callable[[], str]] = {
+            "image/svg+xml": self.svg,
+            "image/png": lambda: base64.b64encode(self.png()).decode("ascii"),
+        }
+        shown = {
+            kind: form()
+            for kind, form in forms.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+        size: dict[str, Any] = {name: round(float(pixels)) for name, pixels in _SIZE.findall(self._svg)[:2]}
+        return shown, {kind: size | {"alt": self.description} for kind in shown}
+
+
+def check_columns(columns: int) -> None:
+    """Raise `QualError` where `columns` is not 1 or 2."""
+    if columns not in WIDTHS:
+        raise QualError(
+            f"figure: expected columns 1 or 2 – found {columns!r} – 1 is 85 mm wide, 2 is 178 mm."
+        )
+
+
+def finished(chart: Any, words: str) -> Figure:
+    """Draw a chart as SVG with `words` as its alternative text."""
+    import vl_convert
+
+    spec = chart.configure(font=_FONT).configure_view(stroke=None).to_dict()
+    drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    return Figure(words, drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1))
+
+
+def label_lines(labels: Sequence[str], columns: Columns) -> tuple[list[list[tuple[int, str]]], int]:
+    """Return every line of every label with its place from the top in pixels, and the height of them all.
+
+    The lines of a label stand around the middle of its row, which axis labels of several lines would not.
+    """
+    placed, top = [], 0
+    for label in labels:
+        block = textwrap.wrap(label, 22 if columns == 1 else 40, max_lines=3, placeholder="…") or [label]
+        height = max(ROW, _LINE * len(block) + 8)
+        first = top + (height - _LINE * (len(block) - 1)) // 2
+        placed.append([(first + _LINE * number, line) for number, line in enumerate(block)])
+        top += height
+    return placed, max(top, ROW)
+
+
+def title_lines(titles: Sequence[str], columns: Columns) -> list[str]:
+    """Break the titles of the axis so that they are no wider than the plot."""
+    longest = 34 if columns == 1 else 80
+    return [line for title in titles for line in textwrap.wrap(title, longest)]
+
+
+def padding(lines: Sequence[Sequence[tuple[int, str]]]) -> dict[str, float]:
+    """Return the margins in pixels, with room for letters wider than those that were measured.
+
+    A viewer without Arial, or the like of it, draws an SVG with a font that can be a tenth wider.
+    """
+    longest = max((len(line) for block in lines for _, line in block), default=0)
+    return {"left": 2 + 0.6 * longest, "right": 6, "top": 2, "bottom": 2}
+
+
+def row_axis(lines: Sequence[Sequence[tuple[int, str]]]) -> Any:
+    """Return the axis that names the rows, from the lines of their labels."""
+    import altair as alt
+
+    names = {at: line for block in lines for at, line in block}
+    return alt.Axis(
+        values=list(names),
+        tickCount=len(names),
+        # JSON is a literal of the expression language: a label in it is data, whatever it holds.
+        labelExpr=f"{json.dumps(names)}[datum.value]",
+        title=None,
+        ticks=False,
+        domain=False,
+        grid=False,
+        labelFontSize=8 * POINT,
+        labelColor="black",
+        labelLimit=0,
+        labelOverlap=False,
+        labelPadding=6,
+    )
+
+
+def guides(base: Any, domain: tuple[float, float], x: Any) -> Any:
+    """Return a faint line through every row, from its label to its point."""
+    import altair as alt
+
+    return base.mark_rule(color="#d9d9d9", strokeWidth=0.6).encode(
+        x=alt.X(datum=domain[0], type="quantitative", scale=x), x2=alt.X2(datum=domain[1])
+    )
+
+
+def reference_lines(marks: Mapping[float, str], x: Any) -> list[Any]:
+    """Return upright lines at up to two numbers, dashed where they have a name."""
+    import altair as alt
+
+    layers = []
+    for (at, name), side in zip(marks.items(), ("right", "left"), strict=False):
+        line = alt.Chart(pd.DataFrame({"x": [at]})).encode(x=alt.X("x:Q", scale=x))
+        layers.append(line.mark_rule(color=GREY, strokeWidth=1, strokeDash=[4, 3] if name else [1, 0]))
+        if name:
+            text = line.mark_text(align=side, dx=-2 if side == "right" else 2, dy=-6, fontSize=7 * POINT)
+            layers.append(text.encode(y=alt.value(0), text=alt.value(name)))
+    return layers
+
+
+def number_axis(domain: tuple[float, float], titles: Sequence[str]) -> Any:
+    """Return the axis of a coefficient, with numbers in the style of the APA and a title of several lines."""
+    import altair as alt
+
+    step = 0.2 if domain[1] - domain[0] <= 1.61 else 0.5
+    first, last = math.ceil(domain[0] / step - 1e-9), math.floor(domain[1] / step + 1e-9)
+    values = [round(number * step, 1) for number in range(first, last + 1)]
+    return alt.Axis(
+        title=titles,
+        titleFontSize=8 * POINT,
+        titleFontWeight="normal",
+        titleColor="black",
+        titlePadding=6,
+        values=values,
+        tickCount=len(values),  # without it every other one is dropped in a narrow figure
+        labelExpr="datum.value == 0 ? '0' : replace(format(datum.value, '.1f'), '0.', '.')",
+        labelFontSize=8 * POINT,
+        labelColor="black",
+        labelOverlap=False,
+        labelFlush=False,
+        grid=False,
+        domainColor="black",
+        tickColor="black",
+    )
