@@ -212,8 +212,8 @@ def _check_size(line: Continuum) -> None:
     if combinations > _MOST_COMBINATIONS:
         raise QualError(
             f"gamma: expected at most {_MOST_COMBINATIONS:.0e} combinations of the coders' spans – found "
-            f"{combinations:.0e} ({len(line.first)} spans of {len(line.coders)} coders) – take pairs of coders, "
-            "or fewer texts."
+            f"{combinations:.0e} in {len(line.first)} spans of {len(line.coders)} coders – take pairs of "
+            "coders, or fewer texts."
         )
 
 

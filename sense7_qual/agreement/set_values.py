@@ -167,11 +167,13 @@ def _distinct(given: Truths, decided: Truths) -> tuple[Integers, Truths]:
     key = np.empty(decided.shape, dtype=np.int64)
     for place, row in zip(key, given, strict=True):
         place[:] = full - 1 - row.astype(np.float32) @ bits
-    one, _ = representatives(key[decided], full)
+    everyone = bool(decided.all())
+    flat = key.reshape(-1) if everyone else key[decided]
+    one, _ = representatives(flat, full)
     number = np.full(full, -1, dtype=np.int64)
-    members = given[decided][one] if not decided.all() else given.reshape(-1, given.shape[2])[one]
-    number[key[decided][one]] = np.arange(len(one))
-    return np.where(decided, number[key], -1), members
+    number[flat[one]] = np.arange(len(one))
+    rows = given.reshape(decided.size, given.shape[2]) if everyone else given[decided]
+    return number[key] if everyone else np.where(decided, number[key], -1), rows[one]
 
 
 def _distinct_of_many(given: Truths, decided: Truths) -> tuple[Integers, Truths]:

@@ -50,6 +50,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
+_NO_DISAGREEMENT: Final = 1e-12  # what rounding leaves of an expected disagreement of 0
 _BLOCK: Final = 2**22  # distances between sets that are held at a time
 
 
@@ -348,7 +349,7 @@ def _multivalued_alpha(values: Integers, members: Truths) -> tuple[float, str | 
     if not given.any():
         return float("nan"), "no_pairable_units"
     expected = _expected_oflabels_of(given, members)
-    if expected == 0:
+    if expected < _NO_DISAGREEMENT:
         return float("nan"), "no_variation"
     return float(1 - _observed(patterns, units, members, "dice") / given.sum() / expected), None
 
@@ -366,8 +367,9 @@ def _counted(values: Integers) -> tuple[Integers, Integers]:
         key += 1
         size *= base
     one, units = representatives(key, size)
-    pairable = (values[:, one] >= 0).sum(axis=0) >= 2
-    return values[:, one[pairable]], units[pairable]
+    patterns = values[:, one]
+    pairable = (patterns >= 0).sum(axis=0) >= 2
+    return (patterns, units) if pairable.all() else (patterns[:, pairable], units[pairable])
 
 
 def _given(patterns: Integers, units: Integers, n_sets: int) -> Floats:
@@ -381,13 +383,17 @@ def _given(patterns: Integers, units: Integers, n_sets: int) -> Floats:
 def _observed(patterns: Integers, units: Integers, members: Truths, distance: SetDistance) -> float:
     """Return the sum over units of the distances between their sets, each by its number of sets − 1."""
     weight = units / ((patterns >= 0).sum(axis=0) - 1)
-    between = _distances(members, members, distance) if len(members) ** 2 <= _BLOCK else None
+    if (len(members) + 1) ** 2 <= _BLOCK:
+        # One row and one column more, of zeros, for the sets that are missing.
+        between = np.pad(_distances(members, members, distance), ((0, 1), (0, 1)))
+        place = np.where(patterns < 0, len(members), patterns)
+        pairs = itertools.combinations(place, 2)
+        return 2 * sum(float(weight @ between.take(a * len(between) + b)) for a, b in pairs)
     total = 0.0
     for first, second in itertools.combinations(patterns, 2):
         unequal = np.flatnonzero((first >= 0) & (second >= 0) & (first != second))
         for block in np.array_split(unequal, 1 + unequal.size * members.shape[1] // _BLOCK):
-            a, b = first[block], second[block]
-            apart = _row_distances(members[a], members[b], distance) if between is None else between[a, b]
+            apart = _row_distances(members[first[block]], members[second[block]], distance)
             total += 2 * float(weight[block] @ apart)
     return total
 

@@ -155,7 +155,8 @@ def span_agreement(
         - alpha_u_2004, n_units_2004: the older alpha_U, and the texts that every coder finished
         - overlap_f1: mean over the pairs of coders, 0–1, not corrected for chance
         - reason, reason_coded_text: missing, or why alpha_all_text (`no_pairable_units`, `no_variation`) or
-          alpha_coded_text (also `not_coded_by_two`, `one_code`) is NaN
+          alpha_coded_text (also `not_coded_by_two`; `one_code`: there is no other code to take it for;
+          `too_few_spans`: no other span that it could meet by chance) is NaN
 
     Raises
     ------

@@ -33,6 +33,7 @@ Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 _NAN: Final = float("nan")
+_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class UnitizingAlphas:
     reason : str or None
         Why a number is NaN: `no_pairable_units`, `no_variation` (nothing is coded, or all is, with one code),
         `overlapping_codes` (a coder gave a stretch two codes: the values must exclude each other, so only
-        `ku_alpha` exists), `not_coded_by_two`, `one_code` (no cu-alpha).
+        `ku_alpha` exists); and of cu-alpha `not_coded_by_two`, `one_code`, `too_few_spans` (no span that
+        another could meet by chance).
     """
 
     u_alpha: float
@@ -259,13 +261,22 @@ def _whole(sums: Tally) -> tuple[float, float, float, str | None]:
     scale = sums.total / (sums.total**2 - sums.squares.sum() - sums.gap)
     u_alpha = _ratio(sums.total - sums.both.sum() - sums.gap_both, unequal * scale)
     binary = _ratio(2 * (sums.gap - sums.gap_both), 2 * sums.gap * sums.length.sum() * scale)
-    coded = sums.coded.sum()
+    cu_alpha, reason = _cu_alpha(sums)
+    return u_alpha, binary, cu_alpha, "no_variation" if np.isnan(u_alpha) else reason
+
+
+def _cu_alpha(sums: Tally) -> tuple[float, str | None]:
+    """Return cu-alpha, or NaN and the reason code; see `coded_text` for the reasons."""
+    coded = sums.coded_total
     if not coded:
-        return u_alpha, binary, _NAN, "no_variation" if np.isnan(u_alpha) else "not_coded_by_two"
-    apart = (coded**2 - np.square(sums.coded).sum()) / (coded - sums.coded_squares.sum() / coded or _NAN)
-    cu_alpha = _ratio(coded - sums.both.sum(), apart)
-    reason = "no_variation" if np.isnan(u_alpha) else "one_code" if np.isnan(cu_alpha) else None
-    return u_alpha, binary, cu_alpha, reason
+        return _NAN, "not_coded_by_two"
+    unequal = coded**2 - np.square(sums.coded).sum()
+    if unequal <= _ROUNDING * coded**2:
+        return _NAN, "one_code"
+    drawn = coded**2 - sums.coded_squares.sum()
+    if drawn <= _ROUNDING * coded**2:
+        return _NAN, "too_few_spans"
+    return _ratio(coded - sums.both.sum(), unequal * coded / drawn), None
 
 
 def all_text(sums: Tally, k: int) -> tuple[float, str | None]:
@@ -285,10 +296,14 @@ def coded_text(sums: Tally, k: int) -> tuple[float, str | None]:
     coded, total = sums.coded[k], sums.coded_total
     if coded <= 0:
         return _NAN, "not_coded_by_two"
-    if coded >= total:
+    if coded >= total * (1 - _ROUNDING):
         return _NAN, "one_code"
+    # What another span than the one at hand could meet by chance; nothing, where there is but one.
+    drawn = coded * total - sums.coded_squares[k]
+    if drawn <= _ROUNDING * coded * total:
+        return _NAN, "too_few_spans"
     unlike = (coded - sums.both[k]) / coded
-    return float(1 - unlike * (coded * total - sums.coded_squares[k]) / (coded * (total - coded))), None
+    return float(1 - unlike * drawn / (coded * (total - coded))), None
 
 
 def _ratio(observed: float, expected: float) -> float:
