@@ -20,7 +20,7 @@ from sense7_qual.agreement.weights import Level, Metric, check_level
 from sense7_qual.agreement.wide import WideAlpha, wide_alpha
 from sense7_qual.errors import QualError, TableError, did_you_mean
 
-__all__ = ["STATISTICS", "Computed", "compute", "reason_why"]
+__all__ = ["STATISTICS", "Computed", "compute", "has_other", "reason_why"]
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -54,15 +54,17 @@ class Computed:
     """A coefficient of one table.
 
     `found` is the coefficient; `n_units` how many units have a value, `n_pairable` two or more, `n_coders`
-    how many coders gave a value in those (None where the table does not say). `coded` is the table as it was
-    counted, and `group` (units,) which row of `found` each of its units has, −1 for none; both None where
-    patterns were given.
+    how many coders gave a value in those (None where the table does not say). `n_other` is how many of those
+    units have a value that is not the most frequent one: a coefficient rests on them. `coded` is the table as
+    it was counted, and `group` (units,) which row of `found` each of its units has, −1 for none; both None
+    where patterns were given.
     """
 
     found: Totals | WideAlpha
     n_units: int
     n_pairable: int
     n_coders: int | None
+    n_other: int
     coded: Coded | None
     group: Integers | None
 
@@ -128,9 +130,26 @@ def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any])
         n_units=int(patterns.n_units.sum()),
         n_pairable=int(paired.n_units.sum()),
         n_coders=n_coders,
+        n_other=_others(paired),
         coded=None,
         group=None,
     )
+
+
+def _others(paired: Patterns) -> int:
+    """Return how many units have a value that is not the most frequent one."""
+    if not len(paired.n_units):
+        return 0
+    most = int(paired.marginals.argmax())
+    return int(paired.n_units[paired.n_values > paired.counts[:, most]].sum())
+
+
+def has_other(codes: npt.NDArray[Any]) -> Truths:
+    """Return which units of a coded table (coders, units) have a value that is not the most frequent one."""
+    if not codes.any():
+        return np.zeros(codes.shape[1], dtype=np.bool_)
+    most = np.bincount(codes[codes > 0]).argmax()
+    return np.asarray(((codes > 0) & (codes != most)).any(axis=0))
 
 
 def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Computed:
@@ -153,6 +172,7 @@ def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Compu
         n_units=int((n_values > 0).sum()),
         n_pairable=int(pairable.sum()),
         n_coders=sum(bool(row[chosen].any()) for row in table.codes),
+        n_other=int(has_other(table.codes[:, pairable]).sum()),
         coded=counted,
         group=group,
     )
