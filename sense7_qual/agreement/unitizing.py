@@ -128,6 +128,10 @@ def unitizing_alphas(
     matter. Where coders differ between texts, each text counts with its own number of coders, as units with
     missing values do in the alpha for coding.
 
+    In the expected coincidences of cu-alpha and (k)u-alpha a span is not paired with itself: with each other
+    coder, the square of its part that the coder coded too is taken out, divided by coders − 1. Programs differ
+    here where there are three or more coders who overlap in part; with two coders they do not.
+
     References
     ----------
     Krippendorff, Mathet, Bouvry & Widlöcher (2016), On the reliability of unitizing textual continua: Further
@@ -298,9 +302,10 @@ def coded_text(sums: Tally, k: int) -> tuple[float, str | None]:
         return _NAN, "not_coded_by_two"
     if coded >= total * (1 - _ROUNDING):
         return _NAN, "one_code"
-    # What another span than the one at hand could meet by chance; nothing, where there is but one.
+    # What other spans than the one at hand could meet by chance; nothing, where there are but a few.
     drawn = coded * total - sums.coded_squares[k]
-    if drawn <= _ROUNDING * coded * total:
+    of_all = total * sums.coded.sum() - sums.coded_squares.sum()
+    if min(drawn, of_all) <= _ROUNDING * total**2:
         return _NAN, "too_few_spans"
     unlike = (coded - sums.both[k]) / coded
     return float(1 - unlike * drawn / (coded * (total - coded))), None
