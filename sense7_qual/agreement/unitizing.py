@@ -128,9 +128,9 @@ def unitizing_alphas(
     matter. Where coders differ between texts, each text counts with its own number of coders, as units with
     missing values do in the alpha for coding.
 
-    In the expected coincidences of cu-alpha and (k)u-alpha a span is not paired with itself: with each other
-    coder, the square of its part that the coder coded too is taken out, divided by coders − 1. Programs differ
-    here where there are three or more coders who overlap in part; with two coders they do not.
+    In the expected coincidences of cu-alpha and (k)u-alpha a span is not paired with itself: for each other
+    coder, the square of its part that this coder coded too is taken out, divided by coders − 1. Programs
+    differ here for three or more coders whose spans overlap in part; for two coders they do not.
 
     References
     ----------
