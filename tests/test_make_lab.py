@@ -1,4 +1,4 @@
-"""`make lab` as a new user types it: JupyterLab on the coding notebook, two codings by keyboard, and still there.
+"""`make lab` as a new user types it: two codings by keyboard on the coding notebook, and still there.
 
 Set SENSE7_CLONE to a fresh clone to run it there with all of its set-up; otherwise a copy of this checkout is
 used with this environment.
