@@ -92,8 +92,8 @@ def _of_round(coverage: pd.DataFrame, round: str) -> pd.DataFrame:
     )
     if len(several):
         raise TableError(
-            f"coverage: expected units that each coder finished once – found units finished in round "
-            f"{round!r} and in another: {first_three(several['unit_id'].unique())} – leave round out for what "
+            f"coverage: expected units that each coder finished once – found units finished in {round!r} "
+            f"and in another round: {first_three(several['unit_id'].unique())} – leave round out for what "
             "stands now, or take decisions from the acts up to the end of the round."
         )
     return chosen

@@ -119,7 +119,7 @@ def test_rounds_choose_the_units_that_were_finished_in_them() -> None:
 def test_what_an_earlier_round_decided_is_not_guessed_from_what_stands_now() -> None:
     deeds = [coded("ana", "m1", "warm", round="1"), coded("ana", "m1", "cold", round="2")]
     for number in ("1", "2"):
-        with pytest.raises(TableError, match=f"round '{number}' and in another: 'm1'"):
+        with pytest.raises(TableError, match=f"'{number}' and in another round: 'm1'"):
             decided(*deeds, round=number)
 
 
