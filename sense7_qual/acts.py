@@ -365,9 +365,10 @@ def standing(acts: Iterable[Act]) -> list[Act]:
         if act.kind in ("undo", "redo") or (act.coder, act.act_id) in undone:
             continue
         key, stays = _effect(act)
-        now.pop(key, None)
         if stays:
-            now[key] = act
+            now[key] = act  # in the place where it first came: a changed valence moves nothing on screen
+        else:
+            now.pop(key, None)
     return list(now.values())
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from sense7_qual.acts import check_coder
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import UNITS, require_column
 
 __all__ = ["assign"]
 
-_RESERVED: Final = frozenset({"consensus", "majority"})
 _Stratum = tuple[tuple[bool, str], ...]
 
 
@@ -57,8 +56,10 @@ def assign(
     Raises
     ------
     TableError
-        There is no coder, one stands twice or has a reserved name, `overlap`, `seed` or `coders_per_unit` is
-        out of range, or `units` has no such column.
+        There is no coder, one stands twice, `overlap`, `seed` or `coders_per_unit` is out of range, or
+        `units` has no such column.
+    ActError
+        A name cannot be a coder's pseudonym (see `acts.check_coder`).
 
     Examples
     --------
@@ -159,12 +160,8 @@ def _coder_names(coders: Sequence[str]) -> list[str]:
             f"expected each coder once, also without regard to case – found {first_three(twice)} – name each "
             "once."
         )
-    reserved = [name for name, fold in zip(names, folded, strict=True) if fold in _RESERVED]
-    if reserved:
-        raise TableError(
-            f"expected coders' pseudonyms – found {first_three(reserved)} – "
-            f"{' and '.join(sorted(_RESERVED))} are names of results; choose another."
-        )
+    for name in names:
+        check_coder(name)
     return names
 
 

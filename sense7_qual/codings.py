@@ -46,7 +46,9 @@ def decisions(
     codebook : Codebook
         Its codable codes are decided on, in its order.
     round : str, optional
-        Only units finished in this round; by default every finished unit counts once.
+        Only units finished in this round; by default every finished unit counts once. A unit that the coder
+        finished in several rounds is refused, because a coding stands for all of them: what was decided in
+        the earlier round cannot be told from what was changed in the later.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def decisions(
     codings, coverage = CODINGS.check(codings), COVERAGE.check(coverage)
     _refuse_unknown_codes(codings, codebook)
     if round is not None:
-        coverage = coverage[coverage["round"] == round]
+        coverage = _of_round(coverage, round)
     finished = coverage[["unit_id", "coder"]].drop_duplicates()
     codes = pd.DataFrame({"code": pd.array([code.id for code in codebook.codable], dtype="string")})
     grid = finished.merge(codes, how="cross")
@@ -81,6 +83,20 @@ def decisions(
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
     return DECISIONS.check(marked)
+
+
+def _of_round(coverage: pd.DataFrame, round: str) -> pd.DataFrame:
+    chosen = coverage[coverage["round"] == round]
+    several = coverage[coverage.duplicated(["unit_id", "coder"], keep=False)].merge(
+        chosen[["unit_id", "coder"]], on=["unit_id", "coder"]
+    )
+    if len(several):
+        raise TableError(
+            f"coverage: expected units that each coder finished once – found units finished in {round!r} "
+            f"and in another round: {first_three(several['unit_id'].unique())} – leave round out for what "
+            "stands now, or take decisions from the acts up to the end of the round."
+        )
+    return chosen
 
 
 def from_table(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.corpus import assign
-from sense7_qual.errors import TableError
+from sense7_qual.errors import ActError, TableError
 from sense7_qual.tables import UNITS
 
 
@@ -139,8 +139,6 @@ def test_one_coder_gets_everything():
             "each coder once, also without regard to case – found 'ana', 'ana'",
         ),
         ({"coders": ["ana", "Ana"]}, "found 'ana', 'Ana'"),
-        ({"coders": ["ana", "Consensus"]}, "found 'Consensus' – consensus and majority are names of results"),
-        ({"coders": ["majority"]}, "found 'majority'"),
         ({"overlap": 1.01}, "an overlap from 0 to 1 – found 1.01"),
         ({"overlap": -0.1}, "found -0.1"),
         ({"overlap": "20%"}, "found '20%'"),
@@ -161,3 +159,9 @@ def test_bad_plans_are_refused(change, reason):
 def test_units_that_are_none_are_refused():
     with pytest.raises(TableError, match="units: expected a column 'text'"):
         assign(pd.DataFrame({"unit_id": ["a"]}), coders=["ana"], overlap=0, seed=0)
+
+
+@pytest.mark.parametrize("name", ["Consensus", "majority", "pooled", "Ana Smith", "../ana"])
+def test_a_name_that_could_not_code_gets_no_plan(name):
+    with pytest.raises(ActError, match="expected a p"):
+        assign(make_units(4), coders=["ana", name], overlap=0.5, seed=1)

@@ -116,6 +116,13 @@ def test_rounds_choose_the_units_that_were_finished_in_them() -> None:
     assert len(decided(*deeds)) == 9
 
 
+def test_what_an_earlier_round_decided_is_not_guessed_from_what_stands_now() -> None:
+    deeds = [coded("ana", "m1", "warm", round="1"), coded("ana", "m1", "cold", round="2")]
+    for number in ("1", "2"):
+        with pytest.raises(TableError, match=f"'{number}' and in another round: 'm1'"):
+            decided(*deeds, round=number)
+
+
 def test_a_unit_finished_in_two_rounds_counts_once() -> None:
     found = decided(coded("ana", "m1", "warm", round="1"), coded("ana", "m1", round="2"))
     assert len(found) == 3

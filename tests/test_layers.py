@@ -25,6 +25,7 @@ LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 # Where a module is made of several, the parts stand in its layer. Layer 3 has none: statistics and proposals
 # do not import each other. Nor do the doors to the outside: a widget is given what it needs, also `save`.
 PARTS = {
+    "assignment": {"acts"},
     "codebook": {"errors"},
     "codings": {"acts"},  # which names are computed decisions, no person's
     "columns": {"cells"},

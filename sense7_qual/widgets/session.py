@@ -131,7 +131,7 @@ class Session:
             "context": _turns(self._contexts[place]) if self._contexts else [],
             "rating": _shown(self._ratings[place]) if self._ratings else None,
             "finished": any(self._finishes(act) for act in now),
-            "codings": [_coding(act, text) for act in self._codings(unit_id, now)],
+            "codings": [_coding(act, text) for act in now if act.kind == "apply"],
             "memo": {"memo_id": memo.memo_id, "text": memo.text} if memo else None,
         }
 
@@ -192,14 +192,6 @@ class Session:
             _move(act.target, self._done, self._undone)
         elif act.kind == "redo":
             _move(act.target, self._undone, self._done)
-
-    def _codings(self, unit_id: str, now: Sequence[Act]) -> list[Act]:
-        """Return the codings that stand, in the order in which each first came to the unit.
-
-        So a coding stays where it is on screen when its valence changes.
-        """
-        came = [_place(act) for act in self._acts.get(unit_id, ()) if act.kind == "apply"]
-        return sorted((act for act in now if act.kind == "apply"), key=lambda act: came.index(_place(act)))
 
     def _reflag(self, unit_id: str) -> None:
         now = deeds.standing(self._acts[unit_id])
@@ -296,10 +288,6 @@ def _memo_text(text: object) -> str:
     if not isinstance(text, str | None):
         raise ActError(f"deed: expected text as memo – found {type(text).__name__} – write it again.")
     return (text or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _place(act: Act) -> tuple[str | None, int | None, int | None]:
-    return act.code, act.start, act.end
 
 
 def _coding(act: Act, text: str) -> dict[str, Any]:
