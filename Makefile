@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
-FAST := not browser and not model and not crash and not notebook and not frontend
+FAST := not browser and not model and not crash and not notebook and not frontend and not spark
 
 .PHONY: help setup lab check test bench frontend example system lint clean
 

@@ -48,8 +48,9 @@ OUTSIDE = {
 }  # fmt: skip
 # Heavy packages: imported inside the function that needs them (or for type checkers alone).
 HEAVY = {
-    "altair", "bertopic", "krippendorff", "matplotlib", "networkx", "scipy", "sentence_transformers",
-    "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
+    "altair", "bertopic", "cvxpy", "duckdb", "ibis", "krippendorff", "matplotlib", "networkx", "polars",
+    "pygamma_agreement", "pyspark", "scipy", "sentence_transformers", "sklearn", "statsmodels", "torch",
+    "transformers", "umap", "vl_convert",
 }  # fmt: skip
 
 
