@@ -264,6 +264,96 @@ def test_counts_prevalence_and_percent_by_hand() -> None:
     assert row["alpha"] == pytest.approx(0.5)
 
 
+def test_the_other_coefficients_are_those_of_the_units_that_count() -> None:
+    rng = np.random.default_rng(15)
+    two, three = (
+        study(rng, units=80, alpha=0.5, prevalence=0.3),
+        study(rng, units=80, alpha=0.5, prevalence=0.3, coders=3),
+    )
+    three[rng.random(three.shape) < 0.3] = np.nan
+    never = np.zeros((2, 20))
+    decisions = pd.concat(
+        [
+            decisions_of(table, code=code)
+            for code, table in {"two": two, "three": three, "never": never}.items()
+        ]
+    )
+    result = agreement.by_code(decisions, n_boot=10, seed=1).set_index("code")
+    for code, table in {"two": two, "three": three}.items():
+        pairable = table[:, (~np.isnan(table)).sum(axis=0) >= 2]
+        kappa = agreement.cohen_kappa if code == "two" else agreement.conger_kappa
+        assert result.loc[code, "kappa"] == pytest.approx(kappa(pairable), abs=1e-12)
+        assert result.loc[code, "ac1"] == pytest.approx(agreement.gwet_ac(pairable), abs=1e-12)
+        for name, category in (("positive_agreement", 1), ("negative_agreement", 0)):
+            expected = agreement.specific_agreement(pairable, category=category)
+            assert result.loc[code, name] == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(result.loc["never", ["kappa", "positive_agreement"]].astype(float)).all()
+    assert result.loc["never", ["ac1", "negative_agreement"]].tolist() == [1.0, 1.0]
+
+
+def test_a_coder_who_shares_no_unit_does_not_change_the_row() -> None:
+    table = study(np.random.default_rng(16), units=60, alpha=0.5, prevalence=0.3)
+    alone = np.vstack([np.hstack([table, np.full((2, 30), np.nan)]), np.full(90, np.nan)])
+    alone[2, 60:] = 1.0
+    pd.testing.assert_frame_equal(
+        agreement.by_code(decisions_of(alone), n_boot=20, seed=1),
+        agreement.by_code(decisions_of(table), n_boot=20, seed=1),
+    )
+
+
+# ---- overall ------------------------------------------------------------------------------------------
+
+
+def codes_of(tables: dict[str, np.ndarray]) -> pd.DataFrame:
+    return pd.concat([decisions_of(table, code=code) for code, table in tables.items()], ignore_index=True)
+
+
+def test_overall_is_set_alpha_with_the_cluster_bootstrap() -> None:
+    rng = np.random.default_rng(17)
+    tables = {code: study(rng, units=90, alpha=0.6, prevalence=0.3, coders=3) for code in ("a", "b", "c")}
+    for table in tables.values():  # the same coder has not finished the same units
+        table[0, :20] = np.nan
+    decisions = codes_of(tables)
+    sets = [
+        [
+            None if np.isnan(tables["a"][coder, unit]) else {c for c, t in tables.items() if t[coder, unit]}
+            for unit in range(90)
+        ]
+        for coder in range(3)
+    ]
+    from sense7_qual.agreement.sets import set_alpha
+
+    for distance in ("masi", "jaccard", "dice"):
+        row = agreement.overall(decisions, distance=distance, n_boot=200, seed=1).iloc[0]
+        assert row["alpha"] == pytest.approx(set_alpha(sets, distance=distance), abs=1e-12)
+        assert row["alpha_low"] < row["alpha"] < row["alpha_high"]
+        assert (row["n_units"], row["n_coders"], row["n_clusters"], row["n_sets"]) == (90, 3, 90, 8)
+    one = agreement.overall(codes_of({"a": tables["a"]}), distance="jaccard", n_boot=4000, seed=1).iloc[0]
+    same = agreement.by_code(codes_of({"a": tables["a"]}), n_boot=4000, seed=1).iloc[0]
+    for name in ("alpha", "percent"):
+        assert one[name] == pytest.approx(same[name], abs=1e-12)
+    for name in ("alpha_low", "alpha_high"):
+        assert one[name] == pytest.approx(same[name], abs=0.02)
+    cluster = pd.Series(np.repeat(np.arange(30), 3), index=[f"u{i:04d}" for i in range(90)])
+    clustered = agreement.overall(decisions, cluster=cluster, n_boot=200, seed=1).iloc[0]
+    assert (clustered["n_clusters"], clustered["distance"]) == (30, "masi")
+
+
+def test_overall_where_there_is_no_number() -> None:
+    nothing = np.zeros((2, 12))
+    row = agreement.overall(codes_of({"a": nothing, "b": nothing}), seed=1).iloc[0]
+    assert (row["reason"], row["n_units"], row["n_sets"], row["percent"]) == ("no_variation", 12, 1, 1.0)
+    assert pd.isna(row["n_boot"])
+    alone = np.vstack([np.ones(4), np.full(4, np.nan)])
+    assert agreement.overall(codes_of({"a": alone}), seed=1)["reason"].tolist() == ["no_pairable_units"]
+    empty = agreement.overall(codes_of({"a": np.full((2, 2), np.nan)}), seed=1)
+    assert empty["n_units"].tolist() == [0]
+    with pytest.raises(QualError, match="did you mean 'masi'"):
+        agreement.overall(codes_of({"a": nothing}), distance="massi", seed=1)
+    with pytest.raises(QualError, match="overall: expected n_boot"):
+        agreement.overall(codes_of({"a": nothing}), n_boot=0, seed=1)
+
+
 def test_unfinished_is_missing_and_never_absent() -> None:
     """With 20 % of units coded twice, alpha is recovered; taking unseen units for absent destroys it."""
     rng = np.random.default_rng(4)

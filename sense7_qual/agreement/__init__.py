@@ -17,6 +17,7 @@ from sense7_qual.agreement.coefficients import (
 )
 from sense7_qual.agreement.intervals import Estimate, estimate
 from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.scales import icc, kendall_w, per_category
 
 __all__ = [
     "Estimate",
@@ -28,9 +29,12 @@ __all__ = [
     "estimate",
     "fleiss_kappa",
     "gwet_ac",
+    "icc",
+    "kendall_w",
     "krippendorff_alpha",
     "light_kappa",
     "overall",
+    "per_category",
     "percent_agreement",
     "scott_pi",
     "specific_agreement",

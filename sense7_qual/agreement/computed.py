@@ -20,7 +20,7 @@ from sense7_qual.agreement.weights import Level, Metric, check_level
 from sense7_qual.agreement.wide import WideAlpha, wide_alpha
 from sense7_qual.errors import QualError, TableError, did_you_mean
 
-__all__ = ["STATISTICS", "Computed", "compute", "has_other", "reason_why"]
+__all__ = ["STATISTICS", "Computed", "coders_of", "compute", "has_other", "reason_why", "values_of"]
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -152,10 +152,24 @@ def has_other(codes: npt.NDArray[Any]) -> Truths:
     return np.asarray(((codes > 0) & (codes != most)).any(axis=0))
 
 
-def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Computed:
+def values_of(table: Coded) -> Integers:
+    """Return how many values each unit of a coded table has (units,)."""
     n_values = np.zeros(table.codes.shape[1], dtype=np.int64)
     for row in table.codes:
         n_values += row > 0
+    return n_values
+
+
+def coders_of(table: Coded, n_values: Integers) -> int:
+    """Return how many coders gave a value to units with two or more; without such units, to any."""
+    chosen = n_values >= 2
+    if not chosen.any():
+        chosen = n_values > 0
+    return sum(bool(row[chosen].any()) for row in table.codes)
+
+
+def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Computed:
+    n_values = values_of(table)
     pairable = n_values >= 2
     counted = _counted(statistic, table, pairable)
     size = len(table.categories)
@@ -166,12 +180,11 @@ def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Compu
     else:
         patterns, group = tally_units(counted, keep_coders=statistic in _BY_CODER)
         found = STATISTICS[statistic](patterns, **options)
-    chosen = pairable if pairable.any() else n_values > 0
     return Computed(
         found=found,
         n_units=int((n_values > 0).sum()),
         n_pairable=int(pairable.sum()),
-        n_coders=sum(bool(row[chosen].any()) for row in table.codes),
+        n_coders=coders_of(table, n_values),
         n_other=int(has_other(table.codes[:, pairable]).sum()),
         coded=counted,
         group=group,

@@ -22,7 +22,7 @@ from sense7_qual.agreement.bootstrap import (
     resampled_wide,
     summed,
 )
-from sense7_qual.agreement.computed import Computed, compute, has_other
+from sense7_qual.agreement.computed import Computed, coders_of, compute, has_other, values_of
 from sense7_qual.agreement.patterns import Coded, Patterns, coded, known_coders
 from sense7_qual.agreement.totals import Totals
 from sense7_qual.agreement.wide import WideAlpha
@@ -200,10 +200,13 @@ def estimate(
         known["reason"] = "no_disagreement"
     if known["reason"] is None:
         known |= _interval(computed, table, number, settings)
+    n_coders = computed.n_coders
+    if n_coders is None and isinstance(table, Coded):
+        n_coders = coders_of(table, values_of(table))
     return Estimate(
         estimate=value,
         n_units=computed.n_units,
-        n_coders=computed.n_coders,
+        n_coders=n_coders,
         n_pairable=computed.n_pairable,
         method=settings.ci,
         confidence_level=confidence_level,

@@ -138,7 +138,9 @@ def percent_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Share of agreeing pairs, averaged over the units with two or more values."""
-    return _agreement(patterns, weights, categories, lambda _, given: np.zeros_like(given[..., 0]))
+    return _agreement(
+        patterns, weights, categories, lambda _, given: np.zeros(given.shape[:-1], dtype=given.dtype)
+    )
 
 
 def fleiss_totals(
@@ -154,9 +156,11 @@ def brennan_prediger_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Brennan and Prediger's coefficient: chance from the number of categories."""
-    return _agreement(
-        patterns, weights, categories, lambda matrix, share: np.full_like(share[..., 0], matrix.mean())
-    )
+
+    def chance(matrix: Floats, share: Numbers) -> Numbers:
+        return np.full(share.shape[:-1], matrix.mean() if matrix.size else np.nan, dtype=share.dtype)
+
+    return _agreement(patterns, weights, categories, chance)
 
 
 def gwet_totals(
@@ -269,11 +273,14 @@ def light_totals(
         _table_rows(coders[:, [a, b]], size) for a, b in zip(first[common], second[common], strict=True)
     ]
 
+    if not tables:
+        return Totals(np.zeros((len(coders), 1)), patterns.n_units, _nowhere, size=1)
+
     def value(sums: Numbers) -> Numbers:
         table = sums.reshape(*sums.shape[:-1], len(tables), size, size)
-        return np.asarray(_cohen(table, matrix).mean(axis=-1)) if tables else _nowhere(sums)
+        return np.asarray(_cohen(table, matrix).mean(axis=-1))
 
-    rows = np.hstack(tables) if tables else np.zeros((len(coders), 1))
+    rows = np.hstack(tables)
     return Totals(rows, patterns.n_units, value, size=rows.shape[1])
 
 

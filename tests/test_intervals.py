@@ -1,0 +1,285 @@
+"""Intervals of coefficients: against other packages, brute force, simulation, and where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7_qual import agreement
+from sense7_qual.agreement.bootstrap import resampled
+from sense7_qual.agreement.patterns import from_values
+from sense7_qual.agreement.totals import alpha_totals
+from sense7_qual.errors import QualError, TableError
+
+REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
+KRIPPENDORFF_C = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, np.nan, np.nan, np.nan],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, np.nan, np.nan],
+        [np.nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 3],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, np.nan],
+    ]
+)
+FIVE = [0.1, 0.2, 0.4, 0.2, 0.1]
+
+
+def study(
+    rng: np.random.Generator, units: int, alpha: float, shares: list[float], coders: int = 2
+) -> np.ndarray:
+    """Values of coders who see the truth with probability √alpha and else guess: the true alpha is exact."""
+    truth = rng.choice(len(shares), units, p=shares)
+    sees = rng.random((coders, units)) < np.sqrt(alpha)
+    return np.where(sees, truth, rng.choice(len(shares), (coders, units), p=shares)).astype(float)
+
+
+@pytest.mark.real
+def test_the_unit_bootstrap_of_another_implementation() -> None:
+    if not REFERENCE.exists():
+        pytest.skip("no reference values beside the project")
+    entries = json.loads(REFERENCE.read_text(encoding="utf-8"))
+    entry = next(e for e in entries if e["statistic"] == "krippendorff_alpha_ci_unit_bootstrap")
+    totals = alpha_totals(from_values(entry["data"]["values"]), level=entry["params"]["metric"])
+    # That one resamples the last unit too, which has one value only and never counts.
+    rows = np.vstack([totals.rows, np.zeros(totals.rows.shape[1])])
+    found = resampled(rows, np.append(totals.n_units, 1), totals.value, n_boot=20_000, seed=1)
+    ends = np.nanquantile(found, [0.025, 0.975])
+    assert ends == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_the_analytic_error_is_that_of_the_jackknife(level: str) -> None:
+    table = study(np.random.default_rng(1), 60, 0.6, FIVE, coders=3)
+    left_out = [
+        krippendorff.alpha(np.delete(table, i, axis=1), level_of_measurement=level) for i in range(60)
+    ]
+    found = agreement.estimate(table, agreement.krippendorff_alpha, level=level)
+    expected = np.sqrt(59 / 60 * np.square(left_out - np.mean(left_out)).sum())
+    assert found.standard_error == pytest.approx(expected, rel=1e-9)
+    assert found.method == "analytic"
+    assert (found.n_units, found.n_coders, found.n_pairable, found.seed) == (60, 3, 60, None)
+
+
+def test_the_derivative_of_large_tables_continues_the_jackknife() -> None:
+    table = study(np.random.default_rng(2), 1002, 0.6, FIVE)
+    for name in ("krippendorff_alpha", "cohen_kappa", "gwet_ac", "percent_agreement", "light_kappa"):
+        options = {"level": "ordinal"} if name == "krippendorff_alpha" else {}
+        small = agreement.estimate(table[:, :1000], name, **options)
+        large = agreement.estimate(table, name, **options)
+        assert large.standard_error == pytest.approx(small.standard_error, rel=0.01)
+
+
+@pytest.mark.parametrize(("units", "shares", "level"), [(20, [0.7, 0.3], "nominal"), (50, FIVE, "ordinal")])
+def test_the_default_interval_covers_the_true_alpha(units: int, shares: list[float], level: str) -> None:
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(800):
+        table = study(rng, units, 0.6, shares)
+        found = agreement.estimate(table, "krippendorff_alpha", level=level)
+        if not np.isnan(found.low):
+            covered.append(found.low <= 0.6 <= found.high)
+    assert len(covered) > 600
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
+def test_krippendorffs_algorithm_is_narrower_and_covers_less() -> None:
+    rng = np.random.default_rng(4)
+    covered, widths = [], []
+    for _ in range(200):
+        table = study(rng, 30, 0.6, [0.7, 0.3])
+        options = {"level": "nominal", "n_boot": 200, "seed": 1}
+        theirs = agreement.estimate(table, "krippendorff_alpha", ci="kalpha", **options)
+        ours = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+        if theirs.reason is None and ours.reason is None:
+            covered.append(theirs.low <= 0.6 <= theirs.high)
+            widths.append((theirs.high - theirs.low) / (ours.high - ours.low))
+    assert np.mean(covered) < 0.94
+    assert np.median(widths) < 0.95
+
+
+def test_krippendorffs_algorithm_has_the_spread_of_independent_pairs() -> None:
+    """A hundred units, two coders: each pair drawn disagrees with the observed probability."""
+    table = np.repeat(np.array([[0, 1, 0], [0, 1, 1]], dtype=float), [50, 30, 20], axis=1)
+    found = agreement.estimate(table, "krippendorff_alpha", ci="kalpha", level="nominal", n_boot=4000, seed=1)
+    expected = 2 * 120 * 80 / (200 * 199)
+    assert found.standard_error == pytest.approx(np.sqrt(0.2 * 0.8 / 100) / expected, rel=0.05)
+    assert found.method == "kalpha"
+
+
+def test_whole_clusters_are_resampled() -> None:
+    rng = np.random.default_rng(5)
+    table = np.repeat(study(rng, 40, 0.6, FIVE), 5, axis=1)
+    number = np.repeat(np.arange(40), 5)
+    options = {"level": "ordinal", "n_boot": 1000, "seed": 1}
+    by_cluster = agreement.estimate(table, "krippendorff_alpha", cluster=number, **options)
+    by_unit = agreement.estimate(table, "krippendorff_alpha", ci="unit", **options)
+    assert by_cluster.method == "cluster"
+    assert (by_cluster.n_clusters, by_unit.n_clusters) == (40, None)
+    assert by_cluster.standard_error / by_unit.standard_error == pytest.approx(np.sqrt(5), rel=0.15)
+    members = np.arange(200).reshape(40, 5)
+    slow = [
+        krippendorff.alpha(table[:, members[rng.integers(0, 40, 40)].ravel()], level_of_measurement="ordinal")
+        for _ in range(600)
+    ]
+    assert by_cluster.standard_error == pytest.approx(np.std(slow), rel=0.12)
+    mixed = rng.permutation(200)
+    words = pd.Series([f"p{i}" for i in number[mixed]])
+    again = agreement.estimate(table[:, mixed], "krippendorff_alpha", cluster=words, **options)
+    assert again.standard_error == pytest.approx(by_cluster.standard_error, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "name", ["cohen_kappa", "fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"]
+)
+def test_a_bootstrap_of_patterns_is_one_of_units(name: str) -> None:
+    rng = np.random.default_rng(6)
+    table = study(rng, 80, 0.5, FIVE)
+    function = getattr(agreement, name)
+    slow = [function(table[:, rng.integers(0, 80, 80)]) for _ in range(800)]
+    found = agreement.estimate(table, function, ci="unit", n_boot=4000, seed=1)
+    assert found.standard_error == pytest.approx(np.std(slow), rel=0.12)
+    analytic = agreement.estimate(table, function)
+    assert analytic.standard_error == pytest.approx(found.standard_error, rel=0.1)
+    assert analytic.low < found.estimate < analytic.high
+
+
+def test_wide_scales_have_all_intervals() -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.normal(50, 15, 1200)
+    table = truth + rng.normal(0, 8, (2, 1200))
+    sliders = np.round(table)
+    for level in ("ordinal", "interval"):
+        wide = agreement.estimate(np.tile(table, 9), "krippendorff_alpha", level=level)
+        narrow = agreement.estimate(np.tile(sliders, 9), "krippendorff_alpha", level=level)
+        assert wide.standard_error == pytest.approx(narrow.standard_error, rel=0.02)
+    options = {"level": "ordinal", "n_boot": 100, "seed": 1}
+    clusters = np.repeat(np.arange(300), 4)
+    for cluster, method in ((clusters, "cluster"), (None, "unit")):
+        found = agreement.estimate(
+            np.tile(table, 9), "krippendorff_alpha", ci=method,
+            cluster=None if cluster is None else np.tile(cluster, 9), **options,
+        )  # fmt: skip
+        assert found.low < found.estimate < found.high
+
+
+def test_the_jackknife_over_coders() -> None:
+    table = study(np.random.default_rng(8), 100, 0.6, FIVE, coders=5)
+    found = agreement.estimate(table, "krippendorff_alpha", ci="coders", level="nominal")
+    left_out = [
+        krippendorff.alpha(np.delete(table, i, axis=0), level_of_measurement="nominal") for i in range(5)
+    ]
+    assert found.standard_error == pytest.approx(
+        np.sqrt(4 / 5 * np.square(left_out - np.mean(left_out)).sum())
+    )
+    # Student's t of 4 degrees of freedom is tabulated as 2.776.
+    assert found.high - found.estimate == pytest.approx(2.776 * found.standard_error, rel=1e-3)
+    patterns = from_values(table, keep_coders=True)
+    again = agreement.estimate(patterns, "krippendorff_alpha", ci="coders", level="nominal")
+    assert again.standard_error == pytest.approx(found.standard_error)
+    two = agreement.estimate(table[:2], "krippendorff_alpha", ci="coders", level="nominal")
+    assert (two.reason, np.isnan(two.low)) == ("few_coders", True)
+
+
+def test_the_share_below_the_conventions() -> None:
+    table = study(np.random.default_rng(9), 200, 0.7, [0.6, 0.4])
+    analytic = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+    boot = agreement.estimate(table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=4000, seed=1)
+    for name in ("p_below_667", "p_below_800"):
+        assert getattr(analytic, name) == pytest.approx(getattr(boot, name), abs=0.04)
+    assert analytic.p_below_667 < analytic.p_below_800
+
+
+def test_patterns_give_what_their_table_gives() -> None:
+    for ci in ("analytic", "unit", "gwet", "kalpha"):
+        options = {"ci": ci, "level": "ordinal", "n_boot": 100, "seed": 3}
+        table = agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options)
+        patterns = agreement.estimate(from_values(KRIPPENDORFF_C), "krippendorff_alpha", **options)
+        assert patterns.n_coders is None
+        assert (table.low, table.high) == (patterns.low, patterns.high)
+    assert (table.n_units, table.n_pairable, table.n_coders) == (12, 11, 4)
+
+
+def test_the_same_seed_gives_the_same_interval() -> None:
+    table = study(np.random.default_rng(10), 100, 0.6, FIVE)
+    first, again, other = (
+        agreement.estimate(table, "gwet_ac", ci="unit", n_boot=200, seed=seed) for seed in (1, 1, 2)
+    )
+    assert (first.low, first.high) == (again.low, again.high)
+    assert first.low != other.low
+    assert (first.seed, first.n_boot, first.n_undefined) == (1, 200, 0)
+
+
+SAME, PERFECT = np.ones((2, 30)), np.tile([0.0, 1.0], (2, 15))
+RARE = np.zeros((2, 30))
+RARE[0, :4], RARE[1, :3] = 1, 1
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "reason"),
+    [
+        (np.array([[1.0, np.nan], [np.nan, 0.0]]), {}, "no_pairable_units"),
+        (np.array([[1.0, 0.0]]), {}, "one_coder"),
+        (SAME, {}, "no_variation"),
+        (PERFECT, {}, "no_disagreement"),
+        (np.array([[1.0], [0.0]]), {}, "one_unit"),
+        (np.tile([[0.0], [1.0]], 10), {}, "one_pattern"),
+        (RARE, {}, "few_units"),
+        (RARE, {"cluster": np.arange(30), "seed": 1}, "few_clusters"),
+        (RARE, {"cluster": np.zeros(30), "seed": 1}, "one_cluster"),
+        (np.array([[1.0], [0.0]]), {"ci": "unit", "seed": 1}, "one_unit"),
+        (PERFECT, {"ci": "unit", "seed": 1}, "no_disagreement"),
+        (PERFECT, {"ci": "kalpha", "seed": 1}, "no_disagreement"),
+        (SAME, {"ci": "coders"}, "no_variation"),
+    ],
+)
+def test_reasons_where_there_is_no_interval(
+    table: np.ndarray, options: dict[str, object], reason: str
+) -> None:
+    found = agreement.estimate(table, "krippendorff_alpha", level="nominal", n_boot=50, **options)
+    assert found.reason == reason
+    assert np.isnan([found.low, found.high, found.standard_error, found.p_below_667]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ci": "analitic"}, "did you mean 'analytic'"),
+        ({"ci": "unit"}, "expected a seed"),
+        ({"ci": "cluster", "seed": 1}, "expected clusters"),
+        ({"ci": "unit", "cluster": [1, 2], "seed": 1}, "clusters with ci='unit'"),
+        ({"confidence_level": 95}, "confidence_level"),
+        ({"n_boot": 0}, "n_boot"),
+        ({"level": "nominel"}, "did you mean 'nominal'"),
+        ({"cluster": ["p1"], "seed": 1}, "1 labels"),
+        ({"cluster": ["p1"] * 11 + [None], "seed": 1, "level": "nominal"}, None),
+        ({"cluster": [None] + ["p1"] * 11, "seed": 1}, "found none for units .* '0'"),
+    ],
+)
+def test_settings_out_of_range_are_refused(options: dict[str, object], message: str | None) -> None:
+    options = {"level": "nominal", **options}
+    if message is None:  # the last unit has one value, and needs no label
+        assert agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options).reason == "one_cluster"
+        return
+    with pytest.raises(QualError, match=message):
+        agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options)
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    with pytest.raises(QualError, match="did you mean 'cohen_kappa'"):
+        agreement.estimate(KRIPPENDORFF_C, "cohens_kappa")
+    with pytest.raises(QualError, match="expected the level"):
+        agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha")
+    with pytest.raises(QualError, match="expected the category"):
+        agreement.estimate(KRIPPENDORFF_C, "specific_agreement")
+    with pytest.raises(QualError, match="ci='kalpha' – found fleiss_kappa"):
+        agreement.estimate(KRIPPENDORFF_C, "fleiss_kappa", ci="kalpha", seed=1)
+    with pytest.raises(QualError, match="pass the table"):
+        agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", cluster=[1], seed=1)
+    with pytest.raises(QualError, match="keep_coders=True"):
+        agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", ci="coders")
+    with pytest.raises(TableError, match="expected two coders"):
+        agreement.estimate(KRIPPENDORFF_C, "cohen_kappa")
