@@ -139,6 +139,9 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 deed = "saving" if content.get("type") == "deed" else "showing the text"
                 answer = {"type": "failed", "message": f"{deed} failed ({type(error).__name__})"}
             self.send({**answer, "client": content.get("client"), "id": content.get("id")})
+            if answer["type"] == "done":  # the traits are for the notebook, so the coder's answer goes first
+                self.n_finished = self._session.n_finished
+                self.revision += 1
 
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
         match content.get("type"):
@@ -171,8 +174,6 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
             del self._unsaved[act_id]
         place = self._session.record(act)
-        self.n_finished = self._session.n_finished
-        self.revision += 1
         return {"type": "done", "kind": act.kind, "unit": self._session.unit(place), **self._counts(place)}
 
     def _counts(self, place: int) -> dict[str, Any]:
