@@ -31,7 +31,7 @@ import polars as pl
 
 from sense7_qual.agreement.coefficients import krippendorff_alpha
 from sense7_qual.agreement.engines import patterns
-from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.pattern_counts import Patterns
 
 ENGINES = ["polars", "polars lazy", "duckdb", "parquet", "pandas", "pandas groupby"]
 N_CODERS, N_VALUES, MISSING = 3, 5, 0.2

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import agreement
 from sense7_qual.agreement import coefficients, intervals, scales
-from sense7_qual.agreement.patterns import from_values
+from sense7_qual.agreement.pattern_counts import from_values
 from sense7_qual.agreement.weights import agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
 
@@ -405,7 +405,7 @@ def test_the_ordinal_difference_of_krippendorff_is_not_gwets_ordinal_weight() ->
 
 
 def test_alpha_of_wide_scales_equals_the_narrow_way() -> None:
-    from sense7_qual.agreement.patterns import coded
+    from sense7_qual.agreement.pattern_counts import coded
     from sense7_qual.agreement.totals import alpha_totals
     from sense7_qual.agreement.wide import wide_alpha
 

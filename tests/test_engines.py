@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from sense7_qual.agreement import coefficients, engines
 from sense7_qual.agreement.engines import patterns
-from sense7_qual.agreement.patterns import Patterns, from_values
+from sense7_qual.agreement.pattern_counts import Patterns, from_values
 from sense7_qual.errors import QualError, TableError
 
 CONVABUSE = Path(__file__).parents[2] / "shared" / "data" / "convabuse" / "ratings.csv"

@@ -12,7 +12,7 @@ import pytest
 
 from sense7_qual import agreement
 from sense7_qual.agreement.bootstrap import resampled
-from sense7_qual.agreement.patterns import from_values
+from sense7_qual.agreement.pattern_counts import from_values
 from sense7_qual.agreement.totals import alpha_totals
 from sense7_qual.errors import QualError, TableError
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.agreement.patterns import Coded, Patterns, tally
+from sense7_qual.agreement.pattern_counts import Coded, Patterns, tally
 from sense7_qual.agreement.totals import Function
 from sense7_qual.agreement.weights import Metric, difference
 from sense7_qual.agreement.wide import WideAlpha

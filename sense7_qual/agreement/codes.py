@@ -17,7 +17,7 @@ from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement.bootstrap import bias_corrected, left_out, resampled
 from sense7_qual.agreement.computed import compute
 from sense7_qual.agreement.intervals import estimate
-from sense7_qual.agreement.patterns import Coded
+from sense7_qual.agreement.pattern_counts import Coded
 from sense7_qual.agreement.set_values import set_patterns
 from sense7_qual.agreement.sets import SetDistance, set_distances
 from sense7_qual.errors import TableError, first_three

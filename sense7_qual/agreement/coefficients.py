@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.agreement.computed import compute
-from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.pattern_counts import Patterns
 from sense7_qual.agreement.weights import Metric, Weights
 
 __all__ = [

@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.agreement import totals
-from sense7_qual.agreement.patterns import Coded, Patterns, as_patterns, bad_values, coded, tally, tally_units
+from sense7_qual.agreement.pattern_counts import (
+    Coded,
+    Patterns,
+    as_patterns,
+    bad_values,
+    coded,
+    tally,
+    tally_units,
+)
 from sense7_qual.agreement.totals import Totals
 from sense7_qual.agreement.weights import Level, Metric, check_level
 from sense7_qual.agreement.wide import WideAlpha, wide_alpha

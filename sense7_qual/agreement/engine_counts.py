@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.pattern_counts import Patterns
 from sense7_qual.errors import QualError, TableError, first_three
 
 if TYPE_CHECKING:

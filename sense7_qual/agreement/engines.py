@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 import pandas as pd
 
 from sense7_qual.agreement.engine_counts import count, rows_of, take_inventory
-from sense7_qual.agreement.patterns import Patterns
+from sense7_qual.agreement.pattern_counts import Patterns
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.tables import require_column
 

@@ -23,7 +23,7 @@ from sense7_qual.agreement.bootstrap import (
     summed,
 )
 from sense7_qual.agreement.computed import Computed, coders_of, compute, has_other, values_of
-from sense7_qual.agreement.patterns import Coded, Patterns, coded, known_coders
+from sense7_qual.agreement.pattern_counts import Coded, Patterns, coded, known_coders
 from sense7_qual.agreement.totals import Totals
 from sense7_qual.agreement.wide import WideAlpha
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.agreement.computed import compute
-from sense7_qual.agreement.patterns import Patterns, as_patterns, coded
+from sense7_qual.agreement.pattern_counts import Patterns, as_patterns, coded
 from sense7_qual.errors import QualError, TableError, did_you_mean
 
 __all__ = ["icc", "kendall_w", "per_category"]

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.agreement.patterns import Patterns, known_coders
+from sense7_qual.agreement.pattern_counts import Patterns, known_coders
 from sense7_qual.agreement.weights import Metric, Weights, agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.agreement.patterns import Coded, Patterns
+from sense7_qual.agreement.pattern_counts import Coded, Patterns
 from sense7_qual.agreement.weights import Level, places
 
 __all__ = ["WideAlpha", "wide_alpha"]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.agreement.gamma import gamma, gamma_dissimilarity
+from sense7_qual.agreement.gamma_alignment import gamma, gamma_dissimilarity
 from sense7_qual.errors import QualError
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"

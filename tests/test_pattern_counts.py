@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual.agreement.patterns import Patterns, as_patterns, coded, from_values, tally_units
+from sense7_qual.agreement.pattern_counts import Patterns, as_patterns, coded, from_values, tally_units
 from sense7_qual.errors import QualError, TableError
 
 KINDS = {
