@@ -1,11 +1,19 @@
-"""How often the intervals of `agreement.by_code` cover the true alpha, in simulated studies.
+"""How often the intervals of agreement cover the true alpha, in simulated studies.
 
-Usage: python benchmarks/agreement_coverage.py [--studies 600] [--n-boot 1000] [--seed 1]
+Usage: python benchmarks/agreement_coverage.py [--studies 600] [--n-boot 1000] [--seed 1] [--only codes]
 
-Two coders decide on units of participants who differ in how often a code fits their texts (ICC .2) and in
-how well coders can see it (alpha varies between participants around the true one). Each coder sees the truth
-with probability √alpha and otherwise guesses at the code's prevalence, which makes the true alpha exact.
-Prints Markdown.
+Each coder sees the truth with probability √alpha and otherwise guesses at the values' shares, which makes the
+true alpha exact at every level. Two parts, `--only codes` and `--only default`:
+
+- codes: `by_code` for two coders who decide on units of participants who differ in how often a code fits
+  their texts (ICC .2) and in how well coders can see it (alpha varies between participants around the true
+  one);
+- default: `estimate` of Krippendorff's alpha with its default intervals, for 20 to 1,000 units, a binary code
+  and a scale of five, without clusters (analytic) and with clusters of four units, of two where there are 20
+  (cluster bootstrap): the truth is the same in two of three units of a cluster, and alpha varies between
+  clusters.
+
+Coverage is of the studies that have an interval. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -37,7 +45,16 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=600)
     parser.add_argument("--n-boot", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=["codes", "default"])
     arguments = parser.parse_args()
+    if arguments.only != "default":
+        codes(arguments)
+    if arguments.only != "codes":
+        defaults(arguments)
+
+
+def codes(arguments: argparse.Namespace) -> None:
+    """Print how often the intervals of `by_code` cover."""
     rng = np.random.default_rng(arguments.seed)
     print(f"{arguments.studies:,} studies each, {arguments.n_boot:,} resamples, nominal level 95 %. ", end="")
     print("Coverage is of the studies with an interval; percentile: the plain percentile interval there.\n")
@@ -48,6 +65,66 @@ def main() -> None:
     print(" percentile covered % | no interval % |\n" + "|---" * 10 + "|")
     for scenario in SCENARIOS:
         print(line(scenario, arguments.studies, arguments.n_boot, rng), flush=True)
+
+
+def defaults(arguments: argparse.Namespace) -> None:
+    """Print how often the default intervals of `estimate` cover."""
+    rng = np.random.default_rng(arguments.seed)
+    studies = arguments.studies
+    print(f"\n{studies:,} studies each (clusters: {studies // 2:,}, 500 resamples), nominal level 95 %.\n")
+    print(
+        "| units | clusters of | values | level | coders | alpha | covered % | too high % | too low % ",
+        end="",
+    )
+    print("| no interval % |\n" + "|---" * 10 + "|")
+    for units in (20, 50, 200, 1000):
+        for size in (1, 2 if units == 20 else 4):
+            for values, level in (("binary", "nominal"), ("five", "ordinal")):
+                for coders, alpha in ((2, 0.6), (2, 0.8), (3, 0.6)):
+                    case = (units, size, values, level, coders, alpha)
+                    found = ends(case, studies if size == 1 else studies // 2, rng)
+                    print(default_line(case, found), flush=True)
+
+
+SHARES = {"binary": [0.7, 0.3], "five": [0.1, 0.2, 0.4, 0.2, 0.1]}
+
+
+def ends(case: tuple[int, int, str, str, int, float], studies: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the ends of the intervals of simulated studies (studies, 2), NaN where there is none."""
+    units, size, values, level, coders, alpha = case
+    found = np.empty((studies, 2))
+    for i in range(studies):
+        table, number = ratings(units, size, SHARES[values], coders, alpha, rng)
+        settings = {} if size == 1 else {"cluster": number, "n_boot": 500, "seed": int(rng.integers(2**31))}
+        one = agreement.estimate(table, "krippendorff_alpha", level=level, **settings)
+        found[i] = one.low, one.high
+    return found
+
+
+def ratings(
+    units: int, size: int, shares: list[float], coders: int, alpha: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values of one study (coders, units), and the cluster of each unit."""
+    number = np.arange(units) // size
+    clusters = number.max() + 1
+    clear = np.full(units, alpha)
+    truth = rng.choice(len(shares), units, p=shares)
+    if size > 1:
+        clear = rng.beta(4 * alpha, 4 * (1 - alpha), clusters)[number]
+        common = rng.choice(len(shares), clusters, p=shares)[number]
+        truth = np.where(rng.random(units) < 2 / 3, common, truth)
+    sees = rng.random((coders, units)) < np.sqrt(clear)
+    return np.where(sees, truth, rng.choice(len(shares), (coders, units), p=shares)).astype(float), number
+
+
+def default_line(case: tuple[int, int, str, str, int, float], found: np.ndarray) -> str:
+    """Return one line of the table."""
+    done = found[~np.isnan(found[:, 0])]
+    if not len(done):
+        return "| " + " | ".join([*map(str, case), "–", "–", "–", "100.0"]) + " |"
+    high, low = (done[:, 0] > case[-1]).mean(), (done[:, 1] < case[-1]).mean()
+    shares = [1 - high - low, high, low, 1 - len(done) / len(found)]
+    return "| " + " | ".join([*map(str, case), *(f"{100 * share:.1f}" for share in shares)]) + " |"
 
 
 def line(scenario: tuple[int, int, float, float], studies: int, n_boot: int, rng: np.random.Generator) -> str:

@@ -147,6 +147,27 @@ def test_a_bootstrap_of_patterns_is_one_of_units(name: str) -> None:
     assert analytic.low < found.estimate < analytic.high
 
 
+def test_resamples_of_very_large_tables_have_the_distribution_of_exact_ones() -> None:
+    """Frequent patterns come from the normal limit there, rare ones (7 units here) always exactly."""
+    rng = np.random.default_rng(11)
+    rows = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0], [2.0, 1.0, 1.0], [0.0, 3.0, 0.0], [2.0, 2.0, 1.0]])
+    times = np.array([150_000, 30_000, 20_000, 1_500, 7])
+
+    def value(sums: np.ndarray) -> np.ndarray:
+        d, n1, n0 = np.moveaxis(sums, -1, 0)
+        return 1 - (n1 + n0 - 1) * d / (2 * n1 * n0)
+
+    found = resampled(rows, times, value, n_boot=20_000, seed=1)
+    exact = value(rng.multinomial(times.sum(), times / times.sum(), size=20_000).astype(float) @ rows)
+    shares = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
+    apart = (np.quantile(found, shares) - np.quantile(exact, shares)) / exact.std()
+    assert np.abs(apart).max() < 0.08
+    assert found.std() == pytest.approx(exact.std(), rel=0.02)
+    last = resampled(rows, times, lambda sums: sums[..., 2] - 2 * sums[..., 1], n_boot=20_000, seed=2)
+    spread = times.sum() * np.var(np.repeat(rows @ [0, -2, 1], times))
+    assert last.std() == pytest.approx(np.sqrt(spread), rel=0.02)
+
+
 def test_wide_scales_have_all_intervals() -> None:
     rng = np.random.default_rng(7)
     truth = rng.normal(50, 15, 1200)

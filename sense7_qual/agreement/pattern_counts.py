@@ -223,8 +223,11 @@ def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
 
 
 def _from_integers(table: npt.NDArray[Any], codes: npt.NDArray[np.uint8], low: float) -> bool:
+    below = np.uint8((int(low) - 1) % 256)
     for block in _blocks(table.shape[1], _BLOCK):
-        codes[:, block] = table[:, block].astype(np.int64) - int(low) + 1
+        # The last byte of a whole number is the number modulo 256, and the spread is less than that.
+        np.copyto(codes[:, block], table[:, block], casting="unsafe")
+        codes[:, block] -= below
     return True
 
 
