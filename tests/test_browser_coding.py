@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -18,7 +17,7 @@ import pytest
 import sense7_qual as qual
 from tests import lab as labs
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 AXE = Path(__file__).parents[1] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 SENTINEL = "Zitronenfalter-4711"
@@ -60,27 +59,6 @@ def cell(folder: Path, **options: object) -> str:
         f"save=store.append, rating='EmpathyOverall'{rest})\n"
         "widget"
     )
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory) -> Iterator[labs.Lab]:
-    if labs.chromium() is None:
-        if os.environ.get("CI"):
-            pytest.fail("expected Chromium – found none – `make system` installs it")
-        pytest.skip("no Chromium is installed (`make system` installs it)")
-    with labs.running(tmp_path_factory.mktemp("lab")) as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def nothing_went_wrong(lab) -> Iterator[None]:
-    """No page error and no request to another origin in any test; the next test gets new kernels."""
-    lab.errors.clear()
-    lab.strangers.clear()
-    yield
-    lab.end_kernels()
-    assert lab.errors == []
-    assert lab.strangers == []
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -16,7 +14,7 @@ from sense7_qual import figures
 from sense7_qual.codebook import Codebook
 from tests import lab as labs
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 SENSE7 = Codebook.read("sense7")
 CELLS = (
@@ -31,26 +29,6 @@ figures.agreement_plot(pd.DataFrame({"code": ["interest"], "alpha": [0.7], "alph
                                      "alpha_high": [0.8], "confidence_level": [0.95]}), columns=1)
 """,
 )
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory) -> Iterator[labs.Lab]:
-    if labs.chromium() is None:
-        if os.environ.get("CI"):
-            pytest.fail("expected Chromium – found none – `make system` installs it")
-        pytest.skip("no Chromium is installed (`make system` installs it)")
-    with labs.running(tmp_path_factory.mktemp("lab")) as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def nothing_went_wrong(lab) -> Iterator[None]:
-    lab.errors.clear()
-    lab.strangers.clear()
-    yield
-    lab.end_kernels()
-    assert lab.errors == []
-    assert lab.strangers == []
 
 
 def executed(path: Path) -> None:

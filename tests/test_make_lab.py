@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 
 import sense7_qual as qual
-from tests import lab as labs
 
 pytestmark = pytest.mark.browser
 
@@ -29,12 +28,8 @@ SETUP_SECONDS = 900
 
 
 @pytest.fixture
-def running(tmp_path) -> Iterator[tuple[Path, str]]:
+def running(chromium, tmp_path) -> Iterator[tuple[Path, str]]:
     """Type `make lab`; give the project's folder and the address that Jupyter prints."""
-    if labs.chromium() is None:
-        if os.environ.get("CI"):
-            pytest.fail("expected Chromium – found none – `make system` installs it")
-        pytest.skip("no Chromium is installed (`make system` installs it)")
     clone = os.environ.get("SENSE7_CLONE")
     place = Path(clone) if clone else tmp_path / "project"
     command = ["make", "lab"]
@@ -77,12 +72,12 @@ def _kernel_is_ready(page) -> None:
     page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle")).wait_for(timeout=60_000)
 
 
-def test_the_example_is_coded_and_stays_coded(running) -> None:
+def test_the_example_is_coded_and_stays_coded(chromium, running) -> None:
     from playwright.sync_api import sync_playwright
 
     place, address = running
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=labs.chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1400, "height": 950})
         page.set_default_timeout(60_000)
         page.goto(address)

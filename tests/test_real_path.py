@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import sense7_qual as qual
 from benchmarks import real_path
-from tests import lab as labs
 
 pytestmark = [pytest.mark.real, pytest.mark.browser, pytest.mark.model]
 
 
 @pytest.fixture(scope="module")
-def walked(tmp_path_factory):
+def walked(chromium, tmp_path_factory):
     if not real_path.DATA.is_file():
         pytest.skip("the real data is not beside the project")
-    if labs.chromium() is None:
-        if os.environ.get("CI"):
-            pytest.fail("expected Chromium – found none – `make system` installs it")
-        pytest.skip("no Chromium is installed (`make system` installs it)")
     return real_path.run(tmp_path_factory.mktemp("real"), real_path.DATA)
 
 

@@ -238,7 +238,7 @@ class Session:
     def _known_unit(self, unit_id: object) -> str:
         if not isinstance(unit_id, str) or unit_id not in self._place:
             raise ActError(
-                f"deed: expected a unit of this session – found {str(unit_id)[:60]!r} – "
+                f"deed: expected one of the units to code – found {str(unit_id)[:60]!r} – "
                 f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
             )
         return unit_id
