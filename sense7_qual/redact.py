@@ -1,0 +1,5 @@
+"""Redaction: direct identifiers out of texts, before anybody reads or sends them."""
+
+from __future__ import annotations
+
+__all__: list[str] = []
