@@ -35,7 +35,18 @@ from sense7_qual.database import SCHEMA, sync_folder
 from sense7_qual.errors import CodebookError, StoreError, TableError, first_three
 from sense7_qual.tables import UNITS
 
-__all__ = ["Study", "acts_file", "acts_files", "create", "read", "read_codebooks", "read_units"]
+__all__ = [
+    "Study",
+    "acts_file",
+    "acts_files",
+    "codebooks_of",
+    "create",
+    "prepare",
+    "read",
+    "read_codebooks",
+    "read_units",
+    "units_of",
+]
 
 _STUDY: Final = "study.json"
 _UNITS: Final = "units.parquet"
@@ -66,15 +77,7 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
         `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
     """
     _refuse_existing(path)
-    units = _checked(units)
-    table = _parquet(units)
-    study = Study(
-        id=str(uuid.uuid4()),
-        schema=SCHEMA,
-        created=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        codebook=codebook.fingerprint,
-        units_sha256=hashlib.sha256(table).hexdigest(),
-    )
+    study, units, table = prepare(units, codebook)
     contents = {
         _STUDY: (json.dumps(asdict(study), indent=2) + "\n").encode(),
         _UNITS: table,
@@ -90,6 +93,26 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
             sync_folder(path.parent)
         finally:
             shutil.rmtree(building, ignore_errors=True)
+
+
+def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
+    """Return what a new study says of itself, its units by their contract, and their Parquet file.
+
+    Raises
+    ------
+    TableError
+        `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
+    """
+    units = _checked(units)
+    table = _parquet(units)
+    study = Study(
+        id=str(uuid.uuid4()),
+        schema=SCHEMA,
+        created=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        codebook=codebook.fingerprint,
+        units_sha256=hashlib.sha256(table).hexdigest(),
+    )
+    return study, units, table
 
 
 def read(path: Path) -> Study:
@@ -131,10 +154,21 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
     """
     with _refusing(path):
         table = (path / _UNITS).read_bytes()
+    return units_of(table, study, name=path.name)
+
+
+def units_of(table: bytes, study: Study, *, name: str) -> pd.DataFrame:
+    """Return the units of the Parquet file `table`, after checking it against the study's hash.
+
+    Raises
+    ------
+    StoreError
+        It is not the one that was written; the message calls the study `name`.
+    """
     found = hashlib.sha256(table).hexdigest()
     if found != study.units_sha256:
         raise StoreError(
-            f"study {path.name!r}: expected {_UNITS} as it was imported (sha256 {study.units_sha256[:12]}…) "
+            f"study {name!r}: expected {_UNITS} as it was imported (sha256 {study.units_sha256[:12]}…) "
             f"– found another file ({found[:12]}…) – put the original back: quotes count on its texts."
         )
     return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"))
@@ -150,10 +184,21 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     """
     with _refusing(path):
         contents = {file.stem: file.read_bytes() for file in sorted((path / _CODEBOOKS).glob("*.yaml"))}
-    found = {name: _codebook(path, name, content) for name, content in contents.items()}
+    return codebooks_of(contents, study, name=path.name)
+
+
+def codebooks_of(contents: Mapping[str, bytes], study: Study, *, name: str) -> dict[str, Codebook]:
+    """Return the codebooks that `contents` holds as YAML by fingerprint, each checked.
+
+    Raises
+    ------
+    StoreError
+        One is not the codebook that its fingerprint says, or the current one is missing.
+    """
+    found = {fingerprint: _codebook(name, fingerprint, content) for fingerprint, content in contents.items()}
     if study.codebook not in found:
         raise StoreError(
-            f"study {path.name!r}: expected its current codebook as {_CODEBOOKS}/{study.codebook}.yaml – "
+            f"study {name!r}: expected its current codebook as {_CODEBOOKS}/{study.codebook}.yaml – "
             f"found {first_three(found) or 'none'} – put that file back."
         )
     return found
@@ -286,7 +331,7 @@ def _read_back(folder: Path, units: pd.DataFrame) -> None:
         )
 
 
-def _codebook(path: Path, name: str, content: bytes) -> Codebook:
+def _codebook(study: str, name: str, content: bytes) -> Codebook:
     try:
         codebook = Codebook.from_yaml(content)
         found = codebook.fingerprint
@@ -294,7 +339,7 @@ def _codebook(path: Path, name: str, content: bytes) -> Codebook:
         found = f"no codebook ({type(error).__name__})"
     if found != name:
         raise StoreError(
-            f"study {path.name!r}: expected {_CODEBOOKS}/{name}.yaml to have the fingerprint in its name – "
+            f"study {study!r}: expected {_CODEBOOKS}/{name}.yaml to have the fingerprint in its name – "
             f"found {found} – put the original back; a changed codebook is a new version, not an edit of "
             "this file."
         )
