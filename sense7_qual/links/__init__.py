@@ -6,5 +6,7 @@ A link says that units with a code are rated higher or lower than units without 
 from __future__ import annotations
 
 from sense7_qual.links.effects import code_to_rating
+from sense7_qual.links.fitted import CumulativeModel
+from sense7_qual.links.mixed import cumulative_mixed
 
-__all__ = ["code_to_rating"]
+__all__ = ["CumulativeModel", "code_to_rating", "cumulative_mixed"]
