@@ -2,4 +2,18 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from sense7_qual.ratings.baselines import OrdinalRegression, ordinal_regression
+from sense7_qual.ratings.comparison import compare, cross_validate
+from sense7_qual.ratings.evaluation import Evaluation, evaluate, evaluate_runs
+from sense7_qual.ratings.truth import ground_truth
+
+__all__ = [
+    "Evaluation",
+    "OrdinalRegression",
+    "compare",
+    "cross_validate",
+    "evaluate",
+    "evaluate_runs",
+    "ground_truth",
+    "ordinal_regression",
+]
