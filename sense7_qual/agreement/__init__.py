@@ -31,6 +31,11 @@ from sense7_qual.agreement.pattern_counts import Patterns
 from sense7_qual.agreement.planning import UnitsNeeded, units_needed
 from sense7_qual.agreement.scales import icc, kendall_w, per_category
 from sense7_qual.agreement.second_opinion import cross_check
+from sense7_qual.agreement.segmentation import (
+    SegmentationAgreement,
+    boundary_similarity,
+    segmentation_agreement,
+)
 from sense7_qual.agreement.sets import (
     dice_distance,
     jaccard_distance,
@@ -51,10 +56,12 @@ __all__ = [
     "Estimate",
     "Gamma",
     "Patterns",
+    "SegmentationAgreement",
     "UnitizingAlphas",
     "UnitsNeeded",
     "alpha_u_2004",
     "alternative_annotator_test",
+    "boundary_similarity",
     "brennan_prediger",
     "by_code",
     "by_unit",
@@ -84,6 +91,7 @@ __all__ = [
     "per_category",
     "percent_agreement",
     "scott_pi",
+    "segmentation_agreement",
     "set_alpha",
     "span_agreement",
     "specific_agreement",

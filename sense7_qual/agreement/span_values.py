@@ -19,7 +19,16 @@ from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import Contract, require_column
 
-__all__ = ["SPANS", "Continuum", "continuum", "covered"]
+__all__ = [
+    "SPANS",
+    "Continuum",
+    "continuum",
+    "covered",
+    "finished_by",
+    "people",
+    "require_lengths",
+    "text_lengths",
+]
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -88,9 +97,9 @@ def continuum(
     finished every text of `lengths`. Spans on texts that their coder has not finished are left out, as are
     those of `consensus`, `majority` and `pooled`.
     """
-    size = _sizes(lengths)
-    spans = _placed(_people(SPANS.check(spans)), size)
-    finished = _finished(spans, size, coverage)
+    size = text_lengths(lengths)
+    spans = _placed(people(SPANS.check(spans)), size)
+    finished = finished_by(spans, size, coverage)
     # Coders and codes are those of the whole study, also where a text of theirs does not count.
     code, codes = pd.factorize(spans["code"])
     n_finished = finished.to_numpy(dtype=np.bool_).sum(axis=0)
@@ -118,11 +127,12 @@ def covered(line: Continuum, chosen: Truths) -> Truths:
     return np.asarray(np.cumsum(steps, axis=1)[:, :n_stretches] > 0)
 
 
-def _people(spans: pd.DataFrame) -> pd.DataFrame:
+def people(spans: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of persons and models, without those of `consensus`, `majority` and `pooled`."""
     return spans[~spans["coder"].isin(RESERVED_CODERS)]
 
 
-def _sizes(lengths: Lengths) -> pd.Series:
+def text_lengths(lengths: Lengths) -> pd.Series:
     """Return the texts' lengths by unit_id."""
     size = lengths if isinstance(lengths, pd.Series) else pd.Series(dict(lengths), dtype="object")
     size = size.set_axis(size.index.astype("string"))
@@ -141,14 +151,19 @@ def _sizes(lengths: Lengths) -> pd.Series:
     return numbers.astype("int64")
 
 
-def _placed(spans: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
-    """Return the spans with numbers for both ends, or say which do not lie in their text."""
-    unknown = spans.loc[~spans["unit_id"].isin(size.index), "unit_id"].unique()
+def require_lengths(rows: pd.DataFrame, size: pd.Series, *, frame_name: str) -> None:
+    """Raise `TableError` where rows are of a text that has no length."""
+    unknown = rows.loc[~rows["unit_id"].isin(size.index), "unit_id"].unique()
     if len(unknown):
         raise TableError(
-            f"spans: expected units with a length – found none for {first_three(unknown)} – add them to "
-            "lengths, or drop their spans."
+            f"{frame_name}: expected units with a length – found none for {first_three(unknown)} – add "
+            "them to lengths, or drop their rows."
         )
+
+
+def _placed(spans: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
+    """Return the spans with numbers for both ends, or say which do not lie in their text."""
+    require_lengths(spans, size, frame_name="spans")
     whole = (spans["start"].isna() & spans["end"].isna()).to_numpy(dtype=np.bool_)
     long = size.reindex(spans["unit_id"]).to_numpy(dtype=np.int64)
     start = np.where(whole, 0, spans["start"].fillna(-1)).astype(np.int64)
@@ -163,20 +178,15 @@ def _placed(spans: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
     return spans.assign(start=start, end=end)
 
 
-def _finished(spans: pd.DataFrame, size: pd.Series, coverage: pd.DataFrame | None) -> pd.DataFrame:
+def finished_by(spans: pd.DataFrame, size: pd.Series, coverage: pd.DataFrame | None) -> pd.DataFrame:
     """Return which coder (rows) finished which text (columns)."""
     if coverage is None:
         return pd.DataFrame(True, index=pd.Index(spans["coder"].unique()), columns=size.index)
     for name in ("unit_id", "coder"):
         require_column(coverage, name, frame_name="coverage")
     rows = _FINISHED.check(coverage[["unit_id", "coder"]].drop_duplicates())
-    rows = _people(rows)
-    unknown = rows.loc[~rows["unit_id"].isin(size.index), "unit_id"].unique()
-    if len(unknown):
-        raise TableError(
-            f"coverage: expected units with a length – found none for {first_three(unknown)} – add them to "
-            "lengths, or drop them."
-        )
+    rows = people(rows)
+    require_lengths(rows, size, frame_name="coverage")
     coder, coders = pd.factorize(rows["coder"])
     marked: npt.NDArray[Any] = np.zeros((len(coders), len(size)), dtype=np.bool_)
     marked[coder, size.index.get_indexer(pd.Index(rows["unit_id"]))] = True
