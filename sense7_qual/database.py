@@ -6,45 +6,50 @@ the coder. Quotes and memo texts stand apart in `texts`, under a salted hash: wh
 salt and text are emptied, the chain stays whole, and the hash alone cannot be guessed back to the words.
 
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
-What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself.
+What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself
+(`verification` compares the chains with the copies that were made of them). `chain` says how links are made,
+`migrations` how files of older versions are brought to today's tables.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
+import re
 import secrets
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import (
     Boolean,
     Column,
     Connection,
+    Dialect,
     Engine,
+    Executable,
     ForeignKey,
     Integer,
+    LargeBinary,
     MetaData,
     NullPool,
-    Row,
-    Select,
     Table,
     Text,
+    TypeDecorator,
     create_engine,
     event,
+    func,
     insert,
     select,
 )
 from sqlalchemy.exc import DBAPIError
 
 from sense7_qual.acts import Act
-from sense7_qual.errors import ActError, StoreError
+from sense7_qual.chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
+from sense7_qual.errors import StoreError
 
 __all__ = [
     "ACTS",
@@ -56,13 +61,17 @@ __all__ = [
     "create",
     "damaged",
     "find",
+    "loose",
+    "place",
     "problems",
     "read",
+    "read_chain",
+    "read_texts",
     "sync_folder",
     "transaction",
 ]
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """The version of the tables and of the study folder that this version of the package writes."""
 
 PRAGMAS: Final[dict[str, Any]] = {
@@ -72,6 +81,20 @@ PRAGMAS: Final[dict[str, Any]] = {
     "foreign_keys": 1,
     "trusted_schema": 0,  # a file from a stranger runs no functions
 }
+
+
+class _Bytes(TypeDecorator[str]):
+    """Text as UTF-8 bytes: PostgreSQL's text cannot hold NUL, which a participant's words may."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else value.encode()
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
+        return None if value is None else bytes(value).decode()
+
 
 _METADATA: Final = MetaData()
 
@@ -87,13 +110,13 @@ TEXTS: Final = Table(
     _METADATA,
     Column("text_hash", Text, primary_key=True),
     Column("salt", Text),  # salt and text are empty once the text is erased
-    Column("text", Text),
+    Column("text", Text().with_variant(_Bytes(), "postgresql")),
 )
 
 ACTS: Final = Table(
     "acts",
     _METADATA,
-    Column("seq", Integer, primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),  # counted by `add`, for each coder
     Column("act_id", Text, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
     Column("coder", Text, nullable=False),
@@ -111,17 +134,15 @@ ACTS: Final = Table(
     Column("target_kind", Text),
     Column("memo_id", Text),
     Column("text_hash", Text, ForeignKey("texts.text_hash")),
+    Column("branch", Text),  # of a merged act: the hash that it had in the copy it came from (`chain`)
+    Column("clock", Text),  # of a merged act: when it was done, counted along that copy
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
 )
 
-_BOOKKEEPING: Final = ("seq", "previous", "hash")
-_FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in _BOOKKEEPING)
-_OWN: Final = _FIELDS[:-1]  # what an act has as it is: all but text_hash
+_FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in BOOKKEEPING)
+_OWN: Final = tuple(name for name in _FIELDS if name not in ("text_hash", "branch", "clock"))
 _NOTHING: Final = dict.fromkeys(_FIELDS)
-_ROWS: Final = select(*(ACTS.c[name] for name in (*_BOOKKEEPING, *_FIELDS)))
-_TEXTS: Final = select(TEXTS.c.text_hash, TEXTS.c.salt, TEXTS.c.text)
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
 
 
 def create(path: Path, *, study: str, coder: str) -> None:
@@ -275,8 +296,11 @@ def damaged(path: Path, found: str) -> StoreError:
     )
 
 
-def check(connection: Connection, path: Path, *, study: str, coder: str) -> None:
-    """Raise `StoreError` where the file is not the acts file of this coder in this study."""
+def check(connection: Connection, path: Path, *, study: str, coder: str) -> int:
+    """Return the version of the file's tables; raise `StoreError` where it is not this coder's in this study.
+
+    A version later than `SCHEMA` can be read (`read` says how far), and is never written.
+    """
     meta: dict[str, str] = {row.name: row.value for row in connection.execute(select(META))}
     if meta.get("study") != study:
         raise StoreError(
@@ -287,14 +311,13 @@ def check(connection: Connection, path: Path, *, study: str, coder: str) -> None
         raise StoreError(
             f"{place(path)}: expected the acts of coder {coder!r} – found those of coder "
             f"{meta.get('coder')!r} – where {meta.get('coder')}.sqlite is missing, give the file that name; "
-            "where both are there, a sync client made a copy: move it out of the study and keep it."
+            "where both are there, a sync client made a copy: take in what is new in it with "
+            "store.merge(the copy's path), then move it out of the study and keep it."
         )
-    found = meta.get("schema", "")
-    if found != str(SCHEMA):
-        raise StoreError(
-            f"{place(path)}: expected tables of version {SCHEMA} – found version {found[:20]!r} – update "
-            "sense7_qual to the version that wrote them."
-        )
+    found = str(meta.get("schema", ""))
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", found):
+        raise damaged(path, f"tables of version {found[:20]!r}")
+    return int(found)
 
 
 def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) -> None:
@@ -302,17 +325,17 @@ def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) 
     if not acts:
         return
     last = connection.execute(select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)).first()
-    begin, previous = (last.seq, last.hash) if last else (0, _genesis(study, coder))
+    begin, previous = (last.seq, last.hash) if last else (0, genesis(study, coder))
     rows, texts = [], []
     for seq, act in enumerate(acts, start=begin + 1):
         fields = {name: value for name in _OWN if (value := getattr(act, name)) is not None}
         if act.text is not None:
             salt = secrets.token_hex(16)
-            fields["text_hash"] = _text_hash(salt, act.text)
+            fields["text_hash"] = text_hash(salt, act.text)
             texts.append({"text_hash": fields["text_hash"], "salt": salt, "text": act.text})
-        chained = _chained(previous, fields)
-        rows.append({**_NOTHING, **fields, "seq": seq, "previous": previous, "hash": chained})
-        previous = chained
+        link = chained(previous, fields)
+        rows.append({**_NOTHING, **fields, "seq": seq, "previous": previous, "hash": link})
+        previous = link
     if texts:
         connection.execute(insert(TEXTS), texts)
     connection.execute(insert(ACTS), rows)
@@ -323,35 +346,71 @@ def find(connection: Connection, path: Path, act_ids: Iterable[str]) -> dict[str
     wanted = sorted(set(act_ids))
     found: dict[str, Act] = {}
     for begin in range(0, len(wanted), 500):  # well under SQLite's limit of parameters
-        chunk = _ROWS.where(ACTS.c.act_id.in_(wanted[begin : begin + 500]))
-        rows = connection.execute(chunk).all()
-        hashes = TEXTS.c.text_hash.in_([row.text_hash for row in rows])
-        texts = _read_texts(connection, path, _TEXTS.where(hashes))
-        found |= {row.act_id: _act(row, path, texts) for row in rows}
+        chunk = select(ACTS).where(ACTS.c.act_id.in_(wanted[begin : begin + 500]))
+        rows = connection.execute(chunk).mappings().all()
+        hashes = TEXTS.c.text_hash.in_([row["text_hash"] for row in rows])
+        found |= {act.act_id: act for act in loose(connection, path, rows, select(TEXTS).where(hashes))}
+    return found
+
+
+def loose(
+    connection: Connection, path: Path, rows: Iterable[Mapping[Any, Any]], texts: Executable
+) -> list[Act]:
+    """Return the acts of `rows` that are no whole chain, each checked against its own hash."""
+    words = read_texts(connection, path, texts)
+    found = []
+    for row in rows:
+        # One link alone: as if the chain began at it.
+        names, alone = list(row.keys()), [tuple({**row, "seq": 1}.values())]
+        (link,) = links(names, alone, words, first=row["previous"], broken=partial(damaged, path))
+        found.append(cast(Act, link.act))
     return found
 
 
 def read(connection: Connection, path: Path, *, study: str, coder: str) -> list[Act]:
     """Return the coder's acts in order, after checking the chain and every text against its hash.
 
+    Of a file that a later version wrote, acts of kinds that this version does not know are left out.
+
     Raises
     ------
     StoreError
         An act or a text is not what was written, or acts are missing.
     """
-    texts = _read_texts(connection, path, _TEXTS)
-    acts: list[Act] = []
-    last = _genesis(study, coder)
-    for number, row in enumerate(connection.execute(_ROWS.order_by(ACTS.c.seq)), start=1):
-        if row[0] != number or row[1] != last:
-            raise damaged(path, f"a break in the chain at act {number}")
-        acts.append(_act(row, path, texts))
-        last = row[2]
+    acts, merged = [], False
+    for link in _links(connection, path, study=study, coder=coder):
+        merged = merged or link.merged
+        if link.act is not None:
+            acts.append(link.act)
+    if merged:  # rare: then the order needs the whole chain
+        chain = ordered(read_chain(connection, path, study=study, coder=coder))
+        return [link.act for link in chain if link.act is not None]
+    return acts
+
+
+def read_chain(connection: Connection, path: Path, *, study: str, coder: str) -> list[Link]:
+    """Return the coder's links in the order of the chain, each checked; errors as of `read`."""
+    return list(_links(connection, path, study=study, coder=coder))
+
+
+def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Iterator[Link]:
+    newer = check(connection, path, study=study, coder=coder) > SCHEMA
+    texts = read_texts(connection, path, select(TEXTS))
+    # The driver's own rows, with the columns that this file has: an older or later version has others.
+    found = connection.exec_driver_sql("SELECT * FROM acts ORDER BY seq")
+    names, rows = list(found.keys()), cast(Iterable[Sequence[Any]], found.cursor)
+    if not set(BOOKKEEPING) <= set(names):
+        raise damaged(path, "acts without a chain")
+    number, place, ids = 0, names.index("act_id") if "act_id" in names else 0, set()
+    first = genesis(study, coder)
+    for link in links(names, rows, texts, first=first, broken=partial(damaged, path), newer=newer):
+        number += 1
+        ids.add(link.row[place])
+        yield link
     # The count walks another tree of the file (the index), so a page that lost its tail shows.
     counted = connection.exec_driver_sql("SELECT count(*) FROM acts").scalar_one()
-    if not counted == len(acts) == len({act.act_id for act in acts}):
-        raise damaged(path, f"{len(acts)} acts where {counted} different ones are indexed")
-    return acts
+    if not counted == number == len(ids):
+        raise damaged(path, f"{number} acts where {counted} different ones are indexed")
 
 
 def problems(connection: Connection) -> str:
@@ -360,54 +419,12 @@ def problems(connection: Connection) -> str:
     return "" if found == ["ok"] else f"{len(found)} faults in SQLite's own check of the file"
 
 
-def _read_texts(connection: Connection, path: Path, query: Select[Any]) -> dict[str, str | None]:
+def read_texts(connection: Connection, path: Path, query: Executable) -> dict[str, str | None]:
     """Return the texts by their hash, each checked; an erased one is None."""
     texts: dict[str, str | None] = {}
-    for text_hash, salt, text in connection.execute(query):
+    for found, salt, text in connection.execute(query):
         erased = salt is None and text is None
-        if not erased and _text_hash(salt, text) != text_hash:
+        if not erased and text_hash(salt, text) != found:
             raise damaged(path, "a quote or memo that is not the one that was written")
-        texts[text_hash] = text
+        texts[found] = text
     return texts
-
-
-def _act(row: Row[Any], path: Path, texts: Mapping[str, str | None]) -> Act:
-    """Return the act of a row that its hash vouches for.
-
-    The text of an erased memo is empty: the memo has ended, its act stays.
-    """
-    seq, previous, chained, *values = tuple(row)
-    fields = {name: value for name, value in zip(_FIELDS, values, strict=True) if value is not None}
-    if chained != _chained(previous, fields):
-        raise damaged(path, f"another content than was written in act {seq}")
-    text_hash = fields.pop("text_hash", None)
-    if text_hash is not None and text_hash not in texts:
-        raise damaged(path, f"no quote or memo text where act {seq} has one")
-    text = None if text_hash is None else texts[text_hash]
-    try:
-        return Act(**fields, text="" if text is None and fields["kind"] == "memo" else text)
-    except ActError as error:
-        raise damaged(path, f"an act {seq} that cannot be one") from error
-
-
-def _genesis(study: str, coder: str) -> str:
-    return _sha256(_encode({"study": study, "coder": coder, "schema": SCHEMA}))
-
-
-def _chained(previous: str, fields: dict[str, Any]) -> str:
-    """Return the hash of an act: over the hash before it and the fields that it has, as canonical JSON."""
-    try:
-        return _sha256(previous + _encode(fields))
-    except TypeError:
-        return ""  # bytes or nothing where text was written: no recorded hash equals this
-
-
-def _text_hash(salt: str, text: str) -> str:
-    try:
-        return _sha256(salt + text)
-    except TypeError:
-        return ""
-
-
-def _sha256(content: str) -> str:
-    return hashlib.sha256(content.encode()).hexdigest()

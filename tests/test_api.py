@@ -28,8 +28,8 @@ MODULES = sorted(
 
 # The modules that make up a public one. They are no promise to anybody, but hold to the same form.
 PARTS = {
-    "assignment", "cells", "columns", "database", "diagnostic_figures", "drawing", "files", "quotes",
-    "resampling", "results", "sense7_workbook", "study", "typeset",
+    "assignment", "cells", "chain", "columns", "database", "diagnostic_figures", "drawing", "files",
+    "migrations", "quotes", "resampling", "results", "sense7_workbook", "study", "typeset",
 }  # fmt: skip
 
 

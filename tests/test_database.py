@@ -172,7 +172,7 @@ TAMPERED = {
     "a text gone": "DELETE FROM texts WHERE text LIKE 'It listen%'",
     "another study": "UPDATE meta SET value = 'another' WHERE name = 'study'",
     "another coder": "UPDATE meta SET value = 'ben' WHERE name = 'coder'",
-    "a later version": "UPDATE meta SET value = '2' WHERE name = 'schema'",
+    "no version": "UPDATE meta SET value = 'r' WHERE name = 'schema'",
     "no meta": "DELETE FROM meta",
     "no tables": "DROP TABLE acts",
 }

@@ -18,7 +18,7 @@ LAYERS = {
     2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "redact", "sense7_workbook"],
     3: ["adjudication", "agreement", "links", "ratings", "themes"],
     4: ["diagnostic_figures", "drawing", "figures", "quotes", "report", "results", "typeset"],
-    5: ["database", "models", "store", "study", "widgets"],
+    5: ["chain", "database", "migrations", "models", "store", "study", "widgets"],
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 
@@ -35,8 +35,10 @@ PARTS = {
     "diagnostic_figures": {"drawing", "results"},
     "figures": {"diagnostic_figures", "drawing", "results"},
     "report": {"quotes", "results", "typeset"},
-    "study": {"database"},
-    "store": {"database", "study"},
+    "database": {"chain"},
+    "migrations": {"database"},
+    "study": {"database", "migrations"},
+    "store": {"database", "migrations", "study"},
 }
 
 # Databases, browsers, networks, models: the business of layer 5 alone.

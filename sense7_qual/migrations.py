@@ -1,0 +1,84 @@
+"""Older and newer acts files: which version a file has, and how it is brought to today's tables.
+
+=======  ==========================================================================================
+version  tables
+=======  ==========================================================================================
+1        meta, texts, acts
+2        acts also has `branch` and `clock`, which merged acts have (`chain`)
+=======  ==========================================================================================
+
+Reading changes no file: the columns that an older version lacks are missing in its acts. A file is migrated
+where its coder's next act is written, in the same transaction, so that a crash leaves it as it was or as it
+shall be. A file of a later version is read as far as it is understood, and never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, inspect, update
+
+from sense7_qual.database import META, SCHEMA, damaged, place
+from sense7_qual.errors import StoreError
+
+__all__ = ["STEPS", "migrate", "newer", "structure"]
+
+STEPS: Final[Mapping[int, tuple[str, ...]]] = {
+    1: ("ALTER TABLE acts ADD COLUMN branch TEXT", "ALTER TABLE acts ADD COLUMN clock TEXT"),
+}
+"""What brings the tables of a version to the next one. A step that was released is never changed."""
+
+
+def migrate(connection: Connection, path: Path, version: int) -> None:
+    """Bring the tables of an acts file of `version` to today's; the transaction must be one that writes.
+
+    Raises
+    ------
+    StoreError
+        A later version of the package wrote the file; it is left as it is.
+    """
+    if version > SCHEMA:
+        raise StoreError(newer(place(path), version))
+    if version == SCHEMA:
+        return
+    for number in range(version, SCHEMA):
+        for statement in STEPS[number]:
+            connection.exec_driver_sql(statement)
+    connection.execute(update(META).where(META.c.name == "schema").values(value=str(SCHEMA)))
+
+
+def newer(what: str, version: int) -> str:
+    """Return the sentence about a study or file that a later version wrote."""
+    return (
+        f"{what}: expected version {SCHEMA} at most – found version {version}, which can be read as far as "
+        "it is understood and not be written – update sense7_qual (pip install -U sense7_qual)."
+    )
+
+
+def structure(connection: Connection, path: Path) -> dict[str, object]:
+    """Return the tables of an acts file with their columns, keys and constraints, in a form to compare.
+
+    Raises
+    ------
+    StoreError
+        It has no such tables.
+    """
+    inspector = inspect(connection)
+    found: dict[str, object] = {}
+    for table in sorted(inspector.get_table_names()):
+        columns = sorted(
+            (str(column["name"]), str(column["type"]), bool(column["nullable"]), str(column["default"]))
+            for column in inspector.get_columns(table)
+        )
+        unique = sorted(tuple(each["column_names"]) for each in inspector.get_unique_constraints(table))
+        foreign = sorted(
+            (*each["constrained_columns"], each["referred_table"], *each["referred_columns"])
+            for each in inspector.get_foreign_keys(table)
+        )
+        key = inspector.get_pk_constraint(table)["constrained_columns"]
+        found[table] = (columns, unique, foreign, key)
+    if not {"acts", "meta", "texts"} <= set(found):
+        raise damaged(path, "no tables of an acts file")
+    return found
