@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual.errors import QualError
+from sense7_qual.links.cumulative import Floats
+from sense7_qual.links.observed import Observed
 
-__all__ = ["CumulativeModel"]
+__all__ = ["CumulativeModel", "Estimates", "fitted", "unfitted"]
+
+_FEW_CLUSTERS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,12 +49,14 @@ class CumulativeModel:
         The clusters' variance is estimated as 0: the model is that without random intercepts.
     reason : str or None
         Why there are no estimates: `no_complete_rows`, `constant_rating`, `one_cluster`,
-        `collinear_predictors` (see `dependent`), `separation` (an estimate would be infinite),
-        `no_variation_within_clusters` (every cluster has one rating alone: its variance would be infinite),
-        `not_converged`.
+        `collinear_predictors` (see `dependent`), `separation` (an estimate would be infinite: the predictors,
+        or predictors and clusters, tell some levels apart perfectly, or all but), `not_converged`,
+        `no_variation_within_clusters` (every cluster has one level alone: its variance would be infinite).
     cautions : tuple of str
         What to know of estimates that there are: `few_clusters` (fewer than 10), `clusters_of_one` (no
-        cluster has two rows: no random intercept is estimated), `zero_variance` (see `boundary`).
+        cluster has two rows: no random intercept is estimated), `zero_variance` (see `boundary`),
+        `coarse_quadrature` (with many more nodes an estimate would move by more than a tenth of its standard
+        error: take more).
     dependent : tuple of str
         Predictors that are constant, or linear combinations of those before them.
     link : str
@@ -141,3 +149,83 @@ class CumulativeModel:
         ends = {"odds_ratio": "coefficient", "low": "low", "high": "high"}
         ratios = {name: np.exp(found[end].to_numpy()) for name, end in ends.items()}
         return pd.DataFrame(ratios, index=found.index).assign(p=found["p"])
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """What a search found, in the predictors' own units: thresholds, coefficients, and perhaps the sd."""
+
+    values: Floats
+    covariance: Floats
+    log_likelihood: float
+    gradient_norm: float
+    cautions: tuple[str, ...] = ()
+
+
+def fitted(
+    rows: Observed, found: Estimates, *, link: str, quadrature: int | None, random: bool
+) -> CumulativeModel:
+    """Return the model of what was found; `random`: with random intercepts, whose variance may be 0."""
+    from scipy import special
+
+    names, n_thresholds, q = _pairs(rows), len(rows.labels) - 1, len(rows.names)
+    sd = found.values[n_thresholds + q :]
+    estimates = found.values[n_thresholds : n_thresholds + q]
+    errors = np.sqrt(np.diag(found.covariance))[n_thresholds : n_thresholds + q]
+    degrees = float(len(rows.sizes) - 1)
+    labels = [*names, *rows.names, *["cluster_sd"] * len(sd)]
+    index = pd.Index(rows.names, name="predictor", dtype=object)
+    deviation = float(sd.sum()) if random else np.nan
+    cautions = {
+        "few_clusters": len(rows.sizes) < _FEW_CLUSTERS,
+        "clusters_of_one": rows.sizes.max() == 1,
+        "zero_variance": deviation == 0,
+    }
+    return dataclasses.replace(
+        unfitted(rows, None, link=link, quadrature=quadrature),
+        coefficients=pd.Series(estimates, index, name="coefficient"),
+        standard_errors=pd.Series(errors, index, name="standard_error"),
+        p_values=pd.Series(2 * special.stdtr(degrees, -np.abs(estimates / errors)), index, name="p"),
+        thresholds=pd.Series(found.values[:n_thresholds], pd.Index(names, name="levels"), name="threshold"),
+        covariance=pd.DataFrame(found.covariance, index=labels, columns=labels),
+        cluster_variance=deviation**2,
+        cluster_sd=deviation,
+        log_likelihood=found.log_likelihood,
+        degrees_of_freedom=degrees,
+        converged=True,
+        gradient_norm=found.gradient_norm,
+        boundary=deviation == 0,
+        cautions=(*(name for name, holds in cautions.items() if holds), *found.cautions),
+    )
+
+
+def unfitted(rows: Observed, reason: str | None, *, link: str, quadrature: int | None) -> CumulativeModel:
+    """Return the model without estimates, and why."""
+    index, names = pd.Index(rows.names, name="predictor", dtype=object), _pairs(rows)
+    labels = [*names, *rows.names]
+    return CumulativeModel(
+        coefficients=pd.Series(np.nan, index, name="coefficient"),
+        standard_errors=pd.Series(np.nan, index, name="standard_error"),
+        p_values=pd.Series(np.nan, index, name="p"),
+        thresholds=pd.Series(np.nan, pd.Index(names, name="levels", dtype=object), name="threshold"),
+        covariance=pd.DataFrame(np.nan, index=labels, columns=labels),
+        cluster_variance=np.nan,
+        cluster_sd=np.nan,
+        log_likelihood=np.nan,
+        n=rows.n,
+        n_missing=rows.n_missing,
+        n_clusters=len(rows.sizes),
+        degrees_of_freedom=np.nan,
+        converged=False,
+        gradient_norm=np.nan,
+        boundary=False,
+        reason=reason,
+        cautions=(),
+        dependent=rows.dependent,
+        link=link,
+        quadrature=quadrature,
+    )
+
+
+def _pairs(rows: Observed) -> list[str]:
+    return [f"{low}|{high}" for low, high in zip(rows.labels, rows.labels[1:], strict=False)]

@@ -17,8 +17,11 @@ __all__ = ["Maximum", "fixed_maximum", "mixed_maximum"]
 # The gradient is differentiated by one-sided steps: it is exact to about 1e-12, predictors are in standard
 # deviations, so this step leaves the Hessian six digits.
 _STEP: Final = 1e-7
-_NEAR: Final = 1e-3
+_NEAR: Final = 1e-5
 """Where the search stops and Newton's last steps take over: the largest element of the gradient."""
+_ROUNDS: Final = 3
+_SAME: Final = 1e-6
+"""Where Newton's steps moved the parameters by more, the Hessian is taken anew where they ended."""
 _SOLVED: Final = 1e-7
 """The largest element of the gradient at a maximum, per root of the number of rows."""
 
@@ -95,21 +98,29 @@ class _Search:
         return self._ended(natural)
 
     def _ended(self, natural: Floats) -> Maximum:
-        hessian = _differentiated(self._gradient, natural)
-        slope = self._gradient(natural)
+        for _ in range(_ROUNDS):
+            hessian, before = _differentiated(self._gradient, natural), natural
+            natural, slope = self._polished(natural, hessian)
+            if np.abs(natural - before).max() <= _SAME:
+                break
+        last = self._integral(natural, self.quadrature)
+        norm = float(np.abs(slope).max())
+        solved = norm <= _SOLVED * np.sqrt(self.patterns.count.sum())
+        proper = bool(np.linalg.eigvalsh(hessian).max() < 0)
+        return Maximum(self._parameters(natural), last.log_likelihood, hessian, norm, solved and proper)
+
+    def _polished(self, natural: Floats, hessian: Floats) -> tuple[Floats, Floats]:
+        """Take the last steps by Newton's method, as long as they flatten the gradient."""
+        slope, inverse = self._gradient(natural), _inverted(-hessian)
         for _ in range(10):
-            tried = natural + _inverted(-hessian) @ slope
+            tried = natural + inverse @ slope
             if (np.diff(tried[: self.n_thresholds]) <= 0).any():
                 break
             after = self._gradient(tried)
             if not np.abs(after).max() < np.abs(slope).max():
                 break
             natural, slope = tried, after
-        last = self._integral(natural, self.quadrature)
-        norm = float(np.abs(slope).max())
-        solved = norm <= _SOLVED * np.sqrt(self.patterns.count.sum())
-        proper = bool(np.linalg.eigvalsh(hessian).max() < 0)
-        return Maximum(self._parameters(natural), last.log_likelihood, hessian, norm, solved and proper)
+        return natural, slope
 
     def _parameters(self, natural: Floats) -> Parameters:
         coefficients = natural[self.n_thresholds : len(natural) - self.mixed]

@@ -54,6 +54,27 @@ class Observed:
         return np.bincount(self.cluster).astype(np.int64)
 
     @property
+    def scale(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of each predictor."""
+        return self.predictors.mean(axis=0), self.predictors.std(axis=0)
+
+    @property
+    def scaled(self) -> Floats:
+        """The predictors centred and in standard deviations (n, predictors)."""
+        mean, sd = self.scale
+        return (self.predictors - mean) / sd
+
+    def unscaling(self, *, extra: int = 0) -> Floats:
+        """Return the matrix that takes thresholds, coefficients and `extra` others to the own units."""
+        mean, sd = self.scale
+        n_thresholds = len(self.labels) - 1
+        matrix = np.eye(n_thresholds + len(sd) + extra)
+        inner = slice(n_thresholds, n_thresholds + len(sd))
+        matrix[inner, inner] = np.diag(1 / sd)
+        matrix[:n_thresholds, inner] = mean / sd
+        return matrix
+
+    @property
     def dependent(self) -> tuple[str, ...]:
         """Predictors that are constant, or a linear combination of those before them."""
         if not self.n:
