@@ -3,9 +3,9 @@
 An `Act` is one recorded deed of one person. Acts are only ever added; what stands now (codings, coverage,
 memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
 
-=========  ===================================================================================
+========== ===================================================================================
 kind       deed
-=========  ===================================================================================
+========== ===================================================================================
 apply      a code is put on a unit or a span of it (again: replaces its valence and confidence)
 remove     that coding is taken away
 finish     the coder has decided on the unit; every code not applied is thereby coded absent
@@ -14,7 +14,10 @@ memo       a note on a unit, a code or the study (again with its `memo_id`: repl
 rule       an adjudicator decides whether a code applies to a unit
 undo       the act `target` is taken back
 redo       the act `target` is done again
-=========  ===================================================================================
+open_round the lead opens a round: its units, coders and codebook (`rounds.open_round`)
+unblind    the lead lets the coders see each other's acts of a round; it cannot be undone
+revise     the lead changes the codebook of the study (`Store.revise`)
+========== ===================================================================================
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, Contract
 __all__ = [
     "CONFIDENCES",
     "KINDS",
+    "LEAD_KINDS",
     "RESERVED_CODERS",
     "Act",
     "Record",
@@ -52,7 +56,10 @@ __all__ = [
     "undo",
 ]
 
-KINDS: Final = ("apply", "remove", "finish", "reopen", "memo", "rule", "undo", "redo")
+LEAD_KINDS: Final = ("open_round", "unblind", "revise")
+"""What the lead does for the whole team: seen by everybody at once, and never undone."""
+
+KINDS: Final = ("apply", "remove", "finish", "reopen", "memo", "rule", "undo", "redo", *LEAD_KINDS)
 CONFIDENCES: Final = ("sure", "unsure")
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
 """Names of computed decisions, which no person can take as a pseudonym."""
@@ -93,7 +100,8 @@ class Act:
     target_kind, memo_id : str, optional
         What a memo is about, and which memo it revises.
     text : str, optional
-        The memo, or the quote of a span. Kept apart from the act in the store.
+        The memo, the quote of a span, or what a round or a revision consists of. Kept apart from the act in
+        the store.
 
     Raises
     ------
@@ -164,6 +172,9 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "rule": ("unit_id", "code", "applied"),
     "undo": ("target",),
     "redo": ("target",),
+    "open_round": ("round", "text"),
+    "unblind": ("round",),
+    "revise": ("text",),
 }
 
 
@@ -415,12 +426,15 @@ def fold(acts: Iterable[Act]) -> Record:
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
     """Return what the act decides about, and whether something stands there after it."""
     if act.kind in ("apply", "remove"):
-        return ("coding", act.coder, act.unit_id, act.code, act.start, act.end), act.kind == "apply"
+        coding = ("coding", act.coder, act.unit_id, act.code, act.start, act.end, act.round)
+        return coding, act.kind == "apply"
     if act.kind in ("finish", "reopen"):
         return ("coverage", act.coder, act.unit_id, act.round), act.kind == "finish"
     if act.kind == "memo":
         return ("memo", act.coder, act.memo_id), bool(act.text)
-    return ("ruling", act.coder, act.unit_id, act.code), True
+    if act.kind == "rule":
+        return ("ruling", act.coder, act.unit_id, act.code), True
+    return (act.kind, act.act_id), True
 
 
 def _frame(rows: Sequence[tuple[object, ...]], contract: Contract) -> pd.DataFrame:
@@ -446,7 +460,15 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
             f"{kind}: expected an act that did something – found an act of kind {act.kind!r} – "
             "name the act that it was about."
         )
-    return Act(kind=kind, target=act.act_id, unit_id=act.unit_id, **_stamp(act.coder, codebook, act_id, at))
+    if act.kind in LEAD_KINDS:
+        raise ActError(
+            f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
+            "team has seen stays seen; open another round, or revise the codebook again."
+        )
+    return Act(
+        kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,
+        **_stamp(act.coder, codebook, act_id, at),
+    )  # fmt: skip
 
 
 def _whole(value: Any, name: str) -> int:

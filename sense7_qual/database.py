@@ -41,7 +41,6 @@ from sqlalchemy import (
     TypeDecorator,
     create_engine,
     event,
-    func,
     insert,
     select,
 )

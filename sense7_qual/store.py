@@ -11,14 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from sense7_qual import database, study
+from sense7_qual import database, migrations, postgresql, server, study
 from sense7_qual.acts import KINDS, Act, check_coder, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 __all__ = ["Store"]
 
@@ -36,13 +39,15 @@ class Store:
     Parameters
     ----------
     path : str or Path
-        The study folder that `Store.create` made.
+        The study folder that `Store.create` made, or the address of a study in PostgreSQL, such as
+        ``"postgresql://ana@db.example.org/lab?study=pilot"`` (without a password: that comes from
+        ``PGPASSWORD``, the keyring or ``~/.pgpass``).
 
     Raises
     ------
     StoreError
-        The folder is no study, was written by a newer version, or its units or codebooks are not what was
-        written.
+        There is no study (or none for this role), it was written by a newer version, its units or
+        codebooks are not what was written, or the server cannot be reached.
 
     Examples
     --------
@@ -64,17 +69,31 @@ class Store:
     Store(1 units, 7 codes, 1 coders)
     """
 
-    __slots__ = ("_codebooks", "_study", "_texts", "_units", "path")
+    __slots__ = ("_codebooks", "_server", "_study", "_texts", "_units", "path")
 
-    path: Path
-    """The study folder."""
+    path: Path | str
+    """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).absolute()
-        self._study = study.read(self.path)
-        self._units = study.read_units(self.path, self._study)
-        self._codebooks = study.read_codebooks(self.path, self._study)
+        self._server = server.connect(str(path)) if server.is_address(path) else None
+        if self._server is not None:
+            self.path = self._server.address
+            self._study, self._units, self._codebooks = postgresql.read(self._server)
+        else:
+            self.path = Path(path).absolute()
+            self._study = study.read(self._folder)
+            self._units = study.read_units(self._folder, self._study)
+            self._codebooks = study.read_codebooks(self._folder, self._study)
         self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
+
+    @property
+    def _folder(self) -> Path:
+        if not isinstance(self.path, Path):
+            raise StoreError(
+                "store: expected a study in a folder – found one in PostgreSQL – this is done there by the "
+                "database's own tools (pg_dump for a backup)."
+            )
+        return self.path
 
     @classmethod
     def create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
@@ -85,7 +104,9 @@ class Store:
         Parameters
         ----------
         path : str or Path
-            Where the study shall be; nothing, or an empty folder, may be there.
+            Where the study shall be: a folder, where nothing or an empty one may be yet; or an address in
+            PostgreSQL, whose role becomes the lead (`add_coder`). A superuser also closes the statistics of
+            that database to the coders, so give the study a database of its own.
         units : DataFrame
             One row per unit, as `corpus.read` returns them; every text must be there and not be empty.
         codebook : Codebook
@@ -98,6 +119,9 @@ class Store:
         TableError
             `units` is not what its contract says.
         """
+        if server.is_address(path):
+            postgresql.create(server.connect(str(path)), units=units, codebook=codebook)
+            return cls(path)
         path = Path(path).absolute()
         study.create(path, units=units, codebook=codebook)
         return cls(path)
@@ -122,8 +146,42 @@ class Store:
 
     @property
     def coders(self) -> tuple[str, ...]:
-        """The pseudonyms of the coders who have an acts file, sorted."""
-        return tuple(path.stem for path in study.acts_files(self.path))
+        """The pseudonyms of the coders of whom there are acts to be read here, sorted."""
+        if self._server is not None:
+            return postgresql.coders(self._server)
+        return tuple(path.stem for path in study.acts_files(self._folder))
+
+    def add_coder(self, coder: str, *, role: str | None = None, lead: bool = False) -> None:
+        """Let the PostgreSQL role `role` code as `coder` in this study, blind to the others.
+
+        Only the lead's role can do this: the one that made the study, and those that were added with `lead`.
+        A role sees and adds the acts of its own coders, and sees of others what the lead has unblinded.
+
+        Parameters
+        ----------
+        coder : str
+            The pseudonym.
+        role : str, optional
+            By default the lead's own role (for the codings of a model, say). A role that does not exist is
+            made, without a password: an administrator sets one with psql's ``\\password``.
+        lead : bool
+            Whether the role leads as well: it then sees everything, opens and unblinds rounds, revises the
+            codebook and adds coders.
+
+        Raises
+        ------
+        ActError
+            The pseudonym cannot be one, or differs from a recorded one in upper and lower case only.
+        StoreError
+            The calling role does not lead, `role` is one that cannot be kept blind, the coder has another
+            role already, or the study is a folder, where every coder simply has a file.
+        """
+        if self._server is None:
+            raise StoreError(
+                "add_coder: expected a study in PostgreSQL – found a folder – nothing is needed there: the "
+                "first act of a coder makes their file, and a coder is blind to the files they are not sent."
+            )
+        postgresql.add_coder(self._server, self._known_as(coder), role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
         """Record `acts` of one coder, all or none, and return how many were new.
@@ -153,16 +211,23 @@ class Store:
         if not batch:
             return 0
         coder = _one_coder(batch)
+
+        def record(connection: Connection, path: Path) -> int:
+            version = database.check(connection, path, study=self._study.id, coder=coder)
+            migrations.migrate(connection, path, version)
+            named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
+            new = _new_acts(batch, database.find(connection, path, named))
+            database.add(connection, new, study=self._study.id, coder=coder)
+            return len(new)
+
+        if self._server is not None:
+            return postgresql.write(self._server, coder, record)
         path = self._acts_file(coder)
         if not path.exists():
             _new_acts(batch, {})  # refuse before a file is made
             database.create(path, study=self._study.id, coder=coder)
         with database.transaction(path, writes=True) as connection:
-            database.check(connection, path, study=self._study.id, coder=coder)
-            named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
-            new = _new_acts(batch, database.find(connection, path, named))
-            database.add(connection, new, study=self._study.id, coder=coder)
-        return len(new)
+            return record(connection, path)
 
     def acts(self, *, coder: str | None = None, kind: str | None = None) -> list[Act]:
         """Return the recorded acts, each coder's in the order in which they were recorded.
@@ -189,8 +254,12 @@ class Store:
                 f"acts: expected kind out of {', '.join(KINDS)} – found {kind!r} – "
                 f"{did_you_mean(kind, KINDS)}"
             )
-        files = study.acts_files(self.path) if coder is None else [self._acts_file(coder)]
-        read = [act for path in files if path.exists() for act in self._read(path)]
+        if self._server is not None:
+            named = self.coders if coder is None else [self._known_as(coder)]
+            read = [act for one in named for act in self._fetched(self._server, one)]
+        else:
+            files = study.acts_files(self._folder) if coder is None else [self._acts_file(coder)]
+            read = [act for path in files if path.exists() for act in self._read(path)]
         return read if kind is None else _of_kind(read, kind)
 
     def codings(self, *, coder: str | None = None) -> pd.DataFrame:
@@ -219,10 +288,14 @@ class Store:
         StoreError
             The units or a codebook are not what was written, so that no act could be judged.
         """
-        found = study.read(self.path)
-        study.read_units(self.path, found)
-        study.read_codebooks(self.path, found)
-        rows = [(path.stem, *self._verified(path)) for path in study.acts_files(self.path)]
+        if self._server is not None:
+            postgresql.read(self._server)
+            rows = [(coder, *self._verified_there(self._server, coder)) for coder in self.coders]
+        else:
+            found = study.read(self._folder)
+            study.read_units(self._folder, found)
+            study.read_codebooks(self._folder, found)
+            rows = [(path.stem, *self._verified(path)) for path in study.acts_files(self._folder)]
         frame = pd.DataFrame(rows, columns=["coder", "n_acts", "ok", "problem"])
         return frame.astype({"coder": "string", "n_acts": "Int64", "ok": "bool", "problem": "string"})
 
@@ -235,10 +308,23 @@ class Store:
             return None, False, str(error)
         return n_acts, not problem, problem
 
+    def _verified_there(self, there: server.Server, coder: str) -> tuple[int | None, bool, str]:
+        try:
+            return len(self._fetched(there, coder)), True, ""
+        except StoreError as error:
+            return None, False, str(error)
+
     def _read(self, path: Path) -> list[Act]:
         with database.transaction(path) as connection:
             database.check(connection, path, study=self._study.id, coder=path.stem)
             found = database.read(connection, path, study=self._study.id, coder=path.stem)
+        return self._with_true_quotes(found, path)
+
+    def _fetched(self, there: server.Server, coder: str) -> list[Act]:
+        found = postgresql.acts(there, coder, study=self._study.id)
+        return self._with_true_quotes(found, Path(there.name) / coder)
+
+    def _with_true_quotes(self, found: list[Act], path: Path) -> list[Act]:
         for act in found:
             if act.kind == "apply" and act.text is not None and act.text != _words(act, self._texts):
                 raise database.damaged(path, f"another quote than unit {act.unit_id!r} has")
@@ -246,6 +332,9 @@ class Store:
 
     def _acts_file(self, coder: str) -> Path:
         """Return where the coder's acts are, or will be."""
+        return study.acts_file(self._folder, self._known_as(coder))
+
+    def _known_as(self, coder: str) -> str:
         check_coder(coder)
         # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
         same = [name for name in self.coders if name.casefold() == coder.casefold() and name != coder]
@@ -254,7 +343,7 @@ class Store:
                 f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
                 f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
             )
-        return study.acts_file(self.path, coder)
+        return coder
 
 
 def _of_kind(acts: Sequence[Act], kind: str) -> list[Act]:

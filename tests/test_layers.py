@@ -18,7 +18,18 @@ LAYERS = {
     2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "redact", "sense7_workbook"],
     3: ["adjudication", "agreement", "links", "ratings", "themes"],
     4: ["diagnostic_figures", "drawing", "figures", "quotes", "report", "results", "typeset"],
-    5: ["chain", "database", "migrations", "models", "store", "study", "widgets"],
+    5: [
+        "chain",
+        "database",
+        "migrations",
+        "models",
+        "postgresql",
+        "row_security",
+        "server",
+        "store",
+        "study",
+        "widgets",
+    ],
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 
@@ -38,7 +49,10 @@ PARTS = {
     "database": {"chain"},
     "migrations": {"database"},
     "study": {"database", "migrations"},
-    "store": {"database", "migrations", "study"},
+    "row_security": {"database"},
+    "server": {"database"},
+    "postgresql": {"database", "row_security", "server", "study"},
+    "store": {"database", "migrations", "postgresql", "server", "study"},
 }
 
 # Databases, browsers, networks, models: the business of layer 5 alone.
