@@ -1,11 +1,13 @@
-"""Models as callables: sentence embeddings that run on this machine, without a network.
+"""Models as callables: sentence embeddings on this machine, and language models behind an address.
 
-Everything below this package takes a model as a plain function (`embed(texts)` gives an array), so a
-study can bring its own; `embedder` makes one from the shipped model or from a folder.
+Everything below this package takes a model as a plain function (`embed(texts)` gives an array,
+`chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them.
 """
 
 from __future__ import annotations
 
+from sense7_qual.models.client import Chat, Estimate, Usage, chat
 from sense7_qual.models.embeddings import Embedder, embedder
+from sense7_qual.models.endpoint import EndpointError, NoAnswer
 
-__all__ = ["Embedder", "embedder"]
+__all__ = ["Chat", "Embedder", "EndpointError", "Estimate", "NoAnswer", "Usage", "chat", "embedder"]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from sense7_qual.errors import StoreError
 
-__all__ = ["VectorCache"]
+__all__ = ["VectorCache", "read_or_make_key"]
 
 Vector = npt.NDArray[np.float32]
 
@@ -66,7 +66,7 @@ class VectorCache:
     def __post_init__(self) -> None:
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            key = _read_or_make_key(self.folder / "key")
+            key = read_or_make_key(self.folder / "key")
             (self.folder / "vectors.sqlite").touch(mode=0o600)
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
@@ -116,7 +116,7 @@ class VectorCache:
         )
 
 
-def _read_or_make_key(path: Path) -> bytes:
+def read_or_make_key(path: Path) -> bytes:
     """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one."""
     if not path.exists():
         handle, written = tempfile.mkstemp(dir=path.parent)  # mode 0600
