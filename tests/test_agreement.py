@@ -410,7 +410,10 @@ def test_reasons_where_numbers_are_missing() -> None:
     assert result.loc["same", "percent"] == 1.0
     told = result[["alpha_low", "alpha_high", "n_boot", "n_undefined"]].notna()
     assert told.loc["fine"].all()
-    assert not told.drop(index="fine").any(axis=None)
+    assert told.loc["perfect", ["alpha_low", "alpha_high"]].all()
+    assert told.loc["rare", ["alpha_low", "alpha_high"]].all()
+    assert not told.drop(index="fine")[["n_boot", "n_undefined"]].any(axis=None)
+    assert not told.loc[["same", "alone"]].any(axis=None)
     one = pd.Series("p1", index=[f"u{i:04d}" for i in range(30)])
     clustered = agreement.by_code(decisions_of(one_off), cluster=one, n_boot=200, seed=1).iloc[0]
     assert (clustered["reason"], clustered["n_clusters"]) == ("one_cluster", 1)
@@ -423,9 +426,9 @@ def test_undefined_resamples_are_counted() -> None:
     rng = np.random.default_rng(8)
     resamples = [table[:, rng.integers(0, 12, 12)] for _ in range(4000)]
     expected = np.mean([np.ptp(resample) == 0 for resample in resamples])
-    row = agreement.by_code(decisions_of(table), n_boot=40_000, seed=1).iloc[0]
+    found = agreement.estimate(table, "krippendorff_alpha", level="nominal", ci="unit", n_boot=40_000, seed=1)
     assert expected > 0
-    assert row["n_undefined"] / row["n_boot"] == pytest.approx(expected, abs=0.0006)
+    assert found.n_undefined / found.n_boot == pytest.approx(expected, abs=0.0006)
 
 
 def test_resampling_patterns_is_resampling_clusters() -> None:

@@ -236,7 +236,7 @@ def test_the_same_seed_gives_the_same_interval() -> None:
 
 SAME, PERFECT = np.ones((2, 30)), np.tile([0.0, 1.0], (2, 15))
 RARE = np.zeros((2, 30))
-RARE[0, :4], RARE[1, :3] = 1, 1
+RARE[0, :2], RARE[1, :1] = 1, 1
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ RARE[0, :4], RARE[1, :3] = 1, 1
         (np.array([[1.0, np.nan], [np.nan, 0.0]]), {}, "no_pairable_units"),
         (np.array([[1.0, 0.0]]), {}, "one_coder"),
         (SAME, {}, "no_variation"),
-        (PERFECT, {}, "no_disagreement"),
+        (PERFECT, {"ci": "gwet"}, "no_disagreement"),
         (np.array([[1.0], [0.0]]), {}, "one_unit"),
         (np.tile([[0.0], [1.0]], 10), {}, "one_pattern"),
         (RARE, {}, "few_units"),
@@ -263,6 +263,59 @@ def test_reasons_where_there_is_no_interval(
     found = agreement.estimate(table, "krippendorff_alpha", level="nominal", n_boot=50, **options)
     assert found.reason == reason
     assert np.isnan([found.low, found.high, found.standard_error, found.p_below_667]).all()
+
+
+def test_perfect_agreement_has_a_lower_limit() -> None:
+    """Down to the alpha at which as many units without disagreement have a chance of 2.5 %."""
+    found = agreement.estimate(PERFECT, "krippendorff_alpha", level="nominal")
+    disagreement = (1 - found.low) * 0.5  # half of the pairs would differ by chance
+    assert (1 - disagreement) ** 30 == pytest.approx(0.025, rel=1e-12)
+    assert (found.estimate, found.high, found.reason) == (1.0, 1.0, "no_disagreement")
+    assert np.isnan([found.standard_error, found.p_below_667]).all()
+    percent = agreement.estimate(PERFECT, "percent_agreement")
+    assert percent.low**30 == pytest.approx(0.025, rel=1e-12)
+    assert np.isnan(agreement.estimate(PERFECT, "gwet_ac").low)  # another idea of chance: no limit known
+    clustered = agreement.estimate(
+        PERFECT, "krippendorff_alpha", level="nominal", cluster=np.arange(30) // 5, seed=1
+    )
+    assert (clustered.n_clusters, clustered.n_boot, clustered.high) == (6, None, 1.0)
+    assert ((1 + clustered.low) / 2) ** 6 == pytest.approx(0.025, rel=1e-12)
+
+
+def test_no_agreement_on_a_rare_value_leaves_room_above() -> None:
+    """Eight units in which one coder found it and no one else: how many agreed ones could be missing?"""
+    table = np.zeros((2, 60))
+    table[0, :4], table[1, 4:8] = 1, 1
+    found = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+    agreed = 1 - 0.025 ** (1 / 8)
+    assert found.high == pytest.approx(1 - (1 - found.estimate) * (1 - agreed) / (1 + agreed))
+    table[:, 8] = 1
+    seen = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+    assert seen.estimate > found.estimate
+
+
+def test_few_clusters_are_left_out_in_turn() -> None:
+    rng = np.random.default_rng(12)
+    table = study(rng, 40, 0.6, FIVE)
+    number = np.arange(40) // 8
+    found = agreement.estimate(table, "krippendorff_alpha", level="interval", cluster=number, seed=1)
+    without = [agreement.krippendorff_alpha(table[:, number != one], level="interval") for one in range(5)]
+    spread = np.square(np.array(without) - np.mean(without)).sum()
+    assert found.standard_error == pytest.approx(np.sqrt(4 / 5 * spread), rel=1e-9)
+    assert (found.reason, found.n_boot, found.n_clusters) == ("few_clusters", None, 5)
+    assert found.low < found.estimate < found.high
+
+
+@pytest.mark.parametrize(("size", "within"), [(1, (0.92, 0.98)), (2, (0.92, 0.99))])
+def test_intervals_of_twenty_units_cover(size: int, within: tuple[float, float]) -> None:
+    """Whatever was observed: also where the coders never disagreed."""
+    rng, covered = np.random.default_rng(13), []
+    for _ in range(400):
+        table = study(rng, 20, 0.6, [0.7, 0.3])
+        options = {} if size == 1 else {"cluster": np.arange(20) // size, "seed": 1, "n_boot": 200}
+        found = agreement.estimate(table, "krippendorff_alpha", level="nominal", **options)
+        covered.append(found.low <= 0.6 <= found.high)
+    assert within[0] <= np.mean(covered) <= within[1]
 
 
 @pytest.mark.parametrize(

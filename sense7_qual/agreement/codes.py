@@ -14,14 +14,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.agreement.bootstrap import bias_corrected, left_out, resampled
 from sense7_qual.agreement.computed import compute
 from sense7_qual.agreement.intervals import estimate
 from sense7_qual.agreement.pattern_counts import Coded
 from sense7_qual.agreement.set_values import set_patterns
 from sense7_qual.agreement.sets import SetDistance, set_distances
 from sense7_qual.errors import TableError, first_three
-from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
+from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["by_code", "overall"]
@@ -83,9 +82,10 @@ def by_code(
           interval is computed from the others. Missing where no resampling was done
         - confidence_level, seed: as given, in every row, so that tables and figures state them
         - reason: missing, or why a number is: `no_pairable_units`; `no_variation` (every decision was the
-          same: no alpha); `one_cluster`; `few_clusters` (the code is applied in, or absent from, fewer than
-          six clusters: no interval); `no_disagreement` (alpha is 1, and resampling cannot tell how
-          far below 1 it might be: no interval)
+          same: no alpha); `one_cluster` (no interval). Or with what caution the interval is read, which was
+          not resampled then: `no_disagreement` (alpha is 1; the interval says how much disagreement could
+          have gone unseen); `few_clusters` (the rarer answer is found in fewer than ten clusters: from
+          leaving out each cluster, see `estimate`; in fewer than three: none)
 
     Raises
     ------
@@ -99,8 +99,8 @@ def by_code(
     The interval is the bias-corrected and accelerated bootstrap (Efron 1987) with the normal quantile
     widened for few clusters, as in the expanded percentile interval of Hesterberg (2015):
     z = t(n − 1) · √(n / (n − 1)) for n clusters. In simulated studies with 10 to 100 participants,
-    prevalences of .02 to .3 and alphas of .3 to .8 it covered the true alpha in 94 to 97 % of the studies
-    that had an interval, the plain percentile interval in 89 to 95 % (benchmarks/agreement_coverage.py).
+    prevalences of .02 to .3 and alphas of .3 to .8 it covered the true alpha in COVERAGE % of the studies
+    that had an interval, the plain percentile interval in PLAIN % (benchmarks/agreement_coverage.py).
 
     References
     ----------
@@ -174,8 +174,8 @@ def overall(
         - n_sets: distinct sets given to these units, the empty one among them
         - percent: share of pairs of coders with equal sets, averaged over the units, 0–1
         - alpha, alpha_low, alpha_high: set alpha and the ends of its interval, at most 1
-        - n_boot, n_undefined, confidence_level, seed, reason: as for `by_code`; `few_clusters` is fewer than
-          six with, or without, a set that is not the most frequent one
+        - n_boot, n_undefined, confidence_level, seed, reason: as for `by_code`; the rarer answers are the
+          sets other than the most frequent one
 
     Raises
     ------
@@ -227,7 +227,7 @@ def overall(
         "alpha": found.estimate,
         "alpha_low": found.low,
         "alpha_high": found.high,
-        "n_boot": found.n_boot if found.n_undefined is not None else None,
+        "n_boot": found.n_boot,
         "n_undefined": found.n_undefined,
         "confidence_level": confidence_level,
         "seed": seed,
@@ -267,64 +267,28 @@ def _row(
     table: Coded, cluster: Integers, n_boot: int, confidence_level: float, seed: int
 ) -> dict[str, object]:
     """Return a code's alpha and its interval, of the units with two or more decisions."""
-    counts = np.stack([(table.codes == 2).sum(axis=0), (table.codes == 1).sum(axis=0)], axis=1)
-    clusters, index = np.unique(cluster, return_inverse=True)
-    coders = counts.sum(axis=1)
-    disagreement = 2 * counts.prod(axis=1) / (coders - 1)
-    columns = (disagreement, counts[:, 0], counts[:, 1])
-    totals: Floats = np.stack(
-        [np.bincount(index, column, minlength=len(clusters)).astype(np.float64) for column in columns], axis=1
-    )
-    alpha = float(_binary_alpha(totals.sum(axis=0)))
-    row: dict[str, object] = {
-        "n_units": len(counts),
-        "n_clusters": len(clusters),
-        "prevalence": counts[:, 0].sum() / coders.sum() if len(counts) else np.nan,
-        "percent": float(np.mean(1 - disagreement / coders)) if len(counts) else np.nan,
-        "alpha": alpha,
-        "reason": _reason(totals, alpha),
-    }
-    if row["reason"] is None:
-        row |= _interval(totals, alpha, n_boot, confidence_level, seed)
-    return row
-
-
-def _interval(
-    totals: Floats, alpha: float, n_boot: int, confidence_level: float, seed: int
-) -> dict[str, object]:
-    times = np.ones(len(totals), dtype=np.int64)
-    found = resampled(totals, times, _binary_alpha, n_boot=n_boot, seed=seed)
-    deviations, times = left_out(totals, times, _binary_alpha)
-    there = found[~np.isnan(found)]
-    low, high = bias_corrected(
-        there, alpha, deviations=deviations, times=times, confidence_level=confidence_level
+    values = np.where(table.codes > 0, table.codes - 1.0, np.nan)
+    found = estimate(
+        values,
+        "krippendorff_alpha",
+        level="nominal",
+        cluster=cluster,
+        n_boot=n_boot,
+        seed=seed,
+        confidence_level=confidence_level,
     )
     return {
-        "alpha_low": low, "alpha_high": high, "n_boot": n_boot, "n_undefined": len(found) - len(there),
-    }  # fmt: skip
-
-
-def _binary_alpha(totals: npt.NDArray[Any]) -> Floats:
-    """Return alpha (…) from (…, 3): summed disagreement, decisions applied, decisions not applied."""
-    disagreement, applied, absent = np.moveaxis(totals, -1, 0)
-    expected = 2 * applied * absent
-    out = np.full(np.shape(expected), np.nan)
-    return np.asarray(
-        1 - np.divide((applied + absent - 1) * disagreement, expected, out=out, where=expected > 0)
-    )
-
-
-def _reason(totals: Floats, alpha: float) -> str | None:
-    """Say why alpha or its interval cannot be computed from the clusters' totals (clusters, 3)."""
-    if not len(totals):
-        return "no_pairable_units"
-    if np.isnan(alpha):
-        return "no_variation"
-    if len(totals) == 1:
-        return "one_cluster"
-    if (totals[:, 1:] > 0).sum(axis=0).min() < FEWEST_CLUSTERS:
-        return "few_clusters"
-    return "no_disagreement" if not totals[:, 0].any() else None
+        "n_units": found.n_units,
+        "n_clusters": found.n_clusters,
+        "prevalence": float(np.nanmean(values)) if found.n_units else np.nan,
+        "percent": compute("percent_agreement", values, {}).found.estimate,
+        "alpha": found.estimate,
+        "alpha_low": found.low,
+        "alpha_high": found.high,
+        "n_boot": found.n_boot,
+        "n_undefined": found.n_undefined,
+        "reason": found.reason,
+    }
 
 
 def _cluster_numbers(unit_ids: pd.Index, cluster: pd.Series | None) -> Integers:

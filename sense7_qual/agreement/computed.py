@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.agreement import totals
+from sense7_qual.agreement.few import Evidence
 from sense7_qual.agreement.pattern_counts import (
     Coded,
     Patterns,
@@ -28,7 +29,7 @@ from sense7_qual.agreement.weights import Level, Metric, check_level
 from sense7_qual.agreement.wide import WideAlpha, wide_alpha
 from sense7_qual.errors import QualError, TableError, did_you_mean
 
-__all__ = ["STATISTICS", "Computed", "coders_of", "compute", "has_other", "reason_why", "values_of"]
+__all__ = ["STATISTICS", "Computed", "coders_of", "compute", "evidence", "reason_why", "values_of"]
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -55,6 +56,8 @@ STATISTICS: Final[Mapping[str, Callable[..., Totals]]] = {
 
 _BY_CODER: Final = frozenset({"cohen_kappa", "scott_pi", "conger_kappa", "light_kappa"})
 _TWO_CODERS: Final = frozenset({"cohen_kappa", "scott_pi"})
+_OTHER_CHANCE: Final = frozenset({"brennan_prediger", "gwet_ac", "specific_agreement"})
+"""Coefficients whose chance agreement is not that of the values that were given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +65,16 @@ class Computed:
     """A coefficient of one table.
 
     `found` is the coefficient; `n_units` how many units have a value, `n_pairable` two or more, `n_coders`
-    how many coders gave a value in those (None where the table does not say). `n_other` is how many of those
-    units have a value that is not the most frequent one: a coefficient rests on them. `coded` is the table as
-    it was counted, and `group` (units,) which row of `found` each of its units has, −1 for none; both None
-    where patterns were given.
+    how many coders gave a value in those (None where the table does not say). `rests_on` is what those units
+    say of how sure the coefficient is. `coded` is the table as it was counted, and `group` (units,) which row
+    of `found` each of its units has, −1 for none; both None where patterns were given.
     """
 
     found: Totals | WideAlpha
     n_units: int
     n_pairable: int
     n_coders: int | None
-    n_other: int
+    rests_on: Evidence
     coded: Coded | None
     group: Integers | None
 
@@ -138,32 +140,56 @@ def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any])
         n_units=int(patterns.n_units.sum()),
         n_pairable=int(paired.n_units.sum()),
         n_coders=n_coders,
-        n_other=_others(paired),
+        rests_on=_of_paired(statistic, paired),
         coded=None,
         group=None,
     )
 
 
-def _others(paired: Patterns) -> int:
-    """Return how many units have a value that is not the most frequent one."""
+def _of_paired(statistic: str, paired: Patterns) -> Evidence:
+    given = paired.marginals
     if not len(paired.n_units):
-        return 0
-    most = int(paired.marginals.argmax())
-    return int(paired.n_units[paired.n_values > paired.counts[:, most]].sum())
+        return Evidence(groups=0, other=0, agreed=0, n_values=len(given), unequal=0.0)
+    others = paired.n_values - paired.counts[:, int(given.argmax())]
+    return Evidence(
+        groups=int(paired.n_units.sum()),
+        other=int(paired.n_units[others >= 1].sum()),
+        agreed=int(paired.n_units[others >= 2].sum()),
+        n_values=int(np.count_nonzero(given)),
+        unequal=_unequal(statistic, given),
+    )
 
 
-def has_other(codes: npt.NDArray[Any]) -> Truths:
-    """Return which units of a coded table (coders, units) have a value that is not the most frequent one."""
-    if not codes.any():
-        return np.zeros(codes.shape[1], dtype=np.bool_)
-    most = np.bincount(codes[codes > 0]).argmax()
-    return np.asarray(((codes > 0) & (codes != most)).any(axis=0))
+def evidence(
+    statistic: str, codes: npt.NDArray[Any], n_categories: int, cluster: Integers | None
+) -> Evidence:
+    """Return what units (coders, units) with two or more values say, or their clusters (units,)."""
+    given = np.bincount(codes[codes > 0], minlength=n_categories + 1)[1:]
+    most = int(given.argmax()) + 1 if given.any() else 0
+    others = values_of(codes) - values_of(codes == most)
+    number = np.arange(codes.shape[1]) if cluster is None else cluster
+    return Evidence(
+        groups=len(np.unique(number)),
+        other=len(np.unique(number[others >= 1])),
+        agreed=len(np.unique(number[others >= 2])),
+        n_values=int(np.count_nonzero(given)),
+        unequal=_unequal(statistic, given),
+    )
 
 
-def values_of(table: Coded) -> Integers:
-    """Return how many values each unit of a coded table has (units,)."""
-    n_values = np.zeros(table.codes.shape[1], dtype=np.int64)
-    for row in table.codes:
+def _unequal(statistic: str, given: npt.NDArray[Any]) -> float:
+    """Return the share of pairs that differ by chance, 0 where the coefficient has another idea of chance."""
+    if statistic == "percent_agreement":
+        return 1.0
+    if statistic in _OTHER_CHANCE or not given.any():
+        return 0.0
+    return float(1 - np.square(given / given.sum()).sum())
+
+
+def values_of(codes: npt.NDArray[Any]) -> Integers:
+    """Return how many values each unit has (units,), of codes (coders, units) with 0 for none."""
+    n_values = np.zeros(codes.shape[1], dtype=np.int64)
+    for row in codes:
         n_values += row > 0
     return n_values
 
@@ -177,7 +203,7 @@ def coders_of(table: Coded, n_values: Integers) -> int:
 
 
 def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Computed:
-    n_values = values_of(table)
+    n_values = values_of(table.codes)
     pairable = n_values >= 2
     counted = _counted(statistic, table, pairable)
     size = len(table.categories)
@@ -193,7 +219,7 @@ def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Compu
         n_units=int((n_values > 0).sum()),
         n_pairable=int(pairable.sum()),
         n_coders=coders_of(table, n_values),
-        n_other=int(has_other(table.codes[:, pairable]).sum()),
+        rests_on=evidence(statistic, table.codes[:, pairable], len(table.categories), None),
         coded=counted,
         group=group,
     )

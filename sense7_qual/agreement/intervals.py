@@ -7,7 +7,7 @@ one participant are not independent of each other: give `cluster` where they hav
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -22,12 +22,19 @@ from sense7_qual.agreement.bootstrap import (
     resampled_wide,
     summed,
 )
-from sense7_qual.agreement.computed import Computed, coders_of, compute, has_other, values_of
+from sense7_qual.agreement.computed import Computed, coders_of, compute, evidence, values_of
+from sense7_qual.agreement.few import (
+    FEWEST,
+    RESAMPLED_FROM,
+    Evidence,
+    freedom,
+    logarithmic,
+    without_disagreement,
+)
 from sense7_qual.agreement.pattern_counts import Coded, Patterns, coded, known_coders
 from sense7_qual.agreement.totals import Totals
-from sense7_qual.agreement.wide import WideAlpha
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
-from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
+from sense7_qual.resampling import check_resampling
 
 __all__ = ["Estimate", "Method", "estimate"]
 
@@ -79,10 +86,11 @@ class Estimate:
         where there is no distribution.
     reason : str or None
         Why a number is missing: `no_pairable_units`, `one_coder`, `no_variation` (no coefficient);
-        `no_disagreement` (the coefficient is 1, and how far below 1 it might be cannot be told), `one_unit`,
-        `few_units` (fewer than six have a value other than the most frequent one), `one_pattern` (all units
-        are the same), `one_cluster`, `few_clusters` (fewer than six with, or
-        without, the values that are not the most frequent one), `few_coders` (no interval).
+        `one_unit`, `few_units` (fewer than three have a value other than the most frequent one),
+        `one_pattern` (all units are the same), `one_cluster`, `few_coders` (no interval). Or why the
+        interval is not the usual one: `no_disagreement` (the coefficient is 1; the interval says how much
+        disagreement could have gone unseen), `few_clusters` (fewer than ten have a value other than the most
+        frequent one: the interval is from leaving out each cluster; fewer than three: none).
     """
 
     estimate: float
@@ -124,10 +132,11 @@ def estimate(
         One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
     ci : {"analytic", "cluster", "unit", "gwet", "kalpha", "coders"}, optional
         - analytic (default without `cluster`): from the influence of each unit, on the scale of
-          log(1 − coefficient), with Student's t. The degrees of freedom are one less than the units that have
-          a value other than the most frequent one: a rare code rests on few units. For independent units;
+          log(1 − coefficient), with Student's t; its degrees of freedom are Satterthwaite's, because a rare
+          value rests on few units. For independent units;
         - cluster (default with `cluster`): whole clusters are resampled; bias-corrected and accelerated,
-          widened for few clusters (see `by_code`);
+          widened for few clusters (see `by_code`). Where fewer than ten clusters have a value other than the
+          most frequent one there is too little to resample: then as for analytic, each cluster left out;
         - unit: the same with units as clusters;
         - gwet: Gwet's linearisation, estimate ± t · standard error, cut off at 1, for comparison with his
           software. It takes the numbers of units with one and with two values as given, which makes
@@ -163,13 +172,16 @@ def estimate(
     Notes
     -----
     The influence of a unit is what leaving it out changes, in tables of up to 1,000 units, and the derivative
-    beyond, which is the same but for terms of 1/n. How often the intervals cover the truth is simulated in
+    beyond, which is the same but for terms of 1/n. Two limits are binomial (Clopper & Pearson): how far below
+    1 a coefficient may be where no unit shows disagreement, and how high it may be where no unit shows
+    agreement on the rarer of two values. How often the intervals cover the truth is simulated in
     benchmarks/agreement_coverage.py.
 
     References
     ----------
     Influence function: Hampel (1974), JASA 69, 383–393. Gwet (2008), British Journal of Mathematical and
-    Statistical Psychology 61, 29–48. Krippendorff (2013), Bootstrapping distributions for alpha. Bootstrap:
+    Statistical Psychology 61, 29–48. Satterthwaite (1946), Biometrics Bulletin 2, 110–114. Clopper & Pearson
+    (1934), Biometrika 26, 404–413. Krippendorff (2013), Bootstrapping distributions for alpha. Bootstrap:
     see `by_code`. Jackknife: Efron (1982), The Jackknife, the Bootstrap and Other Resampling Plans.
 
     Examples
@@ -194,15 +206,13 @@ def estimate(
     known: dict[str, Any] = {"reason": computed.reason}
     number: Integers | None = None
     if settings.ci == "cluster":
-        number, known["n_clusters"], few = _clusters(table, cluster, computed)
-        known["reason"] = known["reason"] or few
-    if known["reason"] is None and settings.ci != "coders" and 1 - value < _EQUAL:
-        known["reason"] = "no_disagreement"
+        number, known["n_clusters"], seen = _clusters(table, cluster, computed, settings.statistic)
+        computed = replace(computed, rests_on=seen)
     if known["reason"] is None:
         known |= _interval(computed, table, number, settings)
     n_coders = computed.n_coders
     if n_coders is None and isinstance(table, Coded):
-        n_coders = coders_of(table, values_of(table))
+        n_coders = coders_of(table, values_of(table.codes))
     return Estimate(
         estimate=value,
         n_units=computed.n_units,
@@ -260,9 +270,9 @@ def _settings(
 
 
 def _clusters(
-    table: Coded | Patterns, cluster: object, computed: Computed
-) -> tuple[Integers, int, str | None]:
-    """Return the number of each unit's cluster, how many clusters count, and whether they are too few."""
+    table: Coded | Patterns, cluster: object, computed: Computed, statistic: str
+) -> tuple[Integers, int, Evidence]:
+    """Return the number of each unit's cluster, how many clusters count, and what they say."""
     if isinstance(table, Patterns) or computed.coded is None or computed.group is None:
         raise QualError(
             "estimate: expected a table (coders, units) with clusters – found patterns, which do not say "
@@ -284,17 +294,9 @@ def _clusters(
         )
     numbers = np.full(len(labels), -1, dtype=np.int64)
     numbers[counted] = pd.factorize(labels[counted].astype(str), sort=True)[0]
-    return numbers, *_enough(computed.coded, numbers)
-
-
-def _enough(table: Coded, numbers: Integers) -> tuple[int, str | None]:
-    """Return how many clusters have units with two values, and whether they can carry an interval."""
-    pairable = (table.codes > 0).sum(axis=0) >= 2
-    n_clusters = len(np.unique(numbers[pairable]))
-    if n_clusters < 2:
-        return n_clusters, "one_cluster" if n_clusters else None
-    n_other = len(np.unique(numbers[pairable][has_other(table.codes[:, pairable])]))
-    return n_clusters, "few_clusters" if n_other < FEWEST_CLUSTERS else None
+    pairable = values_of(computed.coded.codes) >= 2
+    seen = evidence(statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable])
+    return numbers, seen.groups, seen
 
 
 # ---- methods ------------------------------------------------------------------------------------------
@@ -303,79 +305,101 @@ def _enough(table: Coded, numbers: Integers) -> tuple[int, str | None]:
 def _interval(
     computed: Computed, table: Coded | Patterns, number: Integers | None, settings: _Settings
 ) -> dict[str, Any]:
-    if settings.ci == "analytic":
-        return _analytic(computed, settings)
-    if settings.ci == "gwet":
-        return _gwet(computed, settings)
     if settings.ci == "coders":
         return _coders(computed, table, settings)
+    seen = computed.rests_on
+    if seen.groups < 2:
+        return {"reason": "one_unit" if number is None else "one_cluster"}
+    if 1 - computed.found.estimate < _EQUAL:
+        return _nothing_disputed(seen, settings)
+    if settings.ci == "gwet":
+        return _gwet(computed, settings)
     if settings.ci == "kalpha":
         level, n_boot, seed = settings.options["level"], settings.n_boot, settings.seed or 0
         found = resampled_pairs(table, level, n_boot=n_boot, seed=seed)
         tail = (1 - settings.confidence_level) / 2
         low, high = np.quantile(found, [tail, 1 - tail])
         return _of_resamples(found, (float(low), float(high)), settings)
+    if settings.ci != "unit" and seen.other < FEWEST:
+        return {"reason": "few_units" if number is None else "few_clusters"}
+    if settings.ci == "analytic":
+        return _left_out(computed, None, settings)
+    if settings.ci == "cluster" and seen.other < RESAMPLED_FROM:
+        return _left_out(computed, number, settings) | {"reason": "few_clusters"}
     return _bootstrap(computed, number, settings)
 
 
-def _analytic(computed: Computed, settings: _Settings) -> dict[str, Any]:
-    """The influence function, with Student's t, on the scale of log(1 − coefficient)."""
-    found, n = computed.found, int(computed.found.n_units.sum())
-    if computed.n_pairable < 2:
-        return {"reason": "one_unit"}
-    if computed.n_other < FEWEST_CLUSTERS:
-        return {"reason": "few_units"}
-    if n <= _LEFT_OUT:
-        error = float(np.sqrt((n - 1) / n * _spread_without(found)))
-    else:
-        error = float(np.sqrt(found.n_units @ np.square(found.influence() / n)))
+def _nothing_disputed(seen: Evidence, settings: _Settings) -> dict[str, Any]:
+    found: dict[str, Any] = {"reason": "no_disagreement"}
+    if settings.ci in ("analytic", "cluster"):
+        found["low"], found["high"] = without_disagreement(seen, settings.confidence_level)
+    return found
+
+
+def _left_out(computed: Computed, number: Integers | None, settings: _Settings) -> dict[str, Any]:
+    """Leave out each unit, or each cluster: Student's t on the scale of log(1 − coefficient)."""
+    deviations, times = _deviations(computed, number)
+    n = int(times.sum())
+    error = float(np.sqrt((n - 1) / n * (times @ np.square(deviations))))
     if not error >= _EQUAL:
         return {"reason": "one_pattern"}
-    return _students(found.estimate, error, computed.n_other - 1, settings.confidence_level, logarithm=True)
+    from scipy import special
+
+    degrees, value = freedom(deviations, times), computed.found.estimate
+    apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
+    ends = logarithmic(value, error, degrees, computed.rests_on, settings.confidence_level)
+    return _known(error, ends, [float(special.stdtr(degrees, t)) for t in apart])
 
 
-def _spread_without(found: Totals | WideAlpha) -> float:
-    """Return the sum of squares of the coefficients without each of the units, about their mean."""
+def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, Integers]:
+    """Return how far the coefficient falls without each group, and how many groups there are of each."""
+    found = computed.found
     if isinstance(found, Totals):
-        deviations, times = left_out(found.rows, found.n_units, found.value)
-        return float(times @ np.square(deviations))
-    units = found.n_units.astype(np.float64)
-    without = np.array([found.at(units - one) for one in np.eye(len(units))])
-    return float(found.n_units @ np.square(without - found.n_units @ without / found.n_units.sum()))
+        if number is not None and computed.group is not None:
+            rows = summed(found.rows, computed.group[computed.group >= 0], number[computed.group >= 0])
+            return left_out(rows, np.ones(len(rows), dtype=np.int64), found.value)
+        if found.n_units.sum() <= _LEFT_OUT:
+            return left_out(found.rows, found.n_units, found.value)
+    elif number is None and found.n_units.sum() <= _LEFT_OUT:
+        units = found.n_units.astype(np.float64)
+        without = np.array([found.at(units - one) for one in np.eye(len(units))])
+        return np.average(without, weights=units) - without, found.n_units
+    n = int(found.n_units.sum())
+    influence = found.influence() / n
+    if number is not None and computed.group is not None:
+        counted = computed.group >= 0
+        of_clusters = np.bincount(number[counted], influence[computed.group[counted]]).astype(np.float64)
+        return of_clusters, np.ones(len(of_clusters), dtype=np.int64)
+    return influence, found.n_units
 
 
 def _gwet(computed: Computed, settings: _Settings) -> dict[str, Any]:
     found = computed.found
     n = int(found.n_units.sum())
-    if n < 2:
-        return {"reason": "one_unit"}
     spread = found.n_units @ np.square(found.influence(conditional=True))
     error = float(np.sqrt(spread / (n * (n - 1))))
-    return _students(found.estimate, error, n - 1, settings.confidence_level, logarithm=False)
+    return _students(found.estimate, error, n - 1, settings.confidence_level)
 
 
-def _students(
-    value: float, error: float, freedom: int, confidence_level: float, *, logarithm: bool
-) -> dict[str, Any]:
-    """Return Student's interval and shares below the conventions, of the coefficient or of log(1 − it)."""
+def _students(value: float, error: float, degrees: int, confidence_level: float) -> dict[str, Any]:
+    """Return Student's interval of the coefficient itself, and its shares below the conventions."""
     from scipy import special
 
-    t = special.stdtrit(freedom, (1 + confidence_level) / 2)
-    if logarithm:
-        scale = error / (1 - value)
-        low, high = (1 - (1 - value) * np.exp(sign * t * scale) for sign in (1, -1))
-        below = [special.stdtr(freedom, np.log((1 - value) / (1 - c)) / scale) for c in _CONVENTIONS]
+    t = special.stdtrit(degrees, (1 + confidence_level) / 2)
+    if error:
+        below = [float(special.stdtr(degrees, (c - value) / error)) for c in _CONVENTIONS]
     else:
-        low, high = value - t * error, min(1.0, value + t * error)
-        below = [
-            special.stdtr(freedom, (c - value) / error) if error else float(c > value) for c in _CONVENTIONS
-        ]
+        below = [float(c > value) for c in _CONVENTIONS]
+    return _known(error, (float(value - t * error), float(min(1.0, value + t * error))), below)
+
+
+def _known(error: float, ends: tuple[float, float], below: Sequence[float]) -> dict[str, Any]:
     return {
-        "low": float(low),
-        "high": float(high),
+        "low": ends[0],
+        "high": ends[1],
         "standard_error": error,
-        "p_below_667": float(below[0]),
-        "p_below_800": float(below[1]),
+        "p_below_667": below[0],
+        "p_below_800": below[1],
     }
 
 
@@ -394,8 +418,6 @@ def _of_resamples(found: Floats, ends: tuple[float, float], settings: _Settings)
 
 def _bootstrap(computed: Computed, number: Integers | None, settings: _Settings) -> dict[str, Any]:
     """Resample clusters, or units where there are none."""
-    if computed.n_pairable < 2:
-        return {"reason": "one_unit"}
     n_boot, seed = settings.n_boot, settings.seed or 0
     coefficient, group = computed.found, None
     if number is not None and computed.group is not None:
@@ -436,7 +458,7 @@ def _coders(computed: Computed, table: Coded | Patterns, settings: _Settings) ->
     error = float(np.sqrt((n - 1) / n * np.square(np.array(without) - np.mean(without)).sum()))
     if np.isnan(error):
         return {"reason": "no_variation"}
-    return _students(computed.found.estimate, error, n - 1, settings.confidence_level, logarithm=False)
+    return _students(computed.found.estimate, error, n - 1, settings.confidence_level)
 
 
 def _without(table: Coded | Patterns, coder: int, settings: _Settings) -> float:

@@ -1,0 +1,102 @@
+"""Intervals from few units or few clusters, where resampling has too little to draw from.
+
+Student's t on the scale of log(1 − coefficient), from what leaving out each group (unit or cluster) changes,
+and binomial limits where nothing was observed that could vary: no disagreement at all, or no agreement at all
+on the rarer of two values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["FEWEST", "RESAMPLED_FROM", "Evidence", "freedom", "logarithmic", "without_disagreement"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+FEWEST = 3
+"""Groups with a value other than the most frequent one that an interval needs."""
+RESAMPLED_FROM = 10
+"""Such clusters from which on they are resampled: with fewer, resamples differ too little from each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a coefficient rests on.
+
+    How many groups there are, how many have a value other than the most frequent one, in how many two coders
+    do; how many values there are, and the share of pairs of values that would differ by chance.
+    """
+
+    groups: int
+    other: int
+    agreed: int
+    n_values: int
+    unequal: float
+
+
+def freedom(deviations: Floats, times: Integers) -> float:
+    """Return the degrees of freedom of a variance that is a sum of squared deviations (Satterthwaite).
+
+    A few deviations that outweigh the others, as a rare value makes them, leave few degrees of freedom.
+
+    Examples
+    --------
+    >>> freedom(np.array([1.0, -1.0]), np.array([30, 30]))
+    59.0
+    >>> round(freedom(np.array([9.0, -1.0]), np.array([1, 9])), 1)
+    2.8
+    """
+    n = float(times.sum())
+    second, fourth = times @ np.square(deviations), times @ deviations**4
+    excess = fourth * n / second**2 - 1
+    return float(np.clip(2 * n / excess, 2, n - 1)) if excess > 0 else n - 1
+
+
+def logarithmic(
+    value: float, error: float, degrees: float, evidence: Evidence, confidence_level: float
+) -> tuple[float, float]:
+    """Return the interval of a coefficient from its standard error, computed on log(1 − coefficient).
+
+    Where there are two values and no group agrees on the rarer one, its upper end is at least what follows
+    from the largest share of agreeing groups that would still go unseen so often.
+
+    Examples
+    --------
+    >>> seen = Evidence(groups=50, other=20, agreed=12, n_values=2, unequal=0.4)
+    >>> low, high = logarithmic(0.6, 0.1, 30.0, seen, 0.95)
+    >>> round(low, 2), round(high, 2)
+    (0.33, 0.76)
+    """
+    from scipy import special
+
+    t = special.stdtrit(degrees, (1 + confidence_level) / 2)
+    low, high = (float(1 - (1 - value) * np.exp(sign * t * error / (1 - value))) for sign in (1, -1))
+    if evidence.n_values == 2 and not evidence.agreed:
+        share = _unseen(evidence.other, confidence_level)
+        high = max(high, 1 - (1 - value) * (1 - share) / (1 + share))
+    return max(low, -1.0), high
+
+
+def without_disagreement(evidence: Evidence, confidence_level: float) -> tuple[float, float]:
+    """Return the interval of a coefficient of 1: down to the disagreement that could have gone unseen.
+
+    Examples
+    --------
+    Of 100 units, half of them with either value, none disputed:
+
+    >>> low, high = without_disagreement(Evidence(100, 50, 50, 2, 0.5), 0.95)
+    >>> round(low, 3), high
+    (0.928, 1.0)
+    """
+    if not evidence.unequal > 0:
+        return np.nan, np.nan
+    return max(1 - _unseen(evidence.groups, confidence_level) / evidence.unequal, -1.0), 1.0
+
+
+def _unseen(n: int, confidence_level: float) -> float:
+    """Return the upper limit of a share of which `n` groups show nothing (Clopper & Pearson)."""
+    return float(1 - ((1 - confidence_level) / 2) ** (1 / n))
