@@ -25,6 +25,7 @@ from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS, require_column
 __all__ = ["decisions", "from_table", "majority", "tally"]
 
 _KEY: Final = ["unit_id", "code"]
+_UNSTATED: Final = "unstated"
 
 
 def decisions(
@@ -33,6 +34,7 @@ def decisions(
     codebook: Codebook,
     *,
     round: str | None = None,
+    valence: bool = False,
 ) -> pd.DataFrame:
     """Return every finished unit × coder × code, with whether the code is applied there.
 
@@ -49,6 +51,12 @@ def decisions(
         Only units finished in this round; by default every finished unit counts once. A unit that the coder
         finished in several rounds is refused, because a coding stands for all of them: what was decided in
         the earlier round cannot be told from what was changed in the later.
+    valence : bool
+        Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
+        `relational.met`, `relational.unmet`, `relational.mixed`. A code that goes with high ratings where
+        it is met and with low ones where it is not shows no link at all without this. A unit can have
+        several of them, on different spans. Codings that carry no valence are decided on as
+        `relational.unstated`, which stands there only for codes that have such codings on finished units.
 
     Returns
     -------
@@ -58,7 +66,9 @@ def decisions(
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a coding's code is not among the codable codes.
+        A frame is not what its contract says, or a coding's code is not among the codable codes. With
+        `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
+        of the codebook has the name that another with its valence would have.
 
     Examples
     --------
@@ -77,12 +87,43 @@ def decisions(
     if round is not None:
         coverage = _of_round(coverage, round)
     finished = coverage[["unit_id", "coder"]].drop_duplicates()
-    codes = pd.DataFrame({"code": pd.array([code.id for code in codebook.codable], dtype="string")})
+    ids = [code.id for code in codebook.codable]
+    if valence:
+        codings, ids = _by_valence(codings.merge(finished, on=["unit_id", "coder"]), codebook)
+    codes = pd.DataFrame({"code": pd.array(ids, dtype="string")})
     grid = finished.merge(codes, how="cross")
     applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
     return DECISIONS.check(marked)
+
+
+def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame, list[str]]:
+    """Return codings whose code is the code with its valence, and the names of all of these."""
+    if not codebook.valence:
+        raise TableError(
+            f"codebook {codebook.name!r}: expected a valence facet – found none – leave valence=True out."
+        )
+    stated = codings["valence"].fillna(_UNSTATED)
+    unknown = sorted(set(stated) - {*codebook.valence, _UNSTATED})
+    if unknown:
+        raise TableError(
+            f"codings: expected valence out of {', '.join(codebook.valence)} – found {first_three(unknown)} "
+            "– read them with the codebook they were made under."
+        )
+    unstated = set(codings.loc[stated == _UNSTATED, "code"])
+    parts = {
+        f"{code.id}.{value}": code.id
+        for code in codebook.codable
+        for value in (*codebook.valence, *([_UNSTATED] if code.id in unstated else []))
+    }
+    clashing = [name for name in parts if name in codebook.ids]
+    if clashing:
+        raise TableError(
+            f"codebook {codebook.name!r}: expected no code with the name of another with its valence – found "
+            f"{first_three(clashing)} – rename the code's id, or decide without valence."
+        )
+    return codings.assign(code=(codings["code"] + "." + stated).astype("string")), list(parts)
 
 
 def _of_round(coverage: pd.DataFrame, round: str) -> pd.DataFrame:

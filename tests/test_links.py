@@ -12,7 +12,7 @@ from scipy import stats
 
 from sense7_qual import adjudication, codings, links
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links import effects
+from sense7_qual.links import ranks
 from sense7_qual.tables import DECISIONS
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -43,8 +43,8 @@ def study(rng: np.random.Generator, *, participants: int = 40, shift: float = 0.
 
 
 def link(decisions: pd.DataFrame, units: pd.DataFrame, **settings: object) -> pd.DataFrame:
-    chosen = {"rating": "empathy", "cluster": "case_id", "n_boot": 200, "seed": 7, **settings}
-    return links.code_to_rating(decisions, units, **chosen)
+    chosen = {"rating": "empathy", "cluster": "case_id", "n_boot": 200, "seed": 7, "odds_ratios": False}
+    return links.code_to_rating(decisions, units, **{**chosen, **settings})
 
 
 @pytest.mark.real
@@ -106,9 +106,16 @@ def test_p_is_adjusted_over_the_codes_of_a_source() -> None:
     for _, rows in result.groupby("source"):
         tested = rows["p"].notna()
         assert rows["p_adjusted"].notna().equals(tested)
+        assert rows["p_holm"].notna().equals(tested)
         expected = multipletests(rows.loc[tested, "p"], method="fdr_bh")[1]
         np.testing.assert_allclose(rows.loc[tested, "p_adjusted"], expected, rtol=1e-12)
-    assert result["p"].notna().sum() == 4 * 3
+        ordered = np.sort(rows.loc[tested, "p"])  # Holm (1979): the i-th smallest of m times m − i + 1
+        holm = np.minimum(np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)), 1)
+        np.testing.assert_allclose(np.sort(rows.loc[tested, "p_holm"]), holm, rtol=1e-12)
+    assert result["p"].notna().sum() == 4 * 4
+    assert sorted(result["family"].unique()) == [
+        f"codes of {s}" for s in ("ana", "ben", "majority", "pooled")
+    ]
 
 
 def test_p_and_interval_respect_participants() -> None:
@@ -147,8 +154,8 @@ def test_resampling_counts_is_resampling_participants() -> None:
         drawn = members[rng.integers(0, 30, 30)].ravel()
         a, y = applied[drawn], rating[drawn]
         slow.append(2 * stats.mannwhitneyu(y[a], y[~a]).statistic / (a.sum() * (~a).sum()) - 1)
-    counts = effects._count(applied, rating, case)
-    fast = effects._resampled(counts, effects._cluster_weights(30, n_boot=20_000, seed=1))
+    counts = ranks.count(applied, rating, case)
+    fast = ranks.resampled(counts, ranks.cluster_weights(30, n_boot=20_000, seed=1))
     assert fast.mean() == pytest.approx(np.mean(slow), abs=4 * np.std(slow) / np.sqrt(1000))
     assert fast.std() == pytest.approx(np.std(slow), rel=0.1)
 
@@ -161,20 +168,20 @@ def test_interval_is_widened_by_the_clusters_on_the_rarer_side() -> None:
     row = link(decisions, units, n_boot=2000, confidence_level=0.9).iloc[0]
     order = np.argsort(units["case_id"].to_numpy(), kind="stable")
     number = pd.factorize(units["case_id"], sort=True)[0]
-    counts = effects._count(applied[order], rating[order], number[order])
-    resampled = effects._resampled(counts, effects._cluster_weights(20, n_boot=2000, seed=7))
+    counts = ranks.count(applied[order], rating[order], number[order])
+    resampled = ranks.resampled(counts, ranks.cluster_weights(20, n_boot=2000, seed=7))
     z = stats.t.ppf(0.95, 6) * np.sqrt(7 / 6)  # seven of the twenty participants have the code
     expected = np.nanquantile(resampled, stats.norm.cdf([-z, z]))
     assert [row["rank_biserial_low"], row["rank_biserial_high"]] == pytest.approx(expected, abs=1e-12)
     assert row["n_undefined"] == np.isnan(resampled).sum()
-    left_out = effects._left_out(counts)
+    left_out = ranks.left_out(counts)
     error = np.sqrt(19 / 20 * np.square(left_out - left_out.mean()).sum())
     assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["rank_biserial"]) / error, 6))
 
 
 def test_leaving_out_a_cluster_is_leaving_out_its_units() -> None:
     applied, rating, case = study(np.random.default_rng(6), participants=12)
-    found = effects._left_out(effects._count(applied, rating, case))
+    found = ranks.left_out(ranks.count(applied, rating, case))
     for cluster in range(12):
         keep = case != cluster
         a, y = applied[keep], rating[keep]
@@ -193,17 +200,21 @@ def test_sources_are_each_coder_the_majority_and_the_consensus() -> None:
     people = pd.concat([decisions, flipped[0], flipped[1].iloc[:100]])
     everything = pd.concat([people, adjudication.consensus(people)])
     result = link(everything, units)
-    assert result["source"].tolist() == ["ana", "ben", "cleo", "majority", "consensus"]
+    assert result["source"].tolist() == ["ana", "ben", "cleo", "majority", "consensus", "pooled"]
     computed = codings.majority(people)
     as_given = link(computed, units)
     assert as_given["source"].tolist() == ["majority"]
-    pd.testing.assert_frame_equal(as_given, result.iloc[[3]].reset_index(drop=True))
+    same = as_given.columns.difference(["n_coders", "spearman", "spearman_low", "spearman_high"])
+    pd.testing.assert_frame_equal(as_given[same], result.iloc[[3]].reset_index(drop=True)[same])
+    assert result.set_index("source")["n_coders"].fillna(0).to_dict() == {
+        "ana": 1, "ben": 1, "cleo": 1, "majority": 3, "consensus": 0, "pooled": 3,
+    }  # fmt: skip
     assert result.set_index("source").loc["majority", ["n_with", "n_without"]].sum() == len(computed)
     assert result.set_index("source").loc["cleo", ["n_with", "n_without"]].sum() == 100
     chosen = link(everything, units, sources=["consensus", "ana"])
     assert chosen["source"].tolist() == ["consensus", "ana"]
     assert link(decisions, units)["source"].tolist() == ["ana"]  # one coder is no majority
-    with pytest.raises(TableError, match=r"found 'ana', 'ben', 'cleo' \(5 in all\).*did you mean 'majority'"):
+    with pytest.raises(TableError, match=r"found 'ana', 'ben', 'cleo' \(6 in all\).*did you mean 'majority'"):
         link(everything, units, sources=["majorty"])
 
 
@@ -243,7 +254,7 @@ def test_reasons_where_numbers_are_missing() -> None:
         "balanced": "no_variation_between_clusters",
     }
     inferred = ["rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "n_boot", "n_undefined"]
-    assert result.loc["fine"].drop("reason").notna().all()
+    assert result.loc["fine", [*inferred, "rank_biserial", "p_holm", "family", "varies"]].notna().all()
     assert result.drop(index="fine")[inferred].isna().all(axis=None)
     assert result["rank_biserial"].drop(index="fine").fillna(9).to_dict() == {
         "never": 9, "always": 9, "few": 0, "separate": 1, "balanced": 0,

@@ -8,31 +8,25 @@ by counting a unit more than once.
 from __future__ import annotations
 
 import functools
-import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual import codings
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.codings import majority
-from sense7_qual.errors import TableError, did_you_mean, first_three
-from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling, widened_quantile
-from sense7_qual.tables import DECISIONS, Contract, require_column
-
-if TYPE_CHECKING:
-    from scipy import sparse
+from sense7_qual.errors import QualError
+from sense7_qual.links import ranks, screening
+from sense7_qual.links.odds import LogOdds, columns_of, log_odds, population_averaged
+from sense7_qual.links.over_coders import Analysis, Pooling, RankEffect, pooled_columns
+from sense7_qual.links.shares import share_columns
+from sense7_qual.resampling import check_resampling
+from sense7_qual.tables import DECISIONS
 
 __all__ = ["code_to_rating"]
-
-Floats = npt.NDArray[np.float64]
-Truths = npt.NDArray[np.bool_]
-Weights = Callable[[int], Floats]
-
-_UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": "id"})
 
 
 def code_to_rating(
@@ -42,6 +36,9 @@ def code_to_rating(
     rating: str,
     cluster: str,
     sources: Sequence[str] | None = None,
+    odds_ratios: bool = True,
+    sensitivity: bool = False,
+    pooling: Pooling = "rubin",
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int,
@@ -56,40 +53,73 @@ def code_to_rating(
     units : DataFrame
         unit_id and the columns named by `rating` and `cluster`. A unit without a rating is left out.
     rating : str
-        The column of numeric ratings. Only their order enters the effect and p; the means use their values.
+        The column of numeric ratings. Only their order enters the effects and p; the means use their values.
     cluster : str
         The column that says which units belong together: the participant. No label may be missing.
     sources : sequence of str, optional
-        Coders, "majority" (more than half of the coders who decided on the unit; ties are missing) or
-        "consensus" (where `decisions` hold it). By default all of them; majority from two coders on.
+        Coders, "majority" (more than half of the coders who decided on the unit; ties are missing),
+        "consensus" (where `decisions` hold it) or "pooled" (each coder's own analysis, the estimates
+        combined). By default all of them; majority and pooled from two coders on.
+    odds_ratios : bool
+        Whether to fit the mixed models; without them the table takes a tenth of the time.
+    sensitivity : bool
+        Whether to add gee_odds_ratio, the odds ratio averaged over the population of participants.
+    pooling : {"rubin", "joint"}
+        How the coders' estimates are combined: see Notes.
     n_boot : int
         Number of bootstrap resamples of clusters.
     confidence_level : float
-        Level of the interval, between 0 and 1.
+        Level of every interval, between 0 and 1.
     seed : int
-        The same seed gives the same intervals; p does not depend on it.
+        The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
 
     Returns
     -------
     DataFrame
-        One row per source and code, in the order in which they first appear, majority and consensus last:
+        One row per source and code, in the order in which they first appear, majority, consensus and pooled
+        last:
 
         - code, source
-        - n_with, n_without: rated units with and without the code; n_clusters: their clusters
+        - n_with, n_without: rated units with and without the code (pooled: units to which any of its coders,
+          and to which none, applied it: each unit once); n_clusters, n_clusters_with, n_clusters_without:
+          participants of all these units, of those with, and of those without it (one can be in both);
+          n_coders: whose decisions these are (consensus: missing; pooled: coders in the estimate)
         - mean_with, mean_without, mean_difference: in points of the rating; positive = higher with the code
         - rank_biserial: −1 to 1; the probability that a unit with the code is rated higher than one without,
-          minus the probability that it is rated lower (ties count for neither)
-        - rank_biserial_low, rank_biserial_high: its interval from resampling clusters
-        - p: two-sided, of the hypothesis that rank_biserial is 0; p_adjusted: Benjamini–Hochberg over the
-          codes of the source that have a p
+          minus the probability that it is rated lower (ties count for neither). The probability of
+          superiority is (rank_biserial + 1) / 2
+        - rank_biserial_low, rank_biserial_high: its interval
+        - p: two-sided, of the hypothesis that **rank_biserial** is 0; p_adjusted: Benjamini–Hochberg, p_holm:
+          Holm, both over the codes of the source that have a p; family: which these are
+        - odds_ratio, odds_ratio_low, odds_ratio_high (above 0): of a higher rating with the code, for one and
+          the same participant: cumulative-link mixed model with a random intercept for the participant;
+          odds_ratio_p is of the hypothesis that **odds_ratio** is 1; odds_ratio_p_adjusted and
+          odds_ratio_p_holm as above, over the odds ratios of the source
+        - within_odds_ratio, between_odds_ratio, each with low, high, p: of a unit with the code against one
+          of the same participant without it; and of a participant who always has the code against one who
+          never has. From one model with both parts; missing where the code does not vary in that way
+        - gee_odds_ratio, with low, high, p: see `sensitivity`
+        - spearman, spearman_low, spearman_high (−1 to 1): of the rating with the share of coders who apply
+          the code, in the rows of majority and pooled
+        - between_coder_share, odds_ratio_between_coder_share (0 to 1): the part of the variance of
+          rank_biserial (on Fisher's z) and of log odds_ratio that is due to the choice of coder; pooled rows
+        - varies: "within" participants, "between" them alone (a participant always or never has the code:
+          nothing separates the code from who the participant is), or "both"
+        - caution: what to know of a row that has numbers, joined by ", ": `fewer_than_10_clusters` (on the
+          rarer side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds
+          ratio is of a model without random intercepts), `coders_left_out` (pooled without the coders for
+          whom the code has no effect and interval)
         - n_boot, n_undefined: resamples, and those in which no unit or every unit had the code; the interval
           is computed from the others. Missing where no resampling was done
         - confidence_level, seed: as given, in every row, so that tables and figures state them
-        - reason: missing, or why numbers are: `no_rated_units`, `code_never_applied`, `code_always_applied`,
-          `constant_rating` (no effect); `one_cluster`, `few_clusters` (the code is applied in, or absent
-          from, fewer than six clusters: effect, but no interval and no p); `complete_separation` (effect
-          of ±1: no interval and no p); `no_variation_between_clusters` (leaving out any cluster leaves the
-          effect as it is: no interval and no p)
+        - reason: missing, or why rank_biserial, its interval and p are: `no_rated_units`,
+          `code_never_applied`, `code_always_applied`, `constant_rating` (no effect); `one_cluster`,
+          `few_clusters` (the code is applied in, or absent from, fewer than six clusters: effect, but no
+          interval and no p); `complete_separation` (effect of ±1: no interval and no p);
+          `no_variation_between_clusters` (leaving out any cluster leaves the effect as it is: no interval and
+          no p); `fewer_than_two_coders` (pooled: fewer than two coders have an effect and an interval)
+        - odds_ratio_reason: the same for the odds ratio; also `separation` (it would be infinite or 0),
+          `no_variation_within_clusters` (of the rating), `not_converged`
 
     Raises
     ------
@@ -97,7 +127,7 @@ def code_to_rating(
         A frame or a column is not what it should be: a column is missing, the rating holds something other
         than numbers, a unit of `decisions` is not in `units` or has no cluster, or a source is unknown.
     QualError
-        `n_boot`, `confidence_level` or `seed` is out of its range.
+        `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
@@ -107,8 +137,22 @@ def code_to_rating(
     t test on the effect's delete-one-cluster jackknife standard error, which did so in 3 to 6 %. The
     interval is the expanded percentile bootstrap of Hesterberg (2015) over clusters, which covered the true
     effect in 93 to 97 %. Both use k − 1 degrees of freedom, k being the number of clusters on the rarer side
-    (with the code, or without it), because those few carry the uncertainty. Nothing makes p and the interval
-    agree exactly: near the edge one may exclude 0 and the other not (benchmarks/links_coverage.py).
+    (with the code, or without it), because those few carry the uncertainty; so do the odds ratios. Nothing
+    makes p and the interval agree exactly: near the edge one may exclude 0 and the other not
+    (benchmarks/links_coverage.py).
+
+    Pooled rows take each coder for one imputation of the codes. What they estimate is the mean over coders
+    like these of the effect of the code as a coder applies it (on Fisher's z, and on the log odds ratio);
+    correcting for coders' errors is another matter (`corrected`). Rubin's rules add the mean of the coders'
+    variances and (1 + 1/m) times the variance between them. They presume that all coders coded the same
+    units: where coders coded different ones, or err independently, part of the variance is counted twice and
+    the interval is wider than need be (it covers more often than it says, never less). `pooling="joint"`
+    takes the covariance of the coders' estimates from leaving out each participant in all of them at once,
+    and counts each source of variance once, also where coders coded different units; it presumes that a
+    coder's units are not chosen by how the code and the rating go together.
+
+    Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
+    estimate as it is. Every statistic here takes `codings.decisions(..., valence=True)` as well.
 
     References
     ----------
@@ -116,7 +160,9 @@ def code_to_rating(
     Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53, 567–578: why the
     clusters, not the units, are what varies. Hesterberg (2015), What teachers should know about the
     bootstrap, The American Statistician 69, 371–386. Benjamini & Hochberg (1995), Journal of the Royal
-    Statistical Society B 57, 289–300.
+    Statistical Society B 57, 289–300. Holm (1979), Scandinavian Journal of Statistics 6, 65–70. Rubin (1987),
+    Multiple imputation for nonresponse in surveys. Neuhaus & Kalbfleisch (1998), Between- and within-cluster
+    covariate effects in the analysis of clustered data, Biometrics 54, 638–645.
 
     Examples
     --------
@@ -129,273 +175,232 @@ def code_to_rating(
     [[3, 3, 1.667, 0.667, 'few_clusters']]
     """
     check_resampling("code_to_rating", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    if pooling not in ("rubin", "joint"):
+        raise QualError(
+            f"code_to_rating: expected pooling 'rubin' or 'joint' – found {pooling!r} – 'rubin' is usual."
+        )
     decisions = DECISIONS.check(decisions)
-    rated = _rated_units(decisions, units, rating, cluster)
-    weights = functools.cache(functools.partial(_cluster_weights, n_boot=n_boot, seed=seed))
-    settings = {"confidence_level": confidence_level, "seed": seed}
-    codes = list(decisions["code"].unique())
-    found = []
-    for source, decided in _by_source(decisions, sources).items():
-        decided = decided.merge(rated, on="unit_id", how="inner")
-        rows = [
-            {
-                "code": code,
-                "source": source,
-                **_row(decided[decided["code"] == code], weights, confidence_level),
-                **settings,
-            }
-            for code in codes
-        ]
-        found.append(_adjusted(_result(rows)))
+    chosen = screening.chosen_sources(decisions, sources)
+    weights = functools.cache(functools.partial(ranks.cluster_weights, n_boot=n_boot, seed=seed))
+    how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
+    study = _Study(decisions, screening.rated_units(decisions, units, rating, cluster))
+    coders = screening.coders_of(decisions) if "pooled" in chosen else []
+    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
+    found = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
     return pd.concat(found, ignore_index=True) if found else _result([])
 
 
 @dataclass(frozen=True, slots=True)
-class _Counts:
-    """How many units of each cluster have each rating level (clusters, levels), with and without the code."""
+class _How:
+    """The settings of a table."""
 
-    having: sparse.csr_array
-    lacking: sparse.csr_array
+    weights: ranks.Weights
+    confidence_level: float
+    seed: int
+    odds_ratios: bool
+    sensitivity: bool
+    pooling: Pooling
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """The decisions, and the decided units that have a rating (unit_id, rating, cluster)."""
+
+    decisions: pd.DataFrame
+    rated: pd.DataFrame
 
     @property
-    def shape(self) -> tuple[int, int]:
-        clusters, levels = self.having.shape
-        return int(clusters), int(levels)
+    def codes(self) -> list[str]:
+        """The codes, in the order in which they first appear."""
+        return [str(code) for code in self.decisions["code"].unique()]
 
-    @property
-    def fewest_clusters(self) -> int:
-        """The number of clusters with the code, or without it: whichever is less."""
-        return min(int((part.sum(axis=1) > 0).sum()) for part in (self.having, self.lacking))
-
-    def blocks(self, n: int) -> Iterator[slice]:
-        """Cut `n` rows so that a block of (rows, levels) stays within some megabytes."""
-        size = max(1, 1_000_000 // max(self.shape[1], 1))
-        return (slice(start, start + size) for start in range(0, n, size))
+    def shares(self) -> pd.DataFrame:
+        """Return each rated unit × code with the share of coders who apply it, and how many decided."""
+        tally = codings.tally(self.decisions)
+        tally = tally.assign(share=tally["n_applied"] / tally["n_coders"])
+        return tally.merge(self.rated, on="unit_id", how="inner")
 
 
-def _row(decided: pd.DataFrame, weights: Weights, confidence_level: float) -> dict[str, object]:
-    """Return the numbers of one code and source from its rated units: applied, rating, cluster."""
+def _analyses(study: _Study, sources: list[str], how: _How) -> dict[tuple[str, str], Analysis]:
+    """Analyse every source that has decisions of its own, code by code."""
+    found = {}
+    for source, decided in screening.by_source(study.decisions, sources).items():
+        decided = decided.merge(study.rated, on="unit_id", how="inner")
+        for code in study.codes:
+            found[source, code] = _analysis(decided[decided["code"] == code], how)
+    return found
+
+
+def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
+    """Analyse one code and source from its rated units: applied, rating, cluster."""
     applied = decided["applied"].to_numpy(dtype=np.bool_)
     ratings = decided["rating"].to_numpy(dtype=np.float64)
-    counts = _count(applied, ratings, decided["cluster"].to_numpy(dtype=np.int64))
-    mean_with = ratings[applied].mean() if applied.any() else np.nan
-    mean_without = ratings[~applied].mean() if not applied.all() else np.nan
-    effect, left_out = _effect(counts), _left_out(counts)
-    reason = _reason(applied, counts, effect, left_out)
+    cluster = decided["cluster"].to_numpy(dtype=np.int64)
+    counts = ranks.count(applied, ratings, cluster)
+    effect, without = ranks.effect_of(counts), ranks.left_out(counts)
+    reason = ranks.reason_of(applied, counts, effect, without)
     row: dict[str, object] = {
-        "n_with": int(applied.sum()),
-        "n_without": int((~applied).sum()),
-        "n_clusters": counts.shape[0],
-        "mean_with": mean_with,
-        "mean_without": mean_without,
-        "mean_difference": mean_with - mean_without,
+        **_described(applied, ratings, counts),
         "rank_biserial": np.nan if reason == "constant_rating" else effect,
         "reason": reason,
     }
+    rank = None
     if reason is None:
-        resampled = _resampled(counts, weights(counts.shape[0]))
-        low, high = _interval(resampled[~np.isnan(resampled)], counts.fewest_clusters, confidence_level)
-        row |= {"rank_biserial_low": low, "rank_biserial_high": high}
-        row |= {"p": _p(effect, left_out, counts.fewest_clusters)}
-        row |= {"n_boot": len(resampled), "n_undefined": int(np.isnan(resampled).sum())}
+        rank = RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
+        row |= _inferred(counts, rank, how)
+    odds = _odds(applied, ratings, cluster, counts, reason, how)
+    for name, found in odds.items():
+        row |= columns_of(name, found.alone(), how.confidence_level)
+    whole = odds.get("odds_ratio", LogOdds(reason=reason if how.odds_ratios else None))
+    cautions = [] if np.isnan(effect) else _cautions(counts, whole)
+    row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
+    return Analysis(row, rank, odds)
+
+
+def _described(
+    applied: ranks.Truths, ratings: npt.NDArray[np.float64], counts: ranks.Counts
+) -> dict[str, object]:
+    """Return the numbers of units and clusters, and the means."""
+    mean_with = ratings[applied].mean() if applied.any() else np.nan
+    mean_without = ratings[~applied].mean() if not applied.all() else np.nan
+    return {
+        "n_with": int(applied.sum()),
+        "n_without": int((~applied).sum()),
+        "n_clusters": counts.shape[0],
+        "n_clusters_with": counts.sides[0],
+        "n_clusters_without": counts.sides[1],
+        "mean_with": mean_with,
+        "mean_without": mean_without,
+        "mean_difference": mean_with - mean_without,
+        "varies": counts.varies,
+    }
+
+
+def _inferred(counts: ranks.Counts, rank: RankEffect, how: _How) -> dict[str, object]:
+    """Return the interval of the rank-biserial effect, its p, and the resamples."""
+    resampled = ranks.resampled(counts, how.weights(counts.shape[0]))
+    defined = resampled[~np.isnan(resampled)]
+    low, high = ranks.percentile_interval(defined, rank.fewest, how.confidence_level)
+    return {
+        "rank_biserial_low": low,
+        "rank_biserial_high": high,
+        "p": ranks.t_test(rank.effect, ranks.jackknife_error(rank.without), rank.fewest - 1),
+        "n_boot": len(resampled),
+        "n_undefined": len(resampled) - len(defined),
+    }
+
+
+def _odds(
+    applied: ranks.Truths,
+    ratings: npt.NDArray[np.float64],
+    cluster: npt.NDArray[np.int64],
+    counts: ranks.Counts,
+    reason: str | None,
+    how: _How,
+) -> dict[str, LogOdds]:
+    """Return the odds ratios that were asked for, where there is a code and a rating to relate."""
+    if reason in ("no_rated_units", "code_never_applied", "code_always_applied", "constant_rating"):
+        return {}
+    fewest, found = counts.fewest_clusters, {}
+    if how.odds_ratios:
+        found = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies)
+    if how.sensitivity:
+        found["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
+    return found
+
+
+def _cautions(counts: ranks.Counts, odds: LogOdds) -> list[str]:
+    found = ["fewer_than_10_clusters"] if counts.fewest_clusters < ranks.MANY_CLUSTERS else []
+    found += ["varies_between_only"] if counts.varies == "between" else []
+    return found + [caution for caution in odds.cautions if caution == "clusters_of_one"]
+
+
+def _rows(
+    source: str, study: _Study, coders: list[str], analyses: dict[tuple[str, str], Analysis], how: _How
+) -> pd.DataFrame:
+    """Return the rows of one source, a code each."""
+    shares = study.shares() if source in ("majority", "pooled") else None
+    rows = []
+    for code in study.codes:
+        of_code = None if shares is None else shares[shares["code"] == code]
+        if source == "pooled" and of_code is not None:
+            row = _pooled([analyses[coder, code] for coder in coders], of_code, how)
+        else:
+            row = dict(analyses[source, code].row)
+            row["n_coders"] = _n_coders(source, code, study)
+        if of_code is not None:
+            row |= share_columns(of_code, how.confidence_level)
+        row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
+        rows.append(row)
+    return _result(rows)
+
+
+def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[str, object]:
+    """Return one code's row pooled over coders; its numbers of units count each unit once."""
+    applied = (shares["n_applied"] > 0).to_numpy(dtype=np.bool_)
+    ratings, cluster = (shares[name].to_numpy() for name in ("rating", "cluster"))
+    counts = ranks.count(applied, ratings, cluster)
+    described = _described(applied, ratings, counts)
+    row = {name: value for name, value in described.items() if not name.startswith("mean")}
+    used = [analysis for analysis in analyses if len(analysis.row)]
+    row |= pooled_columns(used, pooling=how.pooling, confidence_level=how.confidence_level)
+    if row["reason"] is None:
+        cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
+        cautions += ["coders_left_out"] if any(analysis.rank is None for analysis in analyses) else []
+        row["caution"] = ", ".join(dict.fromkeys(filter(None, cautions))) or None
+    elif how.odds_ratios:
+        row["odds_ratio_reason"] = row["reason"]
     return row
 
 
-def _count(applied: Truths, ratings: Floats, cluster: npt.NDArray[np.int64]) -> _Counts:
-    from scipy import sparse
-
-    levels, level = np.unique(ratings, return_inverse=True)
-    clusters, index = np.unique(cluster, return_inverse=True)
-    shape = (len(clusters), len(levels))
-    parts = [
-        sparse.coo_array((np.ones(int(mask.sum())), (index[mask], level[mask])), shape=shape).tocsr()
-        for mask in (applied, ~applied)
-    ]
-    return _Counts(having=parts[0], lacking=parts[1])
+def _n_coders(source: str, code: str, study: _Study) -> int | None:
+    """Return how many coders' decisions on a code a source rests on; missing where that is not known."""
+    if source not in RESERVED_CODERS:
+        return 1
+    own = study.decisions[~study.decisions["coder"].isin(RESERVED_CODERS)]
+    n = own.loc[own["code"] == code, "coder"].nunique()
+    return int(n) if source == "majority" and n else None
 
 
-def _rank_biserial(having: Floats, lacking: Floats) -> Floats:
-    """Return the effect (…) from the numbers of units at each rating level (…, levels)."""
-    below = np.cumsum(lacking, axis=-1) - lacking / 2
-    pairs = having.sum(axis=-1) * lacking.sum(axis=-1)
-    superior = (having * below).sum(axis=-1)
-    share = np.divide(superior, pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
-    return np.asarray(2 * share - 1)
+def _adjusted(rows: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Fill in the adjusted p of each effect over the rows of one source, and name the family."""
+    from statsmodels.stats.multitest import multipletests
+
+    for name in ("p", "odds_ratio_p"):
+        tested = rows[name].notna()
+        if tested.any():
+            p = rows.loc[tested, name].to_numpy()
+            rows.loc[tested, f"{name}_adjusted"] = multipletests(p, method="fdr_bh")[1]
+            rows.loc[tested, f"{name}_holm"] = multipletests(p, method="holm")[1]
+    return rows.assign(family=f"codes of {source}").astype({"family": "string"})
 
 
-def _effect(counts: _Counts) -> float:
-    totals = [part.sum(axis=0).astype(np.float64) for part in (counts.having, counts.lacking)]
-    return float(_rank_biserial(totals[0], totals[1]))
+_KINDS: Final = {
+    "string": (
+        "code", "source", "family", "varies", "caution", "reason", "odds_ratio_reason",
+    ),
+    "int64": ("n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without"),
+    "Int64": ("n_coders", "n_boot", "n_undefined", "seed"),
+}  # fmt: skip
 
-
-def _left_out(counts: _Counts) -> Floats:
-    """Return the effects without each cluster in turn (clusters,)."""
-    having, lacking = counts.having, counts.lacking
-    parts = [
-        _rank_biserial(
-            having.sum(axis=0) - having[block].toarray(), lacking.sum(axis=0) - lacking[block].toarray()
-        )
-        for block in counts.blocks(counts.shape[0])
-    ]
-    return np.concatenate(parts) if parts else np.empty(0)
-
-
-def _resampled(counts: _Counts, weights: Floats) -> Floats:
-    """Return the effects of resamples (n_boot,), NaN where no unit, or every unit, has the code."""
-    parts = [
-        _rank_biserial(weights[block] @ counts.having, weights[block] @ counts.lacking)
-        for block in counts.blocks(len(weights))
-    ]
-    return np.concatenate(parts)
-
-
-def _cluster_weights(n_clusters: int, *, n_boot: int, seed: int) -> Floats:
-    """Return how often each cluster is drawn in each resample (n_boot, clusters)."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_boot)
-    return drawn.astype(np.float64)
-
-
-def _interval(resampled: Floats, fewest: int, confidence_level: float) -> tuple[float, float]:
-    """Return the percentile interval, widened for few clusters (see `code_to_rating`)."""
-    from scipy import special
-
-    z = widened_quantile(fewest, confidence_level)
-    low, high = np.quantile(resampled, special.ndtr([-z, z]))
-    return float(low), float(high)
-
-
-def _p(effect: float, left_out: Floats, fewest: int) -> float:
-    from scipy import special
-
-    return float(2 * special.stdtr(fewest - 1, -abs(effect) / _standard_error(left_out)))
-
-
-def _standard_error(left_out: Floats) -> float:
-    """Return the delete-one-cluster jackknife standard error."""
-    n = len(left_out)
-    return float(np.sqrt((n - 1) / n * np.square(left_out - left_out.mean()).sum()))
-
-
-def _reason(applied: Truths, counts: _Counts, effect: float, left_out: Floats) -> str | None:
-    """Say why the effect, or its interval and p, cannot be computed."""
-    if not len(applied):
-        return "no_rated_units"
-    if not applied.any():
-        return "code_never_applied"
-    if applied.all():
-        return "code_always_applied"
-    if counts.shape[1] == 1:
-        return "constant_rating"
-    if counts.shape[0] == 1:
-        return "one_cluster"
-    if counts.fewest_clusters < FEWEST_CLUSTERS:
-        return "few_clusters"
-    if abs(effect) == 1:
-        return "complete_separation"
-    return "no_variation_between_clusters" if _standard_error(left_out) < 1e-12 else None
-
-
-def _adjusted(rows: pd.DataFrame) -> pd.DataFrame:
-    """Fill in p_adjusted over the rows of one source."""
-    from scipy import stats
-
-    tested = rows["p"].notna()
-    if tested.any():
-        adjusted = stats.false_discovery_control(rows.loc[tested, "p"].to_numpy(), method="bh")
-        rows.loc[tested, "p_adjusted"] = adjusted
-    return rows
-
-
-def _by_source(decisions: pd.DataFrame, sources: Sequence[str] | None) -> dict[str, pd.DataFrame]:
-    """Return the decisions (unit_id, code, applied) of each source asked for."""
-    own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
-    coders = list(own["coder"].unique())
-    given = {
-        str(name): part[["unit_id", "code", "applied"]]
-        for name, part in decisions.groupby("coder", sort=False)
-        if name in coders or name in ("majority", "consensus")
-    }
-    if coders:
-        given["majority"] = majority(own)[["unit_id", "code", "applied"]]
-    known = [*coders, *(name for name in ("majority", "consensus") if name in given)]
-    if isinstance(sources, str):
-        sources = [sources]
-    chosen = [n for n in known if n != "majority" or len(coders) != 1] if sources is None else list(sources)
-    for name in chosen:
-        if name not in known:
-            raise TableError(
-                f"decisions: expected source {name!r} – found {first_three(known) or 'none'} – "
-                f"{did_you_mean(str(name), known)}"
-            )
-    return {name: given[name] for name in chosen}
-
-
-def _rated_units(decisions: pd.DataFrame, units: pd.DataFrame, rating: str, cluster: str) -> pd.DataFrame:
-    """Return unit_id, rating and cluster (numbered by label) of the decided units that have a rating."""
-    units = _UNIT_IDS.check(units)
-    for column in (rating, cluster):
-        require_column(units, column, frame_name="units")
-    units = units.assign(**{rating: _ratings(units, rating)})
-    decided = pd.Index(decisions["unit_id"].unique())
-    unknown = decided[~decided.isin(units["unit_id"])]
-    if len(unknown):
-        raise TableError(
-            f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
-            "pass the units that the decisions are about."
-        )
-    units = units[units["unit_id"].isin(decided)]
-    unlabelled = units.loc[units[cluster].isna(), "unit_id"]
-    if len(unlabelled):
-        raise TableError(
-            f"units: expected a label in column {cluster!r} for every unit that was decided on – found none "
-            f"for {first_three(unlabelled)} – fill it in."
-        )
-    number, _ = pd.factorize(units[cluster].astype("string"), sort=True)
-    rated = pd.DataFrame({"unit_id": units["unit_id"], "rating": units[rating], "cluster": number})
-    return rated[rated["rating"].notna()]
-
-
-def _ratings(units: pd.DataFrame, rating: str) -> Floats:
-    """Return the ratings as floats, NaN where missing; words, and numbers written as text, are refused."""
-    column = units[rating].astype(object)
-    is_number = column.map(_is_number).to_numpy(dtype=np.bool_)
-    values = column.where(is_number, np.nan).to_numpy(dtype=np.float64)
-    bad = column.notna().to_numpy() & ~np.isfinite(values)
-    if bad.any():
-        raise TableError(
-            f"units: expected finite numbers in rating column {rating!r} – found something else in "
-            f"{int(bad.sum())} rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert the ratings "
-            "to numbers, missing where there is none."
-        )
-    return np.asarray(values, dtype=np.float64)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
-_RESULT: Final = {
-    "code": "string",
-    "source": "string",
-    "n_with": "int64",
-    "n_without": "int64",
-    "n_clusters": "int64",
-    "mean_with": "float64",
-    "mean_without": "float64",
-    "mean_difference": "float64",
-    "rank_biserial": "float64",
-    "rank_biserial_low": "float64",
-    "rank_biserial_high": "float64",
-    "p": "float64",
-    "p_adjusted": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}
+_RESULT: Final = (
+    "code", "source",
+    "n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without", "n_coders",
+    "mean_with", "mean_without", "mean_difference",
+    "rank_biserial", "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "p_holm", "family",
+    "odds_ratio", "odds_ratio_low", "odds_ratio_high",
+    "odds_ratio_p", "odds_ratio_p_adjusted", "odds_ratio_p_holm",
+    "within_odds_ratio", "within_odds_ratio_low", "within_odds_ratio_high", "within_odds_ratio_p",
+    "between_odds_ratio", "between_odds_ratio_low", "between_odds_ratio_high", "between_odds_ratio_p",
+    "gee_odds_ratio", "gee_odds_ratio_low", "gee_odds_ratio_high", "gee_odds_ratio_p",
+    "spearman", "spearman_low", "spearman_high",
+    "between_coder_share", "odds_ratio_between_coder_share",
+    "varies", "caution",
+    "n_boot", "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
+)  # fmt: skip
 
 
 def _result(rows: list[dict[str, object]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
+    dtypes = {name: kinds.get(name, "float64") for name in _RESULT}
+    return pd.DataFrame(rows, columns=list(_RESULT)).astype(dtypes)

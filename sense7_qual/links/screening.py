@@ -1,0 +1,125 @@
+"""What a link is computed from: rated units, and the decisions of each source, checked.
+
+Every statistic of `links` reads its two frames through this module, so that all of them refuse the same
+inputs in the same words and leave out the same units.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.codings import majority
+from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.tables import Contract, require_column
+
+__all__ = ["by_source", "chosen_sources", "coders_of", "known_sources", "rated_units"]
+
+_UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": "id"})
+
+
+def coders_of(decisions: pd.DataFrame) -> list[str]:
+    """Return the coders who decided themselves, in the order in which they first appear."""
+    own = decisions.loc[~decisions["coder"].isin(RESERVED_CODERS), "coder"]
+    return [str(name) for name in own.unique()]
+
+
+def known_sources(decisions: pd.DataFrame) -> list[str]:
+    """Return every source that `decisions` give: coders, majority, consensus, pooled."""
+    coders, given = coders_of(decisions), set(decisions["coder"])
+    known = list(coders)
+    known += ["majority"] if coders or "majority" in given else []
+    known += ["consensus"] if "consensus" in given else []
+    return [*known, "pooled"] if coders else known
+
+
+def chosen_sources(decisions: pd.DataFrame, sources: Sequence[str] | None) -> list[str]:
+    """Return the sources asked for; or all, majority and pooled only where there are two coders.
+
+    Raises
+    ------
+    TableError
+        `decisions` have no such source.
+    """
+    known = known_sources(decisions)
+    if sources is None:
+        single = len(coders_of(decisions)) == 1
+        return [name for name in known if not (single and name in ("majority", "pooled"))]
+    chosen = [sources] if isinstance(sources, str) else list(sources)
+    for name in chosen:
+        if name not in known:
+            raise TableError(
+                f"decisions: expected source {name!r} – found {first_three(known) or 'none'} – "
+                f"{did_you_mean(str(name), known)}"
+            )
+    return chosen
+
+
+def by_source(decisions: pd.DataFrame, sources: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Return the decisions (unit_id, code, applied) of each source but `pooled`, which has none of its own.
+
+    Where coders decided, the majority is counted from their decisions; a `majority` in `decisions` is used
+    only where there are none.
+    """
+    parts = {str(name): part for name, part in decisions.groupby("coder", sort=False)}
+    if "majority" in sources and coders_of(decisions):
+        parts["majority"] = majority(decisions)
+    return {name: parts[name][["unit_id", "code", "applied"]] for name in sources if name != "pooled"}
+
+
+def rated_units(decisions: pd.DataFrame, units: pd.DataFrame, rating: str, cluster: str) -> pd.DataFrame:
+    """Return unit_id, rating and cluster (numbered by label) of the decided units that have a rating.
+
+    Raises
+    ------
+    TableError
+        A column is missing, the rating holds something other than finite numbers, a unit of `decisions` is
+        not in `units`, or it has no label in `cluster`.
+    """
+    units = _UNIT_IDS.check(units)
+    for column in (rating, cluster):
+        require_column(units, column, frame_name="units")
+    values = _ratings(units, rating)
+    decided = pd.Index(decisions["unit_id"].unique())
+    unknown = decided[~decided.isin(units["unit_id"])]
+    if len(unknown):
+        raise TableError(
+            f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
+            "pass the units that the decisions are about."
+        )
+    used = units["unit_id"].isin(decided).to_numpy(dtype=np.bool_)
+    units, values = units[used], values[used]
+    unlabelled = units.loc[units[cluster].isna(), "unit_id"]
+    if len(unlabelled):
+        raise TableError(
+            f"units: expected a label in column {cluster!r} for every unit that was decided on – found none "
+            f"for {first_three(unlabelled)} – fill it in."
+        )
+    number, _ = pd.factorize(units[cluster].astype("string"), sort=True)
+    rated = pd.DataFrame({"unit_id": units["unit_id"], "rating": values, "cluster": number})
+    return rated[rated["rating"].notna()]
+
+
+def _ratings(units: pd.DataFrame, rating: str) -> npt.NDArray[np.float64]:
+    """Return the ratings as floats, NaN where missing; words, and numbers written as text, are refused."""
+    column = units[rating].astype(object)
+    is_number = column.map(_is_number).to_numpy(dtype=np.bool_)
+    values = column.where(is_number, np.nan).to_numpy(dtype=np.float64)
+    bad = column.notna().to_numpy() & ~np.isfinite(values)
+    if bad.any():
+        raise TableError(
+            f"units: expected finite numbers in rating column {rating!r} – found something else in "
+            f"{int(bad.sum())} rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert the ratings "
+            "to numbers, missing where there is none."
+        )
+    return np.asarray(values, dtype=np.float64)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
