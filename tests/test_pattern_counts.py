@@ -103,6 +103,42 @@ def test_many_units_are_counted_in_blocks() -> None:
         assert patterns.n_units @ np.square(patterns.counts).sum(axis=1) == squares
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
+@pytest.mark.parametrize(
+    "rare",
+    [
+        -3.0, 0.0, -1.0, -128.0, -129.0, 127.0, 128.0, 129.0, 131.0, 200.0, 250.0, 257.0, -255.0, 2.5, 3.0005,
+        6e-8, -0.0,
+    ],
+)  # fmt: skip
+def test_a_value_far_down_the_table_is_found(dtype: str, rare: float) -> None:
+    """Most units have 1 to 5; one unit in the third block has something else, or nobody has seen the first.
+
+    Values that end in the same byte as a value of the scale (−255, 257) are other values.
+    """
+    rng = np.random.default_rng(2)
+    for low in (1, 1000):
+        table = rng.integers(low, low + 5, (3, 60_000)).astype(dtype)
+        table[rng.random(table.shape) < 0.2] = np.nan
+        table[1, 58_000] = rare
+        for values in (
+            table,
+            np.asfortranarray(table),
+            np.hstack([np.full((3, 2000), np.nan, dtype), table]),
+        ):
+            found = coded(values)
+            read = np.append(np.nan, found.categories)[found.codes]
+            assert np.array_equal(read, values.astype(np.float64), equal_nan=True)
+
+
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, 2.0**60])
+def test_a_wrong_value_far_down_the_table_is_refused(wrong: float) -> None:
+    table = np.ones((3, 60_000))
+    table[1, 58_000] = wrong
+    with pytest.raises(TableError, match="coder 1, unit 58000"):
+        coded(table)
+
+
 def test_crowds_of_coders() -> None:
     rng = np.random.default_rng(5)
     table = np.full((400, 500), np.nan)

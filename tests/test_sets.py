@@ -206,7 +206,8 @@ def test_large_tables_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
     table = rng.random((4, 300, 8)) < 0.3
     whole = {distance: alpha(table, distance) for distance in DISTANCES}
     monkeypatch.setattr(sets, "_BLOCK", 500)
-    monkeypatch.setattr("sense7_qual.agreement.set_values._BINS", 10)
+    monkeypatch.setattr(sets, "_BINS", 10)
+    monkeypatch.setattr("sense7_qual.agreement.set_values._BLOCK", 7)
     for distance in DISTANCES:
         assert alpha(table, distance) == pytest.approx(whole[distance], abs=1e-12)
 

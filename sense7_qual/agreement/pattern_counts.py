@@ -21,16 +21,18 @@ import pandas as pd
 from sense7_qual.errors import QualError, TableError, first_three
 
 __all__ = [
-    "Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "known_coders", "tally",
-    "tally_units",
+    "Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "joint_numbers",
+    "known_coders", "tally", "tally_units",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
-_BLOCK: Final = 32_768
-"""Units handled at a time: their values and temporaries fit a processor's second cache."""
+_BLOCK: Final = 81_920
+"""Values handled at a time: they and their temporaries fit a processor's second cache."""
+_FIRST: Final = 1_024
+"""Units that are looked at before all others."""
 _SMALL: Final = 254
 """Whole numbers that spread over at most this many are numbered by subtraction alone."""
 _JOINT: Final = 2**18
@@ -210,43 +212,63 @@ def _as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
 
 def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
     """Number whole numbers of a small spread by subtraction, or return None where they are not that."""
-    with np.errstate(invalid="ignore"):
-        low, high = np.fmin.reduce(table, axis=None), np.fmax.reduce(table, axis=None)
-    if not np.isfinite(low) or not np.isfinite(high) or float(high) - float(low) >= _SMALL:
-        return None
-    if abs(float(low)) > _EXACT or float(low) != round(float(low)):
-        return None
+    if table.dtype.kind != "f":
+        low, high = int(table.min()), int(table.max())
+        if high - low >= _SMALL or max(abs(low), abs(high)) > _EXACT:
+            return None
+        return _from_integers(table, low, high)
+    # The first units tell the lowest value of most tables; where they do not, it is looked up.
+    for units, centred in ((table[:, :_FIRST], False), (table, True)):
+        with np.errstate(invalid="ignore"):
+            low, high = float(np.fmin.reduce(units, axis=None)), float(np.fmax.reduce(units, axis=None))
+        if not abs(low) <= (_EXACT if centred else _SMALL // 2) or not high - low < _SMALL:
+            continue
+        if low.is_integer():
+            found = _from_floats(table, int(low), int(low) + 127 if centred else 0)
+            if found is not None:
+                return found
+    return None
+
+
+def _from_integers(table: npt.NDArray[Any], low: int, high: int) -> Coded:
     codes = np.empty(table.shape, dtype=np.uint8)
-    if not (_from_floats if table.dtype.kind == "f" else _from_integers)(table, codes, low):
-        return None
-    return Coded(categories=np.arange(int(high) - int(low) + 1) + float(low), codes=codes)
-
-
-def _from_integers(table: npt.NDArray[Any], codes: npt.NDArray[np.uint8], low: float) -> bool:
-    below = np.uint8((int(low) - 1) % 256)
-    for block in _blocks(table.shape[1], _BLOCK):
+    below = np.uint8((low - 1) % 256)
+    for block in _blocks(*table.shape):
         # The last byte of a whole number is the number modulo 256, and the spread is less than that.
         np.copyto(codes[:, block], table[:, block], casting="unsafe")
         codes[:, block] -= below
-    return True
+    return Coded(categories=np.arange(high - low + 1) + float(low), codes=codes)
 
 
-def _from_floats(table: npt.NDArray[Any], codes: npt.NDArray[np.uint8], low: float) -> bool:
-    """Fill `codes`, or return False at the first value that is not a whole number."""
-    below = table.dtype.type(low) - 1
-    filled = np.empty(_BLOCK, dtype=table.dtype)
-    rounded, same = np.empty_like(filled), np.empty(_BLOCK, dtype=np.bool_)
-    for block in _blocks(table.shape[1], _BLOCK):
-        n = block.stop - block.start
-        for row, numbered in zip(table[:, block], codes[:, block], strict=True):
-            # fmax turns missing values into the number just below the lowest, which is numbered 0.
-            np.fmax(row, below, out=filled[:n])
-            np.rint(filled[:n], out=rounded[:n])
-            if not np.equal(filled[:n], rounded[:n], out=same[:n]).all():
-                return False
-            np.subtract(filled[:n], below, out=filled[:n])
-            numbered[:] = filled[:n]
-    return True
+def _from_floats(table: npt.NDArray[Any], low: int, base: int) -> Coded | None:
+    """Number whole numbers from `low` on that are less than 128 from `base`; None where others stand.
+
+    A value is cast to a small whole number and compared with it: what is equal has a value, what is not must
+    be NaN, and the two are counted. `low` itself is numbered 1.
+    """
+    codes = np.empty(table.shape, dtype=np.uint8)
+    below, highest = np.uint8((low - base - 1) % 256), 0
+    with np.errstate(invalid="ignore"):  # casting NaN: whatever comes out of it is not equal to NaN
+        for block in _blocks(*table.shape):
+            values, code = table[:, block], codes[:, block]
+            near = code.view(np.int8)
+            np.copyto(near, _less(values, base), casting="unsafe")
+            same = np.equal(values, near + float(base) if base else near)
+            code -= below
+            code *= same.view(np.uint8)
+            given = np.count_nonzero(code)
+            if given < code.size and given + np.count_nonzero(np.isnan(values, out=same)) < code.size:
+                return None
+            highest = max(highest, int(code.max()))
+    if highest > 128 + base - low:  # a value below `low`
+        return None
+    return Coded(categories=np.arange(highest) + float(low), codes=codes)
+
+
+def _less(values: npt.NDArray[Any], base: int) -> npt.NDArray[Any]:
+    if not base:
+        return values
+    return np.asarray(np.subtract(values, base, dtype=np.result_type(values.dtype, np.float64)))
 
 
 def _any_values(table: npt.NDArray[Any]) -> Coded:
@@ -299,9 +321,11 @@ def _error(where: npt.NDArray[Any], expected: str, problem: str) -> TableError:
 # ---- counting -----------------------------------------------------------------------------------------
 
 
-def _blocks(length: int, size: int) -> Iterator[slice]:
-    for start in range(0, length, size):
-        yield slice(start, min(start + size, length))
+def _blocks(n_coders: int, n_units: int) -> Iterator[slice]:
+    """Yield blocks of units whose values, at eight bytes, fit the cache."""
+    size = max(_FIRST, _BLOCK // max(1, n_coders))
+    for start in range(0, n_units, size):
+        yield slice(start, min(start + size, n_units))
 
 
 def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns, Integers]:
@@ -349,22 +373,34 @@ def _joint(
 ) -> tuple[Integers, Integers, Integers]:
     """Count in an array with a cell for every possible joint pattern: one addition a unit."""
     n_joint = size ** len(codes)
-    keys = np.zeros(codes.shape[1], dtype=np.min_scalar_type(max(n_joint, size)))
+    keys = np.empty(codes.shape[1] if locate else 0, dtype=np.min_scalar_type(n_joint))
     counts = np.zeros(n_joint, dtype=np.int64)
-    for block in _blocks(len(keys), 4 * _BLOCK):
-        key = keys[block]
-        for row in codes:
-            key *= size
-            key += row[block]
+    for block in _blocks(1, codes.shape[1]):
+        key = joint_numbers(codes[:, block], size)
         counts += np.bincount(key, minlength=n_joint)
-    occur = np.flatnonzero(counts)
-    rows = np.stack(np.unravel_index(occur, (size,) * len(codes)), axis=1).astype(codes.dtype)
-    distinct, n_units, inverse = _distinct(rows, counts[occur], size, keep_coders)
-    if not locate:
-        return distinct, n_units, np.empty(0, dtype=np.int64)
+        if locate:
+            keys[block] = key
+    shape, occur = (size,) * len(codes), np.flatnonzero(counts)
+    kinds = occur
+    if not keep_coders:
+        kinds = np.ravel_multi_index(tuple(np.sort(np.stack(np.unravel_index(occur, shape)), axis=0)), shape)
+    n_units = np.bincount(kinds, counts[occur], minlength=n_joint).astype(np.int64)
+    distinct = np.flatnonzero(n_units)
     place = np.full(n_joint, -1, dtype=np.int64)
-    place[occur] = inverse
-    return distinct, n_units, place[keys]
+    place[distinct] = np.arange(len(distinct))
+    place[occur] = place[kinds]
+    return np.stack(np.unravel_index(distinct, shape), axis=1), n_units[distinct], place[keys]
+
+
+def joint_numbers(rows: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    """Return one number for each column of numbers below `size`, the first row counting most."""
+    number, so_far = rows[0], size
+    for row in rows[1:]:
+        so_far *= size
+        # In the smallest type that holds it: most of the work is moving bytes.
+        number = np.multiply(number, size, dtype=np.min_scalar_type(so_far))
+        number += row
+    return np.asarray(number)
 
 
 def _in_blocks(
@@ -372,7 +408,7 @@ def _in_blocks(
 ) -> tuple[Integers, Integers, Integers]:
     """Find the distinct patterns of each block of units, then those of all blocks."""
     parts, places, start = [], [], 0
-    for block in _blocks(codes.shape[1], 4 * _BLOCK):
+    for block in _blocks(1, codes.shape[1]):
         units = codes[:, block].T
         distinct, n_units, inverse = _distinct(units, np.ones(len(units)), size, keep_coders)
         parts.append((distinct, n_units))
@@ -420,7 +456,7 @@ def _without_unused(found: Coded) -> Coded:
     size = len(found.categories) + 1
     given = np.zeros(size, dtype=np.int64)
     for row in found.codes:
-        for block in _blocks(len(row), 32 * _BLOCK):
+        for block in _blocks(1, len(row)):
             given += np.bincount(row[block], minlength=size)
     used = given[1:] > 0
     if used.all():

@@ -5,7 +5,8 @@ Sets are numbered, and everything later works on the numbers: there are far fewe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,15 +19,16 @@ from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import DECISIONS
 
-__all__ = ["SetPatterns", "labels_of", "membership", "parsed", "representatives", "set_patterns"]
+__all__ = ["Numbers", "SetPatterns", "labels_of", "membership", "parsed", "set_patterns"]
 
 Label = Hashable
 Sets = Sequence[Sequence[Iterable[Label] | None]] | npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.signedinteger[Any]]
 Truths = npt.NDArray[np.bool_]
 
-_BINS: Final = 2**22  # where keys are smaller than this, counting into bins is faster than sorting them
-_BITS: Final = 20  # so many labels are numbered through bins
+_BLOCK: Final = 32_768  # units handled at a time, within a processor's second cache
+_BITS: Final = 20  # up to so many labels are numbered through a table of all sets
 _CONTAINERS: Final = (frozenset, set, list, tuple)
 
 
@@ -91,22 +93,10 @@ def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
     names = np.array([str(name) for name in codes], dtype=object)
     return SetPatterns(
         sets=tuple(frozenset(names[row]) for row in members),
-        values=values,
+        values=values.astype(np.int64),
         coders=tuple(map(str, coders)),
         unit_ids=tuple(map(str, unit_ids)),
     )
-
-
-def representatives(key: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the place of one occurrence of each distinct key below `size`, and its number of occurrences."""
-    if size > _BINS:
-        _, one, counts = np.unique(key, return_index=True, return_counts=True)
-        return one, counts
-    counts = np.bincount(key, minlength=size)
-    place = np.empty(size, dtype=np.int64)
-    place[key] = np.arange(len(key))
-    occurs = np.flatnonzero(counts)
-    return place[occurs], counts[occurs]
 
 
 def membership(sets: Sequence[AbstractSet[Label]]) -> Truths:
@@ -118,7 +108,7 @@ def membership(sets: Sequence[AbstractSet[Label]]) -> Truths:
     return members
 
 
-def parsed(sets: Sets) -> tuple[Integers, Truths]:
+def parsed(sets: Sets) -> tuple[Numbers, Truths]:
     """Return the number of each set (coders, units), −1 missing, and the sets' labels (S, labels)."""
     if isinstance(sets, np.ndarray) and sets.ndim == 3:
         return _of_indicators(sets)
@@ -132,16 +122,29 @@ def parsed(sets: Sets) -> tuple[Integers, Truths]:
             f"sets: expected as many units from every coder – found rows of {first_three(sorted(lengths))} – "
             "give None where a coder has no set."
         )
-    known: dict[AbstractSet[Label], int] = {}
+    known = _Numbered()
     values = np.empty((len(rows), lengths.pop() if lengths else 0), dtype=np.int64)
     for coder, row in enumerate(rows):
-        # No list of the sets is kept: most are let go at once, for an equal one is known.
-        found = (-1 if one is None else known.setdefault(one, len(known)) for one in _row(row, coder))
-        values[coder] = np.fromiter(found, dtype=np.int64, count=len(row))
-    return values, membership(list(known))
+        values[coder] = np.fromiter(_numbered(row, coder, known), dtype=np.int64, count=len(row))
+    return values, membership(list(known.sets))
 
 
-def _of_indicators(given: npt.NDArray[Any]) -> tuple[Integers, Truths]:
+class _Numbered(dict[Collection[Label], int]):
+    """The number of each set, under each order in which its labels were met.
+
+    A set is found by the tuple of its labels, which is cheaper to make and to look up than a frozenset.
+    """
+
+    def __init__(self) -> None:
+        self.sets: dict[frozenset[Label], int] = {}
+
+    def __missing__(self, labels: Collection[Label]) -> int:
+        number = self.sets.setdefault(frozenset(labels), len(self.sets))
+        self[labels] = number
+        return number
+
+
+def _of_indicators(given: npt.NDArray[Any]) -> tuple[Numbers, Truths]:
     """Return the same as `parsed` from a 0/1 array (coders, units, codes)."""
     if given.dtype == np.bool_:
         return _distinct(given, np.ones(given.shape[:2], dtype=np.bool_))
@@ -156,27 +159,35 @@ def _of_indicators(given: npt.NDArray[Any]) -> tuple[Integers, Truths]:
     return _distinct(np.asarray(present & (given == 1)), np.asarray(present.all(axis=2)))
 
 
-def _distinct(given: Truths, decided: Truths) -> tuple[Integers, Truths]:
+def _distinct(given: Truths, decided: Truths) -> tuple[Numbers, Truths]:
     """Number the distinct rows of labels of an array (coders, units, codes), −1 where not decided."""
-    if given.shape[2] > _BITS:
+    n_codes = given.shape[2]
+    if n_codes > _BITS:
         return _distinct_of_many(given, decided)
-    # Bits are counted down, so that sets stand in the order of their labels and the empty one last. Powers
-    # of two up to 2^20 are exact as 32-bit floats, whose product is ten times faster than that of integers.
-    full = 1 << given.shape[2]
-    bits = 2 ** np.arange(given.shape[2] - 1, -1, -1, dtype=np.float32)
-    key = np.empty(decided.shape, dtype=np.int64)
-    for place, row in zip(key, given, strict=True):
-        place[:] = full - 1 - row.astype(np.float32) @ bits
+    # Bits are counted down, so that sets stand in the order of their labels and the empty one last.
+    full = 1 << n_codes
+    key = np.empty(decided.shape, dtype=np.min_scalar_type(full))
+    counts = np.zeros(full, dtype=np.int64)
     everyone = bool(decided.all())
-    flat = key.reshape(-1) if everyone else key[decided]
-    one, _ = representatives(flat, full)
-    number = np.full(full, -1, dtype=np.int64)
-    number[flat[one]] = np.arange(len(one))
-    rows = given.reshape(decided.size, given.shape[2]) if everyone else given[decided]
-    return number[key] if everyone else np.where(decided, number[key], -1), rows[one]
+    for coder, start in itertools.product(range(len(given)), range(0, given.shape[1], _BLOCK)):
+        units = slice(start, start + _BLOCK)
+        bits = key[coder, units]
+        bits[:] = 0
+        for code in range(n_codes):
+            bits <<= 1
+            bits |= given[coder, units, code]
+        np.subtract(full - 1, bits, out=bits)
+        counts += np.bincount(bits if everyone else bits[decided[coder, units]], minlength=full)
+    occurs = np.flatnonzero(counts)
+    number = np.full(full, -1, dtype=np.min_scalar_type(-full))
+    number[occurs] = np.arange(len(occurs))
+    values = number[key]
+    if not everyone:
+        values[~decided] = -1
+    return values, ((full - 1 - occurs)[:, None] >> np.arange(n_codes)[::-1] & 1).astype(np.bool_)
 
 
-def _distinct_of_many(given: Truths, decided: Truths) -> tuple[Integers, Truths]:
+def _distinct_of_many(given: Truths, decided: Truths) -> tuple[Numbers, Truths]:
     rows = given[decided]
     values = np.full(decided.shape, -1, dtype=np.int64)
     if not len(rows):
@@ -196,14 +207,16 @@ def _sequence(value: object, expected: str) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else list(value)
 
 
-def _row(row: Sequence[Any], coder: int) -> Iterator[AbstractSet[Label] | None]:
-    """Return a coder's sets as frozensets, None where missing."""
-    kinds = {type(one) for one in row}
+def _numbered(row: Sequence[Any], coder: int, known: _Numbered) -> Iterator[int]:
+    """Return the numbers of a coder's sets, −1 where missing."""
+    kinds = set(map(type, row))
+    if kinds == {frozenset}:  # it remembers its hash
+        return map(known.__getitem__, row)
     if kinds <= {frozenset, set}:
-        return map(frozenset, row)
+        return map(known.__getitem__, map(tuple, row))
     if kinds <= {frozenset, set, type(None)}:
-        return (None if one is None else frozenset(one) for one in row)
-    return (None if _missing(one) else labels_of(one, coder, unit) for unit, one in enumerate(row))
+        return (-1 if one is None else known[tuple(one)] for one in row)
+    return (-1 if _missing(one) else known[labels_of(one, coder, unit)] for unit, one in enumerate(row))
 
 
 def _missing(one: object) -> bool:

@@ -21,14 +21,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual.agreement.pattern_counts import joint_numbers
 from sense7_qual.agreement.set_values import (
     Label,
+    Numbers,
     SetPatterns,
     Sets,
     labels_of,
     membership,
     parsed,
-    representatives,
     set_patterns,
 )
 from sense7_qual.errors import QualError, did_you_mean
@@ -51,6 +52,7 @@ Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 _NO_DISAGREEMENT: Final = 1e-12  # what rounding leaves of an expected disagreement of 0
+_BINS: Final = 2**22  # up to so many joint patterns are counted in an array with a cell for each
 _BLOCK: Final = 2**22  # distances between sets that are held at a time
 
 
@@ -331,7 +333,7 @@ def _warned(function: str, alpha: float, reason: str | None) -> float:
     return alpha
 
 
-def _set_alpha(values: Integers, members: Truths, distance: SetDistance) -> tuple[float, str | None]:
+def _set_alpha(values: Numbers, members: Truths, distance: SetDistance) -> tuple[float, str | None]:
     """Return alpha, or NaN and the reason, from which set (coders, units) and their labels (S, labels)."""
     patterns, units = _counted(values)
     given = _given(patterns, units, len(members))
@@ -343,7 +345,7 @@ def _set_alpha(values: Integers, members: Truths, distance: SetDistance) -> tupl
     return float(1 - (given.sum() - 1) * observed / _expected(given, members, distance)), None
 
 
-def _multivalued_alpha(values: Integers, members: Truths) -> tuple[float, str | None]:
+def _multivalued_alpha(values: Numbers, members: Truths) -> tuple[float, str | None]:
     patterns, units = _counted(values)
     given = _given(patterns, units, len(members))
     if not given.any():
@@ -354,25 +356,36 @@ def _multivalued_alpha(values: Integers, members: Truths) -> tuple[float, str | 
     return float(1 - _observed(patterns, units, members, "dice") / given.sum() / expected), None
 
 
-def _counted(values: Integers) -> tuple[Integers, Integers]:
+def _counted(values: Numbers) -> tuple[Numbers, Integers]:
     """Return the distinct columns (coders, P) with two or more sets, and how many units have each (P,)."""
     base = int(values.max(initial=-1)) + 2
-    key, size = np.zeros(values.shape[1], dtype=np.int64), 1
-    for row in values:
-        if size * base >= 2**62:
-            key = np.unique(key, return_inverse=True)[1]
-            size = values.shape[1] + 1
-        key *= base
-        key += row
-        key += 1
-        size *= base
-    one, units = representatives(key, size)
-    patterns = values[:, one]
+    if len(values) and base ** len(values) <= _BINS:
+        given = np.add(values, 1, dtype=np.min_scalar_type(base), casting="unsafe")
+        key = joint_numbers(given, base)
+        counts = np.bincount(key, minlength=1)
+        occur = np.flatnonzero(counts)
+        patterns = np.stack(np.unravel_index(occur, (base,) * len(values))) - 1
+        units = counts[occur]
+    else:
+        patterns, units = _counted_by_hash(values, base)
     pairable = (patterns >= 0).sum(axis=0) >= 2
     return (patterns, units) if pairable.all() else (patterns[:, pairable], units[pairable])
 
 
-def _given(patterns: Integers, units: Integers, n_sets: int) -> Floats:
+def _counted_by_hash(values: Numbers, base: int) -> tuple[Numbers, Integers]:
+    key, size = np.zeros(values.shape[1], dtype=np.int64), 1
+    for row in values:
+        if size * base >= 2**62:
+            key, size = pd.factorize(key)[0], values.shape[1] + 1
+        key = key * base + row + 1
+        size *= base
+    which, kinds = pd.factorize(key)
+    one = np.empty(len(kinds), dtype=np.int64)
+    one[which] = np.arange(len(which))
+    return values[:, one].astype(np.int64), np.bincount(which, minlength=len(kinds))
+
+
+def _given(patterns: Numbers, units: Integers, n_sets: int) -> Floats:
     """Return how often each set was given in the units that count (S,)."""
     given = np.zeros(n_sets)
     for row in patterns:
@@ -380,7 +393,7 @@ def _given(patterns: Integers, units: Integers, n_sets: int) -> Floats:
     return given
 
 
-def _observed(patterns: Integers, units: Integers, members: Truths, distance: SetDistance) -> float:
+def _observed(patterns: Numbers, units: Integers, members: Truths, distance: SetDistance) -> float:
     """Return the sum over units of the distances between their sets, each by its number of sets − 1."""
     weight = units / ((patterns >= 0).sum(axis=0) - 1)
     if (len(members) + 1) ** 2 <= _BLOCK:
