@@ -147,8 +147,8 @@ def test_a_bootstrap_of_patterns_is_one_of_units(name: str) -> None:
     assert analytic.low < found.estimate < analytic.high
 
 
-def test_resamples_of_very_large_tables_have_the_distribution_of_exact_ones() -> None:
-    """Frequent patterns come from the normal limit there, rare ones (7 units here) always exactly."""
+def test_resamples_of_very_large_tables_are_multinomial() -> None:
+    """Drawing numbers of patterns is drawing units: multinomial, to the rare pattern of 7 units."""
     rng = np.random.default_rng(11)
     rows = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0], [2.0, 1.0, 1.0], [0.0, 3.0, 0.0], [2.0, 2.0, 1.0]])
     times = np.array([150_000, 30_000, 20_000, 1_500, 7])

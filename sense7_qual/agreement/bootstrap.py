@@ -19,9 +19,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Group = tuple[Integers, Integers]
 
-_CELLS: Final = 4_000_000
-_OFTEN: Final = 1_000
-_VERY_LARGE: Final = 100_000
+_CELLS: Final = 32_768
 
 
 def resampled(
@@ -60,32 +58,14 @@ def resampled(
     n = np.bincount(kind.ravel(), times, minlength=len(kinds)).astype(np.float64)
     rng = np.random.default_rng(seed)
     found = np.empty(n_boot)
+    total, shares = int(n.sum()), n / n.sum()
+    # Few enough at a time for a processor's second cache, and for a product that takes no second thread.
     block = max(1, _CELLS // max(len(kinds), size))
     for start in range(0, n_boot, block):
         stop = min(start + block, n_boot)
-        found[start:stop] = value(_drawn(rng, n, stop - start) @ kinds)
+        drawn = rng.multinomial(total, shares, size=stop - start).astype(np.float64)
+        found[start:stop] = value(drawn @ kinds)
     return found
-
-
-def _drawn(rng: np.random.Generator, n: Floats, size: int) -> Floats:
-    """Draw how often each kind comes in resamples (size, kinds).
-
-    In very large tables the kinds of a thousand and more are drawn from the normal limit of their multinomial
-    distribution, a hundred times faster; the rare ones, on which its tails depend, are always drawn exactly.
-    """
-    total = int(n.sum())
-    often = n >= _OFTEN
-    if total < _VERY_LARGE or not often.any():
-        return rng.multinomial(total, n / total, size=size).astype(np.float64)
-    shares = np.append(n[~often], n[often].sum()) / total
-    rare = rng.multinomial(total, shares, size=size).astype(np.float64)
-    inner = n[often] / n[often].sum()
-    normal = rng.standard_normal((size, len(inner))) * np.sqrt(inner)
-    normal -= normal.sum(axis=1)[:, None] * inner  # their sum is known, which makes the covariance right
-    drawn = np.empty((size, len(n)))
-    drawn[:, ~often] = rare[:, :-1]
-    drawn[:, often] = rare[:, -1:] * inner + np.sqrt(rare[:, -1:]) * normal
-    return drawn
 
 
 def bias_corrected(
