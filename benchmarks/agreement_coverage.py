@@ -13,7 +13,7 @@ true alpha exact at every level. Two parts, `--only codes` and `--only default`:
   (cluster bootstrap): the truth is the same in two of three units of a cluster, and alpha varies between
   clusters.
 
-Coverage is of the studies that have an interval. Prints Markdown.
+Coverage is of the studies that have an interval. Prints Markdown; agreement_coverage.md is what it printed.
 """
 
 from __future__ import annotations
