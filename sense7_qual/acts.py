@@ -52,6 +52,7 @@ __all__ = [
     "remove",
     "reopen",
     "rule",
+    "stamp",
     "standing",
     "undo",
 ]
@@ -251,7 +252,7 @@ def apply(
         )
     return Act(
         kind="apply", unit_id=unit_id, code=code, start=start, end=end, valence=valence,
-        confidence=confidence, round=round, **_stamp(coder, codebook, act_id, at),
+        confidence=confidence, round=round, **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 
 
@@ -271,7 +272,7 @@ def remove(
     codebook.code(code)
     return Act(
         kind="remove", unit_id=unit_id, code=code, start=start, end=end, round=round,
-        **_stamp(coder, codebook, act_id, at),
+        **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 
 
@@ -285,7 +286,7 @@ def finish(
     at: str | None = None,
 ) -> Act:
     """Say that the coder has decided on the unit: codes not applied to it are coded absent."""
-    return Act(kind="finish", unit_id=unit_id, round=round, **_stamp(coder, codebook, act_id, at))
+    return Act(kind="finish", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
 
 
 def reopen(
@@ -298,7 +299,7 @@ def reopen(
     at: str | None = None,
 ) -> Act:
     """Take "finished" back: the unit's codes are undecided again."""
-    return Act(kind="reopen", unit_id=unit_id, round=round, **_stamp(coder, codebook, act_id, at))
+    return Act(kind="reopen", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
 
 
 def memo(
@@ -324,10 +325,10 @@ def memo(
             f"memo: expected the {target_kind} that it is about – found none – name it as "
             f"{'unit_id' if target_kind == 'unit' else 'code'}."
         )
-    stamp = _stamp(coder, codebook, act_id, at)
+    stamped = stamp(coder, codebook, act_id, at)
     return Act(
         kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, text=text,
-        memo_id=memo_id or stamp["act_id"], **stamp,
+        memo_id=memo_id or stamped["act_id"], **stamped,
     )  # fmt: skip
 
 
@@ -344,7 +345,7 @@ def rule(
     """Decide, as the adjudicator `coder`, whether a code applies to a unit."""
     codebook.code(code)
     return Act(
-        kind="rule", unit_id=unit_id, code=code, applied=bool(applied), **_stamp(coder, codebook, act_id, at)
+        kind="rule", unit_id=unit_id, code=code, applied=bool(applied), **stamp(coder, codebook, act_id, at)
     )
 
 
@@ -445,7 +446,8 @@ def _frame(rows: Sequence[tuple[object, ...]], contract: Contract) -> pd.DataFra
     return pd.DataFrame({name: pd.array(list(values), dtype=kinds[name]) for name, values in columns})
 
 
-def _stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
+def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
+    """Return who, when, under which codebook and the id of an act, made where they are not given."""
     return {
         "coder": coder,
         "codebook": codebook.fingerprint,
@@ -467,7 +469,7 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
         )
     return Act(
         kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,
-        **_stamp(act.coder, codebook, act_id, at),
+        **stamp(act.coder, codebook, act_id, at),
     )  # fmt: skip
 
 

@@ -71,6 +71,13 @@ Table(
     Column("coder", Text, nullable=False),
     Column("act_id", Text, nullable=False),
 )
+# What all may see: rows of `acts` and `texts`, numbered anew for each coder.
+_SHOWN: Final = Table(
+    "shown",
+    _METADATA,
+    *(Column(c.name, c.type, primary_key=c.name in ("coder", "seq")) for c in database.ACTS.columns),
+)
+_SHOWN_TEXTS: Final = database.TEXTS.to_metadata(_METADATA, name="shown_texts")
 
 
 def create(server: Server, *, units: pd.DataFrame, codebook: Codebook) -> bool:
@@ -312,10 +319,11 @@ def acts(server: Server, coder: str, *, study: str) -> list[Act]:
             run(connection, [search_path(f"{server.name}-{coder}")])
             database.check(connection, place, study=study, coder=coder)
             return database.read(connection, place, study=study, coder=coder)
-        shown = text(f'SELECT * FROM "{server.name}".shown(:coder)')
-        texts = text(f'SELECT * FROM "{server.name}".shown_texts(:coder)').columns(*database.TEXTS.columns)
-        rows = connection.execute(shown, {"coder": coder}).mappings().all()
-        return database.loose(connection, place, rows, texts.bindparams(coder=coder))
+        run(connection, [search_path(server.name)])
+        shown = select(_SHOWN).where(_SHOWN.c.coder == coder).order_by(_SHOWN.c.seq)
+        hashes = select(_SHOWN.c.text_hash).where(_SHOWN.c.coder == coder)
+        texts = select(_SHOWN_TEXTS).where(_SHOWN_TEXTS.c.text_hash.in_(hashes))
+        return database.loose(connection, place, connection.execute(shown).mappings().all(), texts)
 
     return retried(server, found)
 

@@ -3,15 +3,16 @@
 ===========================  ==========================================================================
 schema                       holds
 ===========================  ==========================================================================
-``<study>``                  the study, its codebooks, who leads, which role codes as whom, and which
-                             rounds are unblinded
+``<study>``                  the study, its codebooks, who leads, which role codes as whom, which rounds
+                             are unblinded, and copies of the acts that all may see
 ``<study>-<coder>``          the acts, quotes and memos of one coder: what an acts file holds
 ===========================  ==========================================================================
 
 A coder's role has rights on the coder's own schema and on no other, so that nothing of another coder can
 be read, counted, probed or explained. Beneath that, row-level security is forced on every table, for its
-owner too: a right that is given by mistake opens nothing. What the lead has unblinded is read through one
-function, `shown`, which has neither a visible plan nor the numbers of the acts.
+owner too: a right that is given by mistake opens nothing. What the lead has unblinded is copied into the
+schema of the study, in the transaction that unblinds it or adds to it; there it is numbered anew. So nobody
+reads where hidden acts stand, and neither plans nor pages nor gaps in numbers tell of them.
 
 All objects belong to a role that cannot log in. Acts can be added and read; no role is given the right to
 change or delete one.
@@ -21,14 +22,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy.dialects.postgresql.base import PGDialect
-
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.database import ACTS, META, TEXTS
 
 __all__ = ["STATISTICS", "coder_statements", "guard_statements", "role_statements", "study_statements"]
 
-_PUBLIC_KINDS: Final = ", ".join(f"'{kind}'" for kind in LEAD_KINDS)
+_TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in LEAD_KINDS)
+_FOR_ALL: Final = ("study", "codebooks", "unblinded", "shown", "shown_texts")
 _SAFE: Final = "SET search_path = pg_catalog, pg_temp"
 
 STATISTICS: Final = """
@@ -68,6 +68,7 @@ numbers) to everybody but superusers: they would tell one coder how much another
 def study_statements(study: str) -> list[str]:
     """Return what makes the functions and rules of the schema `study`, whose tables are there."""
     lead = f'(SELECT "{study}".is_lead())'
+    unblinded = f'kind IN ({_TEAM_KINDS}) OR round IN (SELECT u.round FROM "{study}".unblinded u)'
     return [
         _function(study, "is_lead()", f'SELECT FROM "{study}".leads l WHERE l.role = session_user'),
         _function(
@@ -75,15 +76,18 @@ def study_statements(study: str) -> list[str]:
             "is_mine(who text)",
             f'SELECT FROM "{study}".members m WHERE m.coder = who AND m.role = session_user',
         ),
-        _noting(study),
-        f'REVOKE EXECUTE ON FUNCTION "{study}".note_unblinded() FROM PUBLIC',
-        _shown(study),
-        _shown_texts(study),
+        _show(study),
+        _sharing(study),
         _coders(study),
-        *_forced(study, ("study", "codebooks")),
+        f'REVOKE EXECUTE ON FUNCTION "{study}".show(text, text[]), "{study}".share() FROM PUBLIC',
+        *_forced(study, ("study", "codebooks", "shown", "shown_texts")),
         f'CREATE POLICY seen ON "{study}".study FOR SELECT USING (true)',
         f'CREATE POLICY seen ON "{study}".codebooks FOR SELECT USING (true)',
         f'CREATE POLICY added ON "{study}".codebooks FOR INSERT WITH CHECK ({lead})',
+        f'CREATE POLICY seen ON "{study}".shown FOR SELECT USING ({unblinded})',
+        f'CREATE POLICY added ON "{study}".shown FOR INSERT WITH CHECK ({unblinded})',
+        f'CREATE POLICY seen ON "{study}".shown_texts FOR SELECT USING (true)',
+        f'CREATE POLICY added ON "{study}".shown_texts FOR INSERT WITH CHECK (true)',
         f'CREATE POLICY revised ON "{study}".study FOR UPDATE USING ({lead})',
     ]
 
@@ -93,19 +97,16 @@ def coder_statements(study: str, coder: str) -> list[str]:
     schema, theirs = f"{study}-{coder}", f"""(SELECT "{study}".is_mine('{coder}'))"""
     all_of_it = f"""(SELECT "{study}".is_mine('{coder}') OR "{study}".is_lead())"""
     return [
-        f'CREATE INDEX acts_round ON "{schema}".acts (round)',
-        f'CREATE INDEX acts_kind ON "{schema}".acts (kind)',
         *_forced(schema, ("acts", "texts", "meta")),
-        f'CREATE POLICY seen ON "{schema}".acts FOR SELECT USING ({all_of_it} OR kind IN ({_PUBLIC_KINDS}) '
-        f'OR round IN (SELECT u.round FROM "{study}".unblinded u))',
+        f'CREATE POLICY seen ON "{schema}".acts FOR SELECT USING ({all_of_it})',
         f"CREATE POLICY added ON \"{schema}\".acts FOR INSERT WITH CHECK ({theirs} AND coder = '{coder}' "
-        f'AND (kind NOT IN ({_PUBLIC_KINDS}) OR (SELECT "{study}".is_lead())))',
-        f'CREATE POLICY seen ON "{schema}".texts FOR SELECT USING ({all_of_it} '
-        f'OR text_hash IN (SELECT a.text_hash FROM "{schema}".acts a))',
+        f'AND (kind NOT IN ({_TEAM_KINDS}) OR (SELECT "{study}".is_lead())))',
+        f'CREATE POLICY seen ON "{schema}".texts FOR SELECT USING ({all_of_it})',
         f'CREATE POLICY added ON "{schema}".texts FOR INSERT WITH CHECK ({theirs})',
         f'CREATE POLICY seen ON "{schema}".meta FOR SELECT USING ({all_of_it})',
-        f'CREATE TRIGGER note_unblinded AFTER INSERT ON "{schema}".acts FOR EACH ROW '
-        f"WHEN (NEW.kind = 'unblind') EXECUTE FUNCTION \"{study}\".note_unblinded()",
+        f'CREATE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
+        f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
+        f'EXECUTE FUNCTION "{study}".share()',
     ]
 
 
@@ -117,7 +118,7 @@ def role_statements(study: str, coder: str, role: str) -> list[str]:
     """
     schema = f"{study}-{coder}"
     given = [f'GRANT USAGE ON SCHEMA "{study}", "{schema}" TO "{role}"']
-    given += [f'GRANT SELECT ON "{study}".{name} TO "{role}"' for name in ("study", "codebooks", "unblinded")]
+    given += [f'GRANT SELECT ON "{study}".{name} TO "{role}"' for name in _FOR_ALL]
     for table in (ACTS, TEXTS, META):
         columns = ", ".join(f'"{column.name}"' for column in table.columns)
         given.append(f'GRANT SELECT ({columns}) ON "{schema}".{table.name} TO "{role}"')
@@ -143,53 +144,55 @@ def _function(study: str, signature: str, query: str) -> str:
     )
 
 
-def _noting(study: str) -> str:
-    """The unblinding of a round, noted in the same transaction as the lead's act."""
+def _show(study: str) -> str:
+    """Copies acts of a coder to where all may see them, in their order."""
+    fields = ", ".join(f'"{column.name}"' for column in ACTS.columns if column.name != "seq")
     return f"""
-CREATE FUNCTION "{study}".note_unblinded() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
+CREATE FUNCTION "{study}".show(who text, ids text[]) RETURNS void LANGUAGE plpgsql {_SAFE} AS $sql$
+DECLARE
+  theirs text := quote_ident('{study}-' || who);
 BEGIN
-  IF NOT "{study}".is_lead() THEN
+  EXECUTE 'INSERT INTO "{study}".shown (seq, {fields}) SELECT (SELECT count(*) FROM "{study}".shown s '
+    || 'WHERE s.coder = $1) + row_number() OVER (ORDER BY a.seq), {fields} FROM ' || theirs
+    || '.acts a WHERE a.act_id = ANY ($2) AND NOT EXISTS (SELECT FROM "{study}".shown s '
+    || 'WHERE s.coder = a.coder AND s.act_id = a.act_id)' USING who, ids;
+  EXECUTE 'INSERT INTO "{study}".shown_texts SELECT t.* FROM ' || theirs || '.texts t WHERE t.text_hash IN '
+    || '(SELECT a.text_hash FROM ' || theirs || '.acts a WHERE a.act_id = ANY ($1)) ON CONFLICT DO NOTHING'
+  USING ids;
+END $sql$"""
+
+
+def _sharing(study: str) -> str:
+    """Runs in the transaction of every act that has a round, or is the lead's for the team.
+
+    The lock keeps the unblinding of a round and the acts in it apart: an act is either there when its round
+    is unblinded, or finds it unblinded.
+    """
+    return f"""
+CREATE FUNCTION "{study}".share() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
+DECLARE
+  who text;
+  ids text[];
+BEGIN
+  IF TG_TABLE_SCHEMA <> '{study}-' || NEW.coder OR NOT "{study}".is_mine(NEW.coder) THEN
     RAISE insufficient_privilege;
   END IF;
-  INSERT INTO "{study}".unblinded (round, coder, act_id) VALUES (NEW.round, NEW.coder, NEW.act_id)
-  ON CONFLICT (round) DO NOTHING;
+  IF NEW.kind = 'unblind' THEN
+    LOCK TABLE "{study}".unblinded IN EXCLUSIVE MODE;
+    INSERT INTO "{study}".unblinded (round, coder, act_id) VALUES (NEW.round, NEW.coder, NEW.act_id)
+    ON CONFLICT (round) DO NOTHING;
+    FOR who IN SELECT m.coder FROM "{study}".members m LOOP
+      EXECUTE 'SELECT array_agg(a.act_id) FROM ' || quote_ident('{study}-' || who)
+        || '.acts a WHERE a.round = $1' INTO ids USING NEW.round;
+      PERFORM "{study}".show(who, ids);
+    END LOOP;
+  ELSE
+    LOCK TABLE "{study}".unblinded IN ROW SHARE MODE;
+  END IF;
+  IF NEW.kind IN ({_TEAM_KINDS}) OR EXISTS (SELECT FROM "{study}".unblinded u WHERE u.round = NEW.round) THEN
+    PERFORM "{study}".show(NEW.coder, ARRAY[NEW.act_id]);
+  END IF;
   RETURN NULL;
-END $sql$"""
-
-
-def _shown(study: str) -> str:
-    """What a member may see of a coder. It looks rows up by index alone, so that how long it takes depends
-    on what is shown, and it counts them itself, so that no gap tells of a hidden one."""
-    dialect = PGDialect()
-    fields = [column for column in ACTS.columns if column.name != "seq"]
-    returned = ", ".join(f'"{column.name}" {column.type.compile(dialect)}' for column in fields)
-    chosen = ", ".join(f'a."{column.name}"' for column in fields)
-    return f"""
-CREATE FUNCTION "{study}".shown(who text) RETURNS TABLE (seq bigint, {returned})
-LANGUAGE plpgsql STABLE SECURITY DEFINER {_SAFE} SET enable_seqscan = off AS $sql$
-BEGIN
-  IF NOT EXISTS (SELECT FROM "{study}".members m WHERE m.coder = who) THEN
-    RETURN;
-  END IF;
-  RETURN QUERY EXECUTE 'SELECT row_number() OVER (ORDER BY a.seq), {chosen} FROM '
-    || quote_ident('{study}-' || who)
-    || '.acts a WHERE a.kind = ANY ($1) OR a.round = ANY ($2) ORDER BY a.seq'
-  USING ARRAY[{_PUBLIC_KINDS}]::text[], ARRAY(SELECT u.round FROM "{study}".unblinded u);
-END $sql$"""
-
-
-def _shown_texts(study: str) -> str:
-    return f"""
-CREATE FUNCTION "{study}".shown_texts(who text) RETURNS TABLE (text_hash text, salt text, "text" bytea)
-LANGUAGE plpgsql STABLE SECURITY DEFINER {_SAFE} SET enable_seqscan = off AS $sql$
-DECLARE
-  hashes text[] := ARRAY(SELECT s.text_hash FROM "{study}".shown(who) s WHERE s.text_hash IS NOT NULL);
-BEGIN
-  IF cardinality(hashes) = 0 THEN
-    RETURN;
-  END IF;
-  RETURN QUERY EXECUTE 'SELECT t.text_hash, t.salt, t."text" FROM ' || quote_ident('{study}-' || who)
-    || '.texts t WHERE t.text_hash = ANY ($1)' USING hashes;
 END $sql$"""
 
 
@@ -206,7 +209,7 @@ BEGIN
     IF "{study}".is_mine(who) OR "{study}".is_lead() THEN
       EXECUTE 'SELECT EXISTS (SELECT FROM ' || quote_ident('{study}-' || who) || '.acts)' INTO found_one;
     ELSE
-      found_one := EXISTS (SELECT FROM "{study}".shown(who));
+      found_one := EXISTS (SELECT FROM "{study}".shown s WHERE s.coder = who);
     END IF;
     IF found_one THEN
       RETURN NEXT who;

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from sense7_qual import database, migrations, postgresql, server, study
-from sense7_qual.acts import KINDS, Act, check_coder, fold
+from sense7_qual.acts import KINDS, LEAD_KINDS, Act, check_coder, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
+from sense7_qual.rounds import opened
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = ["Store"]
 
-_TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
-_AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 
 class Store:
@@ -207,16 +206,16 @@ class Store:
             The file cannot be written (disk full, no permission, locked for 30 s) or is damaged. Send the
             same acts again when that is mended.
         """
-        batch = [_settled(act, self._texts, self._codebooks) for act in _as_acts(acts)]
+        batch = [acceptance.settled(act, self._texts, self._codebooks) for act in acceptance.as_acts(acts)]
         if not batch:
             return 0
-        coder = _one_coder(batch)
+        coder = acceptance.one_coder(batch)
 
         def record(connection: Connection, path: Path) -> int:
             version = database.check(connection, path, study=self._study.id, coder=coder)
             migrations.migrate(connection, path, version)
             named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
-            new = _new_acts(batch, database.find(connection, path, named))
+            new = acceptance.new_acts(batch, database.find(connection, path, named))
             database.add(connection, new, study=self._study.id, coder=coder)
             return len(new)
 
@@ -224,7 +223,7 @@ class Store:
             return postgresql.write(self._server, coder, record)
         path = self._acts_file(coder)
         if not path.exists():
-            _new_acts(batch, {})  # refuse before a file is made
+            acceptance.new_acts(batch, {})  # refuse before a file is made
             database.create(path, study=self._study.id, coder=coder)
         with database.transaction(path, writes=True) as connection:
             return record(connection, path)
@@ -260,7 +259,7 @@ class Store:
         else:
             files = study.acts_files(self._folder) if coder is None else [self._acts_file(coder)]
             read = [act for path in files if path.exists() for act in self._read(path)]
-        return read if kind is None else _of_kind(read, kind)
+        return read if kind is None else acceptance.of_kind(read, kind)
 
     def codings(self, *, coder: str | None = None) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`)."""
@@ -275,44 +274,149 @@ class Store:
         return fold(self.acts(coder=coder)).memos
 
     def verify(self) -> pd.DataFrame:
-        """Check the whole study on the disk: units, codebooks, every act, every quote.
+        """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
+
+        A bit that was flipped in anything that is stored shows (`verification` says what vouches for what).
+        Nothing is raised on damage: it is reported.
 
         Returns
         -------
         DataFrame
-            One row per acts file: coder; n_acts (Int64; missing where the file cannot be read); ok (bool);
-            problem (string; empty where ok).
+            One row per file: file; coder and n_acts (Int64) for an acts file, missing where it cannot be
+            read; ok (bool); problem (string; empty where ok); note (string): who withdrew, which copies were
+            made, files of sync clients. Of a study in PostgreSQL one row per coder.
+        """
+        if self._server is not None:
+            postgresql.read(self._server)
+            rows = [self._verified_there(self._server, coder) for coder in self.coders]
+            return verification.frame_of(rows)
+        return verification.frame_of(verification.verify(self._folder, self._study))
+
+    def merge(self, other: Store | str | Path) -> merging.Merge:
+        """Take in what another copy of this study has and this one has not; nothing here is changed.
+
+        Merging twice, or after a crash once more, gives the same acts. Where a coder worked in two copies,
+        the acts of both stay, in the order in which they were done (`merging` says how).
+
+        Parameters
+        ----------
+        other : Store, str or Path
+            Another copy of the study folder, or one acts file: a sync client's second copy, or a coder's
+            file that came by mail.
+
+        Returns
+        -------
+        Merge
+            What became of each act, in `items`; versions of the codebook that came with them; participants
+            whose withdrawal is known there and not here.
 
         Raises
         ------
         StoreError
-            The units or a codebook are not what was written, so that no act could be judged.
+            It is another study, is damaged or of a later version, or a file cannot be written. Coders whose
+            acts were merged before stay so; merge again when that is mended.
         """
+        folder = self._local("merge")
+        found = merging.merge(
+            folder,
+            (other._local("merge") if isinstance(other, Store) else Path(other).absolute()),
+            known=self._study,
+            texts=self._texts,
+            codebooks=self._codebooks,
+            file_of=self._acts_file,
+        )
+        self._codebooks = study.read_codebooks(folder, self._study)
+        return found
+
+    def backup(self, path: str | Path) -> None:
+        """Copy the study to the new folder `path`, by SQLite's own backup, and verify the copy.
+
+        The folder appears whole or not at all; one that is there is never written over. Coders may go on
+        meanwhile. The study notes that the copy was made (`forget` says what older copies still hold).
+
+        Raises
+        ------
+        StoreError
+            Something is at `path`, the study is not sound, or the disk refuses.
+        """
+        archives.backup(self._local("backup"), Path(path).absolute())
+
+    def archive(self, path: str | Path) -> None:
+        """Write the study as one zip file at `path`: the same study always as the same bytes.
+
+        It holds every act as a line of JSON, the units, every codebook, and a manifest of hashes and
+        versions, and can be read without this package. `restore` makes a study of it again.
+
+        Raises
+        ------
+        StoreError
+            Something is at `path`, the study is not sound, or the disk refuses.
+        """
+        archives.archive(self._local("archive"), Path(path).absolute())
+
+    @classmethod
+    def restore(cls, archive: str | Path, path: str | Path) -> Store:
+        """Make the new study folder `path` from a file that `archive` wrote, and open it.
+
+        The study is equal to the one that was archived: archived again, it gives the same bytes.
+
+        Raises
+        ------
+        StoreError
+            The file is not byte for byte what `archive` wrote, something is at `path`, or the disk refuses.
+        """
+        archives.restore(Path(archive).absolute(), Path(path).absolute())
+        return cls(path)
+
+    def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
+        """Remove the words of a participant who withdraws, everywhere this study keeps them.
+
+        Units, quotes and memos of the participant are erased, also from what SQLite keeps in free pages;
+        ids and hashes stay, so that `verify` still passes. Their units leave `units`, `codings`, `coverage`
+        and `memos`; `acts` still has the acts, without words. This cannot be undone.
+
+        Parameters
+        ----------
+        case_id : str
+            The participant, as in `units`.
+        why : str
+            The reason, for the record; it stays in the study and must not name or quote the participant.
+
+        Returns
+        -------
+        Forgotten
+            What was erased, and which backups, archives and files still hold it.
+
+        Raises
+        ------
+        StoreError
+            There is no such participant, a file is damaged, or the disk refuses: call again then.
+        """
+        folder = self._local("forget")
+        found = withdrawal.forget(folder, case_id, why=why)
+        self._look_again()
+        return found
+
+    def _local(self, what: str) -> Path:
         if self._server is not None:
-            postgresql.read(self._server)
-            rows = [(coder, *self._verified_there(self._server, coder)) for coder in self.coders]
-        else:
-            found = study.read(self._folder)
-            study.read_units(self._folder, found)
-            study.read_codebooks(self._folder, found)
-            rows = [(path.stem, *self._verified(path)) for path in study.acts_files(self._folder)]
-        frame = pd.DataFrame(rows, columns=["coder", "n_acts", "ok", "problem"])
-        return frame.astype({"coder": "string", "n_acts": "Int64", "ok": "bool", "problem": "string"})
+            raise StoreError(
+                f"{what}: expected a study folder – found a study in PostgreSQL – use the server's own tools "
+                "(pg_dump), or do this in a study folder."
+            )
+        return self._folder
 
-    def _verified(self, path: Path) -> tuple[int | None, bool, str]:
-        try:
-            n_acts = len(self._read(path))
-            with database.transaction(path) as connection:
-                problem = database.problems(connection)
-        except StoreError as error:
-            return None, False, str(error)
-        return n_acts, not problem, problem
+    def _look_again(self) -> None:
+        """Read what others may have changed: units that withdrew."""
+        self._study = study.read(self._folder)
+        self._units = study.read_units(self._folder, self._study)
+        self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
+        self._gone = withdrawal.gone(self._folder)
 
-    def _verified_there(self, there: server.Server, coder: str) -> tuple[int | None, bool, str]:
+    def _verified_there(self, there: server.Server, coder: str) -> verification.Finding:
         try:
-            return len(self._fetched(there, coder)), True, ""
+            return verification.Finding(coder, coder, len(self._fetched(there, coder)))
         except StoreError as error:
-            return None, False, str(error)
+            return verification.Finding(coder, coder, problem=str(error))
 
     def _read(self, path: Path) -> list[Act]:
         with database.transaction(path) as connection:
@@ -325,8 +429,11 @@ class Store:
         return self._with_true_quotes(found, Path(there.name) / coder)
 
     def _with_true_quotes(self, found: list[Act], path: Path) -> list[Act]:
-        for act in found:
-            if act.kind == "apply" and act.text is not None and act.text != _words(act, self._texts):
+        """Return the acts; the words of participants who withdrew are not given out, should any be left."""
+        for place, act in enumerate(found):
+            if act.text is not None and act.unit_id in self._gone:
+                found[place] = replace(act, text="" if act.kind == "memo" else None)
+            elif verification.misquoted(act, self._texts):
                 raise database.damaged(path, f"another quote than unit {act.unit_id!r} has")
         return found
 
@@ -344,174 +451,3 @@ class Store:
                 f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
             )
         return coder
-
-
-def _of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
-    """Return the acts of `kind` with those that take one of them back or do it again, in their order."""
-    chosen = {(act.coder, act.act_id) for act in acts if act.kind == kind}
-    about = ("undo", "redo")
-    return [
-        act for act in acts if act.kind == kind or (act.kind in about and (act.coder, act.target) in chosen)
-    ]
-
-
-def _as_acts(acts: Sequence[Act]) -> list[Act]:
-    batch = [] if isinstance(acts, Act) else list(acts)
-    other = [type(act).__name__ for act in batch if not isinstance(act, Act)]
-    if isinstance(acts, Act):
-        other = ["a single Act"]
-    if other:
-        raise ActError(
-            f"append: expected a list of acts – found {first_three(other)} – make them with acts.apply, "
-            "acts.finish and so on."
-        )
-    return batch
-
-
-def _one_coder(batch: Sequence[Act]) -> str:
-    coders = sorted({act.coder for act in batch})
-    if len(coders) > 1:
-        raise ActError(
-            f"append: expected the acts of one coder – found those of {first_three(coders)} – call append "
-            "once for each coder."
-        )
-    return coders[0]
-
-
-def _new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
-    """Return the acts of `batch` that are not among the `recorded` ones, after checking those they name."""
-    known, new = dict(recorded), []
-    for act in batch:
-        before = known.get(act.act_id)
-        if before is None:
-            if act.kind in ("undo", "redo"):
-                _check_target(act, known)
-            known[act.act_id] = act
-            new.append(act)
-        elif replace(act, at=before.at) != before:  # a deed that is sent again may be stamped again
-            raise ActError(
-                f"append: expected act_id {act.act_id!r} to stand for one act – found a different act of "
-                f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
-            )
-    return new
-
-
-def _check_target(act: Act, known: Mapping[str, Act]) -> None:
-    target = known.get(str(act.target))
-    if target is None or target.kind in ("undo", "redo"):
-        found = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
-        raise ActError(
-            f"{act.kind}: expected target {act.target!r} to be an earlier act of coder {act.coder!r} that "
-            f"did something – found {found} – name the act itself; nothing was recorded."
-        )
-
-
-def _settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook]) -> Act:
-    """Return `act` with its quote, after checking it against the study."""
-    _check_values(act)
-    codebook = codebooks.get(act.codebook)
-    if codebook is None:
-        raise ActError(
-            f"{_named(act)}: expected a codebook of this study – found fingerprint {act.codebook[:40]!r} – "
-            "pass codebook=store.codebook."
-        )
-    if act.unit_id is not None and act.unit_id not in texts:
-        raise ActError(
-            f"{_named(act)}: expected a unit of this study – found {act.unit_id!r} – "
-            f"{did_you_mean(act.unit_id, texts)}"
-        )
-    _check_code(act, codebook)
-    _check_span(act, texts)
-    if act.kind == "memo":
-        _check_memo(act)
-        return act
-    return _with_quote(act, texts)
-
-
-def _check_values(act: Act) -> None:
-    """Refuse what would be recorded as something else than it is."""
-    for name in Act.__slots__:
-        value, kind = getattr(act, name), _TYPES.get(name, str)
-        if value is not None and type(value) is not kind:
-            raise ActError(
-                f"{_named(act)}: expected {kind.__name__} for {name} – found {type(value).__name__} – "
-                "convert it."
-            )
-        if isinstance(value, str) and not _is_unicode(value):
-            raise ActError(
-                f"{_named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
-                "whole characters."
-            )
-    when = act.at
-    if not _AT.fullmatch(when):
-        raise ActError(
-            f"{_named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
-            f"{when[:40]!r} – leave at out to have it stamped."
-        )
-
-
-def _is_unicode(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _check_code(act: Act, codebook: Codebook) -> None:
-    if act.code is None:
-        return
-    if act.code not in codebook.ids:
-        raise ActError(
-            f"{_named(act)}: expected a code of codebook {codebook.name!r} – found {act.code!r} – "
-            f"{did_you_mean(act.code, codebook.ids)}"
-        )
-    if act.kind in ("apply", "rule") and not codebook.code(act.code).codable:
-        raise ActError(
-            f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
-            "others – use one of the codes under it."
-        )
-    if act.valence is not None and act.valence not in codebook.valence:
-        raise ActError(
-            f"{_named(act)}: expected valence out of {', '.join(codebook.valence) or 'none'} – found "
-            f"{act.valence!r} – use one that the codebook has, or leave it out."
-        )
-
-
-def _check_span(act: Act, texts: Mapping[str, str]) -> None:
-    n_points = len(texts.get(str(act.unit_id), ""))
-    if act.end is not None and act.end > n_points:
-        raise ActError(
-            f"{_named(act)}: expected a span within the text's {n_points} code points – found {act.start} … "
-            f"{act.end} – count Unicode code points, not bytes or UTF-16 units."
-        )
-
-
-def _check_memo(act: Act) -> None:
-    named = {"unit": act.unit_id, "code": act.code, "study": "study"}.get(str(act.target_kind))
-    if named is None:
-        raise ActError(
-            f"{_named(act)}: expected a memo on a unit, a code or the study – found target_kind "
-            f"{str(act.target_kind)[:40]!r} without what it is about – make it with acts.memo."
-        )
-
-
-def _with_quote(act: Act, texts: Mapping[str, str]) -> Act:
-    """Return `act` with the words of its span as its text (none for a whole unit and for other deeds)."""
-    quote = _words(act, texts)
-    if act.text is not None and act.text != quote:
-        raise ActError(
-            f"{_named(act)}: expected as text the words of the span in the unit – found other words "
-            f"({len(act.text)} code points) – leave text out to have it filled in."
-        )
-    return replace(act, text=quote)
-
-
-def _words(act: Act, texts: Mapping[str, str]) -> str | None:
-    if act.kind != "apply" or act.start is None:
-        return None
-    return texts.get(str(act.unit_id), "")[act.start : act.end]
-
-
-def _named(act: Act) -> str:
-    return f"{act.kind} on unit {act.unit_id!r}" if act.unit_id is not None else act.kind

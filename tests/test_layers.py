@@ -15,7 +15,18 @@ PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 LAYERS = {
     0: ["errors", "codebook"],
     1: ["resampling", "tables"],
-    2: ["acts", "assignment", "cells", "codings", "columns", "corpus", "files", "redact", "sense7_workbook"],
+    2: [
+        "acts",
+        "assignment",
+        "cells",
+        "codings",
+        "columns",
+        "corpus",
+        "files",
+        "redact",
+        "rounds",
+        "sense7_workbook",
+    ],
     3: ["adjudication", "agreement", "links", "ratings", "themes"],
     4: ["diagnostic_figures", "drawing", "figures", "quotes", "report", "results", "typeset"],
     5: [
@@ -38,6 +49,7 @@ LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 PARTS = {
     "assignment": {"acts"},
     "codebook": {"errors"},
+    "rounds": {"acts"},
     "codings": {"acts"},  # which names are computed decisions, no person's
     "columns": {"cells"},
     "files": {"cells"},

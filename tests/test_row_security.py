@@ -1,0 +1,262 @@
+"""Blindness in PostgreSQL: with a coder's role, nothing that SQL can ask tells what another coder has done.
+
+The proof is a comparison: what the role of `ana` is told by every probe, word for word, before `ben` has done
+anything and after he has done much. What differs would be a leak.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from sense7_qual import acts, rounds, server
+from sense7_qual.errors import StoreError
+from sense7_qual.store import Store
+from tests.test_store import CODEBOOK, SENTINEL, frame_of, put
+
+pytestmark = pytest.mark.postgres
+
+Address = Callable[..., str]
+BENS_ACT = "00000000-0000-4000-8000-00000000beef"
+NO_ACT = "00000000-0000-4000-8000-00000000dead"
+
+
+class Team:
+    """A study of a lead and the coders ana and ben, each with a role of their own."""
+
+    def __init__(self, postgres: Address) -> None:
+        address = postgres()
+        self.name = address.rpartition("=")[2]
+        self.addresses = {role: postgres(role, self.name) for role in ("postgres", "ana", "ben", "lead")}
+        self.first = Store.create(address, units=frame_of(), codebook=CODEBOOK)
+        self.first.add_coder("lead", role="lead", lead=True)
+        for coder in ("ana", "ben"):
+            self.first.add_coder(coder, role=coder)
+        self.lead, self.ana, self.ben = (Store(self.addresses[role]) for role in ("lead", "ana", "ben"))
+
+    def sql(self, role: str) -> psycopg.Connection:
+        plain = self.addresses[role].partition("&study=")[0]
+        return psycopg.connect(plain, autocommit=True)
+
+    def work(self, coder: str, n_acts: int, round: str | None) -> None:
+        store = getattr(self, coder)
+        named = {"coder": coder, "round": round}
+        store.append([put(start=i, end=i + 2, **named) for i in range(n_acts)])
+        store.append([acts.memo(coder=coder, unit_id="m1", text=SENTINEL * 50, codebook=CODEBOOK)])
+
+
+@pytest.fixture
+def team(postgres: Address) -> Iterator[Team]:
+    team = Team(postgres)
+    yield team
+    for address in team.addresses.values():
+        server.connect(address).engine.dispose()
+
+
+def told(connection: psycopg.Connection, probe: str) -> str:
+    """What the server answers: the rows, or the error with all of its fields."""
+    try:
+        with connection.transaction(force_rollback=True):
+            return repr(connection.execute(probe).fetchall())
+    except psycopg.Error as error:
+        fields = ("message_primary", "message_detail", "message_hint", "constraint_name", "table_name")
+        return repr((error.sqlstate, *[getattr(error.diag, field) for field in fields]))
+
+
+COLUMNS = "seq, act_id, kind, coder, at, codebook, previous, hash"
+
+
+def probes(study: str) -> list[str]:
+    ben, ana = f'"{study}-ben"', f'"{study}-ana"'
+    row = f"INSERT INTO {{}}.acts ({COLUMNS}) VALUES (%s, '%s', 'finish', '%s', 'x', 'x', 'x', 'x')"
+    tables = [f"{schema}.{table}" for schema in (ben, ana) for table in ("acts", "texts", "meta")]
+    explain = "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF,"
+    return [
+        # rows, counts, the plans that the server makes, and the places of rows
+        *[f"SELECT * FROM {table}" for table in tables],
+        *[f"SELECT count(*) FROM {table}" for table in tables],
+        *[f"EXPLAIN SELECT * FROM {table}" for table in tables],
+        *[f"{explain} BUFFERS OFF) SELECT * FROM {table}" for table in tables],
+        *[f"SELECT {hidden} FROM {table}" for table in tables for hidden in ("ctid", "xmin", "tableoid")],
+        *[f"TABLE {study}.{table}" for table in ("study", "codebooks", "members", "leads", "unblinded")],
+        f"SELECT seq FROM {ana}.acts",
+        # the functions that show what is unblinded
+        f"SELECT * FROM {study}.shown ORDER BY coder, seq",
+        f"SELECT ctid FROM {study}.shown",
+        f"EXPLAIN SELECT * FROM {study}.shown",
+        f"SELECT * FROM {study}.shown_texts ORDER BY text_hash",
+        f"SELECT {study}.show('ben', ARRAY['{BENS_ACT}'])",
+        f"SELECT * FROM {study}.coders()",
+        f"SELECT {study}.is_mine('ben'), {study}.is_lead()",
+        f"{explain[:-1]}) SELECT * FROM {study}.shown",
+        f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) SELECT * FROM {study}.coders()",
+        # ids: an act_id that ben has used, and one that nobody has
+        *[row.format(schema) % (1, act_id, coder) for schema in (ana, ben) for coder in ("ana", "ben")
+          for act_id in (BENS_ACT, NO_ACT)],
+        row.format(ana) % (99, BENS_ACT, "ana"),
+        # changing and deleting, also one's own
+        f"UPDATE {ana}.acts SET kind = 'apply'",
+        f"DELETE FROM {ana}.acts",
+        f"DELETE FROM {ben}.acts",
+        f"TRUNCATE {ana}.acts",
+        f"UPDATE {study}.study SET codebook = 'x'",
+        f"INSERT INTO {study}.unblinded VALUES ('one', 'ana', 'x')",
+        f"INSERT INTO {study}.leads VALUES ('ana')",
+        # statistics
+        "SELECT reltuples FROM pg_class",
+        "SELECT relpages FROM pg_class",
+        "SELECT * FROM pg_class",
+        "SELECT xmin FROM pg_class",
+        f"SELECT * FROM pg_stats WHERE schemaname LIKE '{study}%'",
+        "SELECT * FROM pg_statistic",
+        "SELECT * FROM pg_stat_user_tables",
+        "SELECT * FROM pg_stat_user_indexes",
+        "SELECT * FROM pg_statio_user_tables",
+        "SELECT * FROM pg_stat_xact_user_tables",
+        "SELECT * FROM pg_stat_database",
+        "SELECT * FROM pg_stat_activity",
+        "SELECT * FROM pg_stat_wal",
+        "SELECT * FROM pg_locks",
+        "SELECT * FROM pg_sequences",
+        "SELECT * FROM pg_prepared_xacts",
+        *[f"SELECT pg_{size}_size('{table}')" for size in ("relation", "total_relation", "table", "indexes")
+          for table in tables],
+        "SELECT pg_database_size(current_database())",
+        "SELECT pg_tablespace_size('pg_default')",
+        f"SELECT to_regclass('{ben}.acts')",
+        f"SELECT has_table_privilege('{ben}.acts', 'SELECT')",
+        f"SELECT * FROM information_schema.tables WHERE table_schema LIKE '{study}%' ORDER BY 1, 2, 3",
+        # the clock of transactions and of the log
+        "SELECT pg_current_xact_id()",
+        "SELECT txid_current()",
+        "SELECT txid_current_snapshot()",
+        "SELECT pg_current_snapshot()",
+        "SELECT pg_export_snapshot()",
+        "SELECT pg_current_wal_lsn()",
+        "SELECT pg_current_wal_insert_lsn()",
+        "SELECT pg_logical_emit_message(true, 'a', 'b')",
+        "SELECT pg_stat_get_db_xact_commit((SELECT oid FROM pg_database WHERE datname = current_database()))",
+        "SELECT * FROM pg_control_checkpoint()",
+        # ways around
+        "SET ROLE ben",
+        "SET SESSION AUTHORIZATION ben",
+        "SET row_security = off",
+        f"GRANT SELECT ON {ben}.acts TO ana",
+        f"ALTER TABLE {ana}.acts DISABLE ROW LEVEL SECURITY",
+        "CREATE TEMP TABLE t (round text, coder text, act_id text)",
+        "CREATE TABLE public.t (round text)",
+        f"CREATE FUNCTION {study}.f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+        f"SELECT {study}.share()",
+        f"CREATE TABLE public.t (h text REFERENCES {ben}.texts)",
+        "SELECT pg_read_file('PG_VERSION')",
+        "SELECT pg_ls_dir('base')",
+    ]  # fmt: skip
+
+
+def answers(team: Team) -> dict[str, str]:
+    with team.sql("postgres") as connection:
+        connection.execute("VACUUM ANALYZE")
+    with team.sql("ana") as connection:
+        for probe in probes(team.name):  # once for the caches: how many pages were at hand is no answer
+            told(connection, probe)
+        return {probe: told(connection, probe) for probe in probes(team.name)}
+
+
+def differing(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    return [f"{p}: {before[p]} → {after[p]}" for p in before if before[p] != after[p]]
+
+
+def test_no_probe_tells_what_another_coder_has_done(team: Team) -> None:
+    team.work("ana", 3, "one")
+    before = answers(team)
+    team.ben.append([put(coder="ben", act_id=BENS_ACT)])
+    team.work("ben", 14, "one")
+    team.work("ben", 14, None)
+    with team.sql("ben") as working, working.transaction():
+        working.execute(f'SELECT count(*) FROM "{team.name}-ben".acts')  # a transaction is open meanwhile
+        assert differing(before, answers(team)) == []
+    assert SENTINEL not in "".join(v for k, v in before.items() if "-ben" in k)
+    assert team.ana.acts(coder="ben") == []
+    assert team.ana.coders == ("ana",)
+    assert len(team.lead.acts(coder="ben")) == 31
+
+
+def test_the_comparison_would_show_a_leak(team: Team) -> None:
+    """The control: with one right given by mistake, and forced row-level security off, probes differ."""
+    team.work("ana", 3, "one")
+    with team.sql("postgres") as admin:
+        admin.execute(f'ALTER TABLE "{team.name}-ben".acts DISABLE ROW LEVEL SECURITY')
+        admin.execute(f'GRANT USAGE ON SCHEMA "{team.name}-ben" TO ana')
+        admin.execute(f'GRANT SELECT ON "{team.name}-ben".acts TO ana')
+        before = answers(team)
+        team.work("ben", 14, "one")
+        found = " ".join(differing(before, answers(team)))
+        for leak in ("SELECT count(*)", "EXPLAIN SELECT *", "SELECT xmin"):
+            assert f'{leak} FROM "{team.name}-ben".acts' in found
+        # The right alone opens nothing: row-level security is forced.
+        admin.execute(f'ALTER TABLE "{team.name}-ben".acts ENABLE ROW LEVEL SECURITY')
+        with team.sql("ana") as connection:
+            assert told(connection, f'SELECT count(*) FROM "{team.name}-ben".acts') == "[(0,)]"
+
+
+def test_what_is_unblinded_is_shown_and_what_is_hidden_beside_it_is_not(team: Team) -> None:
+    team.work("ana", 2, "one")
+    team.ben.append([put(coder="ben", act_id=BENS_ACT)])
+    team.work("ben", 5, "one")
+    lead = rounds.unblind("one", coder="lead", codebook=CODEBOOK)
+    team.lead.append([lead])
+    shown = team.ana.acts(coder="ben")
+    assert [(act.kind, act.round, act.text) for act in shown] == [
+        ("apply", "one", frame_of()["text"][0][i : i + 2]) for i in range(5)
+    ]
+    assert team.ana.acts(coder="lead") == [lead]
+    assert team.ana.coders == ("ana", "ben", "lead")
+    before = answers(team)
+    team.work("ben", 14, "two")
+    assert differing(before, answers(team)) == []
+    assert team.ana.acts(coder="ben") == shown
+
+
+def test_a_coder_can_neither_write_as_another_nor_lead(team: Team) -> None:
+    with pytest.raises(StoreError, match="acts of a coder of role 'ana' – found acts of 'ben'"):
+        team.ana.append([put(coder="ben")])
+    with pytest.raises(StoreError, match="acts of a coder of role 'lead' – found acts of 'ben'"):
+        team.lead.append([put(coder="ben")])
+    with pytest.raises(StoreError, match="expected a role with the right to do this"):
+        team.ana.append([rounds.unblind("one", coder="ana", codebook=CODEBOOK)])
+    with pytest.raises(StoreError, match="'ana', which does not lead"):
+        team.ana.add_coder("cleo")
+    with pytest.raises(StoreError, match="to keep role 'ben' – found 'ana'"):
+        team.lead.add_coder("ben", role="ana")
+    with pytest.raises(StoreError, match="found 'postgres', a superuser"):
+        team.lead.add_coder("dora", role="postgres")
+    assert team.ana.acts() == []
+
+
+def test_a_trigger_on_a_table_of_ones_own_unblinds_nothing(team: Team) -> None:
+    """Even where the administrator has let the role make tables."""
+    with team.sql("postgres") as admin, team.sql("ana") as ana:
+        admin.execute("CREATE SCHEMA IF NOT EXISTS playground")
+        admin.execute("GRANT ALL ON SCHEMA playground TO ana")
+        ana.execute("CREATE TABLE playground.t (round text, coder text, act_id text)")
+        with contextlib.suppress(psycopg.Error):
+            ana.execute(
+                "CREATE TRIGGER t AFTER INSERT ON playground.t FOR EACH ROW EXECUTE FUNCTION "
+                f"{team.name}.share()"
+            )
+            ana.execute("INSERT INTO playground.t VALUES ('one', 'ana', 'x')")
+        assert admin.execute(f"SELECT count(*) FROM {team.name}.unblinded").fetchall() == [(0,)]
+        admin.execute("DROP SCHEMA playground CASCADE")
+
+
+def test_the_lead_cannot_change_what_a_coder_did(team: Team) -> None:
+    team.work("ben", 2, "one")
+    with team.sql("lead") as lead:
+        for deed in ("UPDATE {} SET code = 'x'", "DELETE FROM {}"):
+            with contextlib.suppress(psycopg.Error):
+                lead.execute(deed.format(f'"{team.name}-ben".acts'))
+    assert len(team.lead.acts(coder="ben")) == 3
+    assert team.lead.verify()["ok"].all()
