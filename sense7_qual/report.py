@@ -374,14 +374,27 @@ def _bootstrap_note(
         if not pd.isna(row["n_undefined"]) and row["n_undefined"] > 0
     ]
     resampled = [row for row in rows if not pd.isna(row["n_boot"])]
+    limits = _not_resampled(rows, cluster_name)
     if not resampled:
-        return f"{interval}: none, because nothing was resampled."
+        return f"{interval}:{limits}" if limits else f"{interval}: none, because nothing was resampled."
     clusters = results.count_range(row["n_clusters"] for row in resampled)
     resamples = results.count_range(row["n_boot"] for row in resampled)
     alone = ", one text each" if all(row["n_clusters"] == row.get("n_units") for row in resampled) else ""
     return (
         f"{interval}: bootstrap over whole {cluster_name} (number: {clusters}{alone}; B = {resamples} "
         f"resamples; {seed}). Resamples in which {name} was not defined: {', '.join(undefined) or 'none'}."
+        + limits
+    )
+
+
+def _not_resampled(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
+    """Name the rows whose interval is not from resamples (see `agreement.estimate`)."""
+    labels = [row["label"] for row in rows if pd.isna(row["n_boot"]) and not pd.isna(row.get("alpha_low"))]
+    if not labels:
+        return ""
+    return (
+        f" Not resampled: {', '.join(labels)} (from leaving out each of the {cluster_name}, Student's t; a "
+        "binomial limit where coders never disagreed)."
     )
 
 

@@ -153,11 +153,12 @@ def test_missing_numbers_are_dashes_with_their_reason() -> None:
         decisions, cluster=pd.Series({f"m{n}": f"p{n % 4}" for n in range(9)}), n_boot=50, seed=1
     )
     table = report.reliability_table(frame)
-    assert table.rows[0][5] == "–"
+    assert table.rows[0][5] != "–"
     assert table.rows[1] == ("cold", "9", "0.0", "100.0", "–", "–")
     assert table.rows[2] == ("new", "0", "–", "–", "–", "–")
     notes = notes_of(table)
-    assert "– = not computable: too few clusters have, or lack, the code (warm)." in notes
+    assert "To be read with caution: too few clusters have, or lack, the code (warm)." in notes
+    assert "Not resampled: warm (from leaving out each of the clusters, Student's t" in notes
     assert "agreement beyond chance is not defined (cold)" in notes
     assert "no text was finished by two or more coders (new)" in notes
     assert "95% CI: none, because nothing was resampled." in notes
