@@ -318,7 +318,7 @@ def _segments(segments: Sequence[int], name: str) -> Integers:
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def _check_n_t(function: str, n_t: int) -> None:

@@ -55,6 +55,8 @@ class Continuum:
     ----------
     coders, codes : tuple of str
         C coders and the codes, both in the order of their first appearance.
+    unit_ids : tuple of str
+        The T texts, in the order of the line.
     finished : array (C, T) of bool
         Which coder finished which text. Only texts that two or more finished are here.
     edges : array (K + 1,) of int64
@@ -68,6 +70,7 @@ class Continuum:
 
     coders: tuple[str, ...]
     codes: tuple[str, ...]
+    unit_ids: tuple[str, ...]
     finished: Truths
     edges: Integers
     text: Integers
@@ -115,7 +118,8 @@ def continuum(
     table = pd.DataFrame({"coder": coder, "code": code, "text": text})[counts]
     table["start"] = spans["start"].to_numpy(dtype=np.int64)[counts] + offset[table["text"]]
     table["end"] = spans["end"].to_numpy(dtype=np.int64)[counts] + offset[table["text"]]
-    return _cut(_joined(table), offset, by, tuple(map(str, finished.index)), tuple(map(str, codes)))
+    names = (tuple(map(str, labels)) for labels in (finished.index, codes, finished.columns))
+    return _cut(_joined(table), offset, by, *names)
 
 
 def covered(line: Continuum, chosen: Truths) -> Truths:
@@ -208,13 +212,19 @@ def _joined(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cut(
-    table: pd.DataFrame, offset: Integers, finished: Truths, coders: tuple[str, ...], codes: tuple[str, ...]
+    table: pd.DataFrame,
+    offset: Integers,
+    finished: Truths,
+    coders: tuple[str, ...],
+    codes: tuple[str, ...],
+    unit_ids: tuple[str, ...],
 ) -> Continuum:
     start, end = table["start"].to_numpy(dtype=np.int64), table["end"].to_numpy(dtype=np.int64)
     edges = np.unique(np.concatenate([offset, start, end]))
     return Continuum(
         coders=coders,
         codes=codes,
+        unit_ids=unit_ids,
         finished=finished,
         edges=edges,
         text=np.searchsorted(offset, edges[:-1], side="right") - 1,

@@ -17,34 +17,44 @@ of it has the code. A coding of the whole text counts as a span over all of it.
 
 from __future__ import annotations
 
-import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement.span_values import SPANS, Continuum, Lengths, continuum, covered
+from sense7_qual.agreement.borders import alpha_u_2004, border_alpha
+from sense7_qual.agreement.codes import _cluster_numbers
+from sense7_qual.agreement.span_intervals import (
+    Interval,
+    Resampling,
+    all_text_interval,
+    border_interval,
+    coded_text_interval,
+    mean_f1,
+    overlap_interval,
+    overlap_parts,
+)
+from sense7_qual.agreement.span_values import SPANS, Continuum, Lengths, continuum
 from sense7_qual.agreement.unitizing import (
     Tally,
     UnitizingAlphas,
     all_text,
-    alpha_u_2004,
-    border_alpha,
+    by_text,
     coded_text,
-    tally,
+    over_texts,
     unitizing_alphas,
 )
 from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import CODINGS, COVERAGE, UNITS
 
 __all__ = ["UnitizingAlphas", "alpha_u_2004", "overlap_f1", "span_agreement", "unitizing_alphas"]
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Truths = npt.NDArray[np.bool_]
 
 _NAN: Final = float("nan")
 
@@ -99,10 +109,8 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
             "overlap_f1 is not defined here (NaN): neither has a span.", RuntimeWarning, stacklevel=2
         )
         return _NAN
-    shared = sum(
-        float(line.width @ covered(line, line.of_code == code).all(axis=0)) for code in range(len(line.codes))
-    )
-    return 2 * shared / float(line.length.sum())
+    shared = sum(overlap_parts(line, code)[:, 0].sum() for code in range(len(line.codes)))
+    return float(2 * shared / line.length.sum())
 
 
 def _reach(spans: pd.DataFrame) -> pd.Series:
@@ -122,6 +130,10 @@ def span_agreement(
     units: pd.DataFrame,
     *,
     code: str | Sequence[str] | None = None,
+    cluster: pd.Series | None = None,
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int,
 ) -> pd.DataFrame:
     """Return how well the coders agree on where each code stands, on all text and on coded text only.
 
@@ -139,6 +151,13 @@ def span_agreement(
     code : str or sequence of str, optional
         The codes to report, in this order; by default all, in the order of their first appearance. All codes
         count as coded text in either case.
+    cluster : Series, optional
+        The cluster of each unit, indexed by unit_id: the participant, or the conversation. Whole clusters are
+        resampled. Without it texts are, which gives intervals that are too narrow where participants differ.
+    n_boot, confidence_level
+        As for `by_code`.
+    seed : int
+        The same seed gives the same intervals.
 
     Returns
     -------
@@ -146,27 +165,43 @@ def span_agreement(
         One row per code:
 
         - code
-        - n_units, n_coders, n_spans, n_characters: texts that two or more coders finished, their coders, the
-          code's spans there, and the characters of these texts
+        - n_units, n_coders, n_clusters, n_spans, n_characters: texts that two or more coders finished, their
+          coders and clusters, the code's spans there, and the characters of these texts
         - prevalence: share of the text that has the code, averaged over the coders, 0–1
-        - alpha_all_text: u-alpha of the code against everything else
-        - alpha_coded_text: (k)u-alpha, the code against the other codes where two coders coded something
+        - alpha_all_text, alpha_all_text_low, alpha_all_text_high: u-alpha of the code against everything
+          else, and the ends of its interval
+        - alpha_coded_text, …_low, …_high: (k)u-alpha, the code against the other codes where two coders coded
+          something
         - coded_share: share of the code's text that alpha_coded_text looks at, 0–1
-        - alpha_u_2004, n_units_2004: the older alpha_U, and the texts that every coder finished
-        - overlap_f1: mean over the pairs of coders, 0–1, not corrected for chance
-        - reason, reason_coded_text: missing, or why alpha_all_text (`no_pairable_units`, `no_variation`) or
-          alpha_coded_text (also `not_coded_by_two`; `one_code`: there is no other code to take it for;
-          `too_few_spans`: no other span that it could meet by chance) is NaN
+        - alpha_u_2004, …_low, …_high, n_units_2004: the older alpha_U, and the texts that all coders finished
+        - overlap_f1, …_low, …_high: mean over the pairs of coders, 0–1, not corrected for chance
+        - n_boot, n_undefined: resamples, and the most of them in which one of the four numbers does not
+          exist; its interval is computed from the others. Missing where no resampling was done
+        - confidence_level, seed: as given
+        - reason, reason_coded_text, reason_2004, reason_f1: missing, or why a number is. The statistic:
+          `no_pairable_units`; `no_variation`; of alpha_coded_text also `not_coded_by_two`, `one_code` (there
+          is no other code to take it for) and `too_few_spans` (no other span that it could meet by chance).
+          Its interval: `one_cluster`; `few_clusters` (fewer than six clusters have the code; or, on all text,
+          text without it; or, on coded text, other codes); `no_disagreement` (resampling cannot tell how far
+          below 1 the number might be)
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, a span does not lie within its text, or an unknown code.
+        A frame is not what its contract says, a span does not lie within its text, an unknown code, or a unit
+        has no cluster or several.
+    QualError
+        `n_boot`, `confidence_level` or `seed` is out of its range.
+
+    Notes
+    -----
+    The intervals are the bias-corrected and accelerated bootstrap of `by_code`, over clusters of texts. That
+    of the older alpha_U takes the most time: for every resample the texts are laid end to end anew.
 
     References
     ----------
     Krippendorff, Mathet, Bouvry & Widlöcher (2016), Quality & Quantity 50, 2347–2364; Krippendorff (2004),
-    Content Analysis (2nd ed.); Hripcsak & Rothschild (2005), JAMIA 12, 296–298.
+    Content Analysis (2nd ed.); Hripcsak & Rothschild (2005), JAMIA 12, 296–298. Intervals: see `by_code`.
 
     Examples
     --------
@@ -179,16 +214,25 @@ def span_agreement(
     ...     acts.finish(coder=coder, unit_id="m1", codebook=sense7))])
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It asked me how my week had been."],
     ...                       "document_id": ["d1"], "case_id": ["p1"], "position": [0]})
-    >>> found = span_agreement(record.codings, record.coverage, units)
+    >>> found = span_agreement(record.codings, record.coverage, units, seed=7)
     >>> found[["code", "overlap_f1"]].values.tolist()
     [['interest', 0.5]]
     """
+    check_resampling("span_agreement", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     codings, coverage, units = CODINGS.check(codings), COVERAGE.check(coverage), UNITS.check(units)
     lengths = units.set_index("unit_id")["text"].str.len()
-    line = continuum(codings, lengths, coverage)
-    older = continuum(codings, lengths, coverage, by_all=True)
-    sums = tally(line)
-    rows = [_row(line, sums, older, name) for name in _chosen(code, line.codes)]
+    lines = [continuum(codings, lengths, coverage, by_all=by_all) for by_all in (False, True)]
+    clusters = [_cluster_numbers(pd.Index(line.unit_ids, dtype="string"), cluster) for line in lines]
+    how = Resampling(n_boot, confidence_level, seed)
+    each = by_text(lines[0])
+    known = _known(lines[0], clusters[0]) | {"n_units_2004": len(lines[1].unit_ids)}
+    known |= {"confidence_level": confidence_level, "seed": seed}
+    rows = []
+    for name in _chosen(code, lines[0].codes):
+        k = lines[0].codes.index(name)
+        row = {"code": name} | known | _described(lines[0], each, k)
+        found = _of_lengths(lines[0], each, k, clusters[0], how) | _of_borders(lines[1], k, clusters[1], how)
+        rows.append(row | _columns(found, n_boot))
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
 
 
@@ -196,18 +240,42 @@ _RESULT: Final = {
     "code": "string",
     "n_units": "int64",
     "n_coders": "int64",
+    "n_clusters": "int64",
     "n_spans": "int64",
     "n_characters": "int64",
     "prevalence": "float64",
     "alpha_all_text": "float64",
+    "alpha_all_text_low": "float64",
+    "alpha_all_text_high": "float64",
     "alpha_coded_text": "float64",
+    "alpha_coded_text_low": "float64",
+    "alpha_coded_text_high": "float64",
     "coded_share": "float64",
     "alpha_u_2004": "float64",
+    "alpha_u_2004_low": "float64",
+    "alpha_u_2004_high": "float64",
     "n_units_2004": "int64",
     "overlap_f1": "float64",
+    "overlap_f1_low": "float64",
+    "overlap_f1_high": "float64",
+    "n_boot": "Int64",
+    "n_undefined": "Int64",
+    "confidence_level": "float64",
+    "seed": "Int64",
     "reason": "string",
     "reason_coded_text": "string",
+    "reason_2004": "string",
+    "reason_f1": "string",
 }
+
+_REASON_OF: Final = {
+    "alpha_all_text": "reason",
+    "alpha_coded_text": "reason_coded_text",
+    "alpha_u_2004": "reason_2004",
+    "overlap_f1": "reason_f1",
+}
+
+Found = tuple[float, str | None, Callable[[], Interval]]
 
 
 def _chosen(code: str | Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
@@ -220,36 +288,47 @@ def _chosen(code: str | Sequence[str] | None, known: Sequence[str]) -> Sequence[
     return chosen
 
 
-def _row(line: Continuum, sums: Tally, older: Continuum, code: str) -> dict[str, object]:
-    k = line.codes.index(code)
-    alpha, reason = all_text(sums, k)
-    coded, reason_coded = coded_text(sums, k)
+def _known(line: Continuum, cluster: Integers) -> dict[str, object]:
     return {
-        "code": code,
         "n_units": line.finished.shape[1],
         "n_coders": int(line.finished.any(axis=1).sum()),
-        "n_spans": int((line.of_code == k).sum()),
+        "n_clusters": len(np.unique(cluster)),
         "n_characters": int(line.edges[-1]),
-        "prevalence": sums.length[k] / sums.total if sums.total else _NAN,
-        "alpha_all_text": alpha,
-        "alpha_coded_text": coded,
-        "coded_share": sums.coded[k] / sums.length[k] if sums.length[k] else _NAN,
-        "alpha_u_2004": border_alpha(older, [k])[0],
-        "n_units_2004": older.finished.shape[1],
-        "overlap_f1": _mean_f1(line, k),
-        "reason": reason,
-        "reason_coded_text": reason_coded,
     }
 
 
-def _mean_f1(line: Continuum, k: int) -> float:
-    """Return the mean over pairs of coders of the overlap F1 on the texts that both finished."""
-    here = covered(line, line.of_code == k)
-    done = line.finished[:, line.text]
-    found = []
-    for a, b in itertools.combinations(range(len(line.coders)), 2):
-        width = line.width * (done[a] & done[b])
-        marked = width @ here[a] + width @ here[b]
-        if marked:
-            found.append(2 * float(width @ (here[a] & here[b])) / float(marked))
-    return float(np.mean(found)) if found else _NAN
+def _described(line: Continuum, each: Tally, k: int) -> dict[str, object]:
+    total, length = each.total.sum(), each.length[:, k].sum()
+    return {
+        "n_spans": int((line.of_code == k).sum()),
+        "prevalence": length / total if total else _NAN,
+        "coded_share": each.coded[:, k].sum() / length if length else _NAN,
+    }
+
+
+def _of_lengths(line: Continuum, each: Tally, k: int, cluster: Integers, how: Resampling) -> dict[str, Found]:
+    """Return each statistic of lengths of text: the number, why there is none, and its interval."""
+    sums, parts = over_texts(each), overlap_parts(line, k)
+    f1 = float(mean_f1(parts.sum(axis=0)))
+    why = None if not np.isnan(f1) else "no_variation" if sums.total else "no_pairable_units"
+    return {
+        "alpha_all_text": (*all_text(sums, k), partial(all_text_interval, each, k, cluster, how)),
+        "alpha_coded_text": (*coded_text(sums, k), partial(coded_text_interval, each, k, cluster, how)),
+        "overlap_f1": (f1, why, partial(overlap_interval, parts, cluster, how)),
+    }
+
+
+def _of_borders(line: Continuum, k: int, cluster: Integers, how: Resampling) -> dict[str, Found]:
+    alpha, why = border_alpha(line, [k])
+    return {"alpha_u_2004": (alpha, why, partial(border_interval, line, k, alpha, cluster, how))}
+
+
+def _columns(found: dict[str, Found], n_boot: int) -> dict[str, object]:
+    row: dict[str, object] = {}
+    undefined = []
+    for name, (value, why, interval_of) in found.items():
+        interval = interval_of() if why is None else Interval(reason=why)
+        row |= {name: value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        row[_REASON_OF[name]] = interval.reason
+        undefined += [interval.n_undefined] if interval.n_undefined is not None else []
+    return row | ({"n_boot": n_boot, "n_undefined": max(undefined)} if undefined else {})

@@ -1,13 +1,12 @@
 """Krippendorff's alphas for unitizing: which stretches of a text were marked, and with which code.
 
-The family of 2016 compares lengths of text; the alpha_U of 1995 and 2004 compares the borders of spans.
+The family of 2016, which compares lengths of text. The alpha_U before it compares borders (`borders`).
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Final
 
@@ -21,10 +20,13 @@ __all__ = [
     "Tally",
     "UnitizingAlphas",
     "all_text",
-    "alpha_u_2004",
-    "border_alpha",
+    "all_text_alpha",
+    "all_text_parts",
+    "by_text",
     "coded_text",
-    "tally",
+    "coded_text_alpha",
+    "coded_text_parts",
+    "over_texts",
     "unitizing_alphas",
 ]
 
@@ -75,16 +77,16 @@ class UnitizingAlphas:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sums of lengths over the texts, by code (V,) where an array; pairs count by coders − 1."""
+    """Sums of lengths, over texts or for each text (…), by code (…, V); pairs count by coders − 1."""
 
-    total: float  # text × coders
+    total: Floats  # text × coders
     length: Floats  # text × coders with the code
     both: Floats  # … that the other coders gave the code too
     squares: Floats  # squared lengths of the code's spans
-    gap: float  # text × coders without a code
-    gap_both: float
+    gap: Floats  # text × coders without a code
+    gap_both: Floats
     coded: Floats  # text with the code that the other coders gave some code
-    coded_total: float  # text with some code that the other coders gave some code
+    coded_total: Floats  # text with some code that the other coders gave some code
     coded_squares: Floats  # squared lengths of those parts of the spans
     overlapping: bool
 
@@ -147,7 +149,7 @@ def unitizing_alphas(
     0.5645
     """
     line = continuum(spans, lengths, coverage)
-    sums = tally(line)
+    sums = over_texts(by_text(line))
     u_alpha, binary, cu_alpha, reason = _whole(sums)
     shared = sums.coded_total / sums.total if sums.total else _NAN
     return UnitizingAlphas(
@@ -164,87 +166,58 @@ def unitizing_alphas(
     )
 
 
-def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFrame | None = None) -> float:
-    """Return Krippendorff's alpha_U of 1995 and 2004, which compares the borders of spans.
-
-    Use it to compare with older studies and with tools that report it. For new studies use
-    `unitizing_alphas`: this one misbehaves with more than two coders, as its author found.
-
-    Parameters
-    ----------
-    spans, lengths, coverage
-        As for `unitizing_alphas`. Codes may overlap: each is compared by itself, and the disagreements are
-        added up. Only texts that every coder finished count, laid end to end in the order of `lengths`.
-
-    Returns
-    -------
-    float
-        At most 1; 0 is chance. NaN, with a warning that says why, where no text was finished by every coder
-        or nothing is coded.
-
-    Raises
-    ------
-    TableError
-        As for `unitizing_alphas`.
-
-    References
-    ----------
-    Krippendorff (2004), Content Analysis: An Introduction to Its Methodology (2nd ed.), pp. 251–256.
-
-    Examples
-    --------
-    Page 254 of the book, code *c*, published with .0144 observed, .0532 expected disagreement:
-
-    >>> c = pd.DataFrame(
-    ...     [["t", "i", "c", 75, 145], ["t", "i", "c", 220, 250], ["t", "j", "c", 70, 150],
-    ...      ["t", "j", "c", 205, 225], ["t", "j", "c", 250, 270]],
-    ...     columns=["unit_id", "coder", "code", "start", "end"])
-    >>> round(alpha_u_2004(c, {"t": 300}), 4)
-    0.7286
-    """
-    line = continuum(spans, lengths, coverage, by_all=True)
-    alpha, reason = border_alpha(line, range(len(line.codes)))
-    if reason:
-        warnings.warn(f"alpha_u_2004 is not defined here (NaN): {reason}.", RuntimeWarning, stacklevel=2)
-    return alpha
+def over_texts(each: Tally) -> Tally:
+    """Add up what each text adds."""
+    sums = {f.name: getattr(each, f.name).sum(axis=0) for f in fields(Tally) if f.name != "overlapping"}
+    return Tally(**sums, overlapping=each.overlapping)
 
 
-def tally(line: Continuum) -> Tally:
-    """Add up, stretch by stretch, what the coders coded alike."""
+def by_text(line: Continuum) -> Tally:
+    """Add up, text by text (T,), what the coders coded alike."""
+    n_texts, n_codes = line.finished.shape[1], len(line.codes)
     width = line.width.astype(np.float64)
     coders = line.finished.sum(axis=0)[line.text].astype(np.float64)
+    others = coders - 1
     anything = covered(line, np.ones(len(line.first), dtype=np.bool_))
     n_any = anything.sum(axis=0)
-    others = coders - 1
-    sums = np.zeros((3, len(line.codes)))
+    gap = coders - n_any
+
+    def summed(count: npt.NDArray[np.float64 | np.int64]) -> Floats:
+        return np.bincount(line.text, width * count, minlength=n_texts).astype(np.float64)
+
+    length, both, coded = (np.zeros((n_texts, n_codes)) for _ in range(3))
     given = np.zeros(anything.shape, dtype=np.int64)
-    for code in range(len(line.codes)):
+    for code in range(n_codes):
         here = covered(line, line.of_code == code)
         given += here
         n = here.sum(axis=0)
-        sums[:, code] = width @ np.stack([n, n * (n - 1) / others, n * (n_any - 1) / others], axis=1)
-    gap = coders - n_any
+        length[:, code] = summed(n)
+        both[:, code] = summed(n * (n - 1) / others)
+        coded[:, code] = summed(n * (n_any - 1) / others)
     return Tally(
-        total=float(width @ coders),
-        length=sums[0],
-        both=sums[1],
+        total=summed(coders),
+        length=length,
+        both=both,
         squares=_by_code(line, line.length.astype(np.float64) ** 2),
-        gap=float(width @ gap),
-        gap_both=float(width @ (gap * (gap - 1) / others)),
-        coded=sums[2],
-        coded_total=float(width @ (n_any * (n_any - 1) / others)),
+        gap=summed(gap),
+        gap_both=summed(gap * (gap - 1) / others),
+        coded=coded,
+        coded_total=summed(n_any * (n_any - 1) / others),
         coded_squares=_coded_squares(line, anything, width),
         overlapping=bool((given > 1).any()),
     )
 
 
 def _by_code(line: Continuum, values: Floats) -> Floats:
-    return np.bincount(line.of_code, values, minlength=len(line.codes)).astype(np.float64)
+    """Sum values of spans by text and code (T, V)."""
+    shape = line.finished.shape[1], len(line.codes)
+    place = line.of_text * shape[1] + line.of_code
+    return np.bincount(place, values, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
 
 
 def _coded_squares(line: Continuum, anything: Truths, width: Floats) -> Floats:
-    """Return the squared lengths of the spans' parts that another coder coded too, by code."""
-    total = np.zeros(len(line.codes))
+    """Return the squared lengths of the spans' parts that another coder coded too, by text and code."""
+    total = np.zeros((line.finished.shape[1], len(line.codes)))
     others = line.finished.sum(axis=0)[line.of_text] - 1
     for coder in range(len(line.coders)):
         so_far = np.concatenate([[0.0], np.cumsum(width * anything[coder])])
@@ -263,8 +236,8 @@ def _whole(sums: Tally) -> tuple[float, float, float, str | None]:
     lengths = np.append(sums.length, sums.gap)
     unequal = sums.total**2 - np.square(lengths).sum()
     scale = sums.total / (sums.total**2 - sums.squares.sum() - sums.gap)
-    u_alpha = _ratio(sums.total - sums.both.sum() - sums.gap_both, unequal * scale)
-    binary = _ratio(2 * (sums.gap - sums.gap_both), 2 * sums.gap * sums.length.sum() * scale)
+    u_alpha = float(_ratio(sums.total - sums.both.sum() - sums.gap_both, unequal * scale))
+    binary = float(_ratio(2 * (sums.gap - sums.gap_both), 2 * sums.gap * sums.length.sum() * scale))
     cu_alpha, reason = _cu_alpha(sums)
     return u_alpha, binary, cu_alpha, "no_variation" if np.isnan(u_alpha) else reason
 
@@ -280,98 +253,62 @@ def _cu_alpha(sums: Tally) -> tuple[float, str | None]:
     drawn = coded**2 - sums.coded_squares.sum()
     if drawn <= _ROUNDING * coded**2:
         return _NAN, "too_few_spans"
-    return _ratio(coded - sums.both.sum(), unequal * coded / drawn), None
+    return float(_ratio(coded - sums.both.sum(), unequal * coded / drawn)), None
 
 
 def all_text(sums: Tally, k: int) -> tuple[float, str | None]:
-    """Return u-alpha of one code against everything else."""
+    """Return u-alpha of one code against everything else, or NaN and the reason code."""
     if not sums.total:
         return _NAN, "no_pairable_units"
-    length, rest = sums.length[k], sums.total - sums.length[k]
-    expected = 2 * length * rest * sums.total / (sums.total**2 - sums.squares[k] - rest)
-    alpha = _ratio(2 * (length - sums.both[k]), expected)
+    alpha = float(all_text_alpha(all_text_parts(sums, k)))
     return alpha, "no_variation" if np.isnan(alpha) else None
 
 
+def all_text_parts(sums: Tally, k: int) -> Floats:
+    """Return what u-alpha of a code is a function of (…, 4), over all texts or for each."""
+    return np.stack([sums.total, sums.length[..., k], sums.both[..., k], sums.squares[..., k]], axis=-1)
+
+
+def all_text_alpha(parts: Floats) -> Floats:
+    """Return u-alpha of one code (…) from sums of its parts (…, 4), NaN where it does not exist."""
+    total, length, both, squares = np.moveaxis(parts, -1, 0)
+    rest = total - length
+    drawn = np.square(total) - squares - rest
+    return _ratio((length - both) * drawn, length * rest * total)
+
+
 def coded_text(sums: Tally, k: int) -> tuple[float, str | None]:
-    """Return (k)u-alpha; the scale of the expected coincidences drops out of it."""
+    """Return (k)u-alpha, or NaN and the reason code."""
     if not sums.total:
         return _NAN, "no_pairable_units"
-    coded, total = sums.coded[k], sums.coded_total
-    if coded <= 0:
+    if sums.coded[k] <= 0:
         return _NAN, "not_coded_by_two"
-    if coded >= total * (1 - _ROUNDING):
+    if sums.coded[k] >= sums.coded_total * (1 - _ROUNDING):
         return _NAN, "one_code"
+    alpha = float(coded_text_alpha(coded_text_parts(sums, k)))
+    return alpha, "too_few_spans" if np.isnan(alpha) else None
+
+
+def coded_text_parts(sums: Tally, k: int) -> Floats:
+    """Return what (k)u-alpha is a function of (…, 6), over all texts or for each."""
+    of_code = [sums.coded[..., k], sums.both[..., k], sums.coded_squares[..., k]]
+    of_all = [sums.coded_total, sums.coded.sum(axis=-1), sums.coded_squares.sum(axis=-1)]
+    return np.stack(of_code + of_all, axis=-1)
+
+
+def coded_text_alpha(parts: Floats) -> Floats:
+    """Return (k)u-alpha (…) from sums of its parts (…, 6), NaN where it does not exist.
+
+    The scale of the expected coincidences drops out of it.
+    """
+    coded, both, squares, total, coded_all, squares_all = np.moveaxis(parts, -1, 0)
     # What other spans than the one at hand could meet by chance; nothing, where there are but a few.
-    drawn = coded * total - sums.coded_squares[k]
-    of_all = total * sums.coded.sum() - sums.coded_squares.sum()
-    if min(drawn, of_all) <= _ROUNDING * total**2:
-        return _NAN, "too_few_spans"
-    unlike = (coded - sums.both[k]) / coded
-    return float(1 - unlike * drawn / (coded * (total - coded))), None
+    drawn, of_all = coded * total - squares, total * coded_all - squares_all
+    there = (coded < total * (1 - _ROUNDING)) & (np.minimum(drawn, of_all) > _ROUNDING * np.square(total))
+    return _ratio((coded - both) * drawn, np.where(there, np.square(coded) * (total - coded), 0.0))
 
 
-def _ratio(observed: float, expected: float) -> float:
-    return float(1 - observed / expected) if expected > 0 else _NAN
-
-
-def border_alpha(line: Continuum, codes: Iterable[int]) -> tuple[float, str | None]:
-    """Return the alpha_U of 2004 over the given codes, or NaN and the reason code.
-
-    `line` holds texts that every coder finished. Observed and expected disagreement are summed over codes.
-    """
-    observed = expected = 0.0
-    if not line.finished.shape[1]:
-        return _NAN, "no_pairable_units"
-    for code in codes:
-        spans = [_spans_of(line, coder, code) for coder in range(len(line.coders))]
-        observed += _observed_borders(spans, int(line.edges[-1]))
-        expected += _expected_borders(spans, int(line.edges[-1]))
-    return (1 - observed / expected, None) if expected > 0 else (_NAN, "no_variation")
-
-
-def _spans_of(line: Continuum, coder: int, code: int) -> Floats:
-    """Return start and end of a coder's spans of a code (n, 2), in the order of the text."""
-    here = (line.of_coder == coder) & (line.of_code == code)
-    spans = np.stack([line.edges[line.first[here]], line.edges[line.last[here]]], axis=1)
-    return np.asarray(spans[np.argsort(spans[:, 0])], dtype=np.float64)
-
-
-def _observed_borders(spans: list[Floats], length: int) -> float:
-    """Return the mean over ordered pairs of coders of squared distances of borders (2004, p. 252)."""
-    total = sum(_apart(a, b) for i, a in enumerate(spans) for j, b in enumerate(spans) if i != j)
-    return total / (len(spans) * (len(spans) - 1) * length**2)
-
-
-def _apart(a: Floats, b: Floats) -> float:
-    """Return the disagreement of one coder's spans with another's: half of that of overlapping spans, both
-    borders squared, and the squared lengths of spans of `a` that lie where `b` left all uncoded.
-
-    Summed over both orders of two coders, each overlap counts twice, as does each span in a gap: once as the
-    span against the gap, and once as the gap against the span.
-    """
-    first = np.searchsorted(b[:, 1], a[:, 0], side="right")
-    number = np.maximum(np.searchsorted(b[:, 0], a[:, 1], side="left") - first, 0)
-    alone = 2 * np.square(a[:, 1] - a[:, 0])[number == 0].sum()
-    mine = np.repeat(np.arange(len(a)), number)
-    theirs = np.arange(len(mine)) - np.repeat(np.cumsum(number) - number, number) + np.repeat(first, number)
-    return float(alone + np.square(a[mine] - b[theirs]).sum())
-
-
-def _expected_borders(spans: list[Floats], length: int) -> float:
-    """Return the disagreement of spans that are placed at random (2004, p. 253)."""
-    long = np.concatenate([ends - starts for starts, ends in (s.T for s in spans)])
-    gaps = np.sort(np.concatenate([_gaps(one, length) for one in spans]))
-    # For each span the gaps that it fits into: how many, and how long they are together.
-    fits = np.searchsorted(gaps, long, side="left")
-    together = np.concatenate([[0.0], np.cumsum(gaps)])
-    room = (together[-1] - together[fits]) - (len(gaps) - fits) * (long - 1)
-    over = (len(long) - 1) / 3 * (2 * long**3 - 3 * long**2 + long)
-    pairs = len(spans) * length * (len(spans) * length - 1) - (long * (long - 1)).sum()
-    return float(2 / length * (over + long**2 * room).sum() / pairs) if pairs > 0 else 0.0
-
-
-def _gaps(spans: Floats, length: int) -> Floats:
-    borders = np.concatenate([[0.0], spans.ravel(), [float(length)]])
-    gaps = borders[1::2] - borders[::2]
-    return np.asarray(gaps[gaps > 0])
+def _ratio(observed: Floats, expected: Floats) -> Floats:
+    """Return 1 − observed / expected, NaN where nothing is expected."""
+    out = np.full(np.shape(expected), np.nan)
+    return np.asarray(1 - np.divide(observed, expected, out=out, where=np.asarray(expected) > 0))
