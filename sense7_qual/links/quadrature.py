@@ -7,6 +7,7 @@ itself: it follows the nodes as the parameters move them.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +136,7 @@ def _bounds(patterns: Patterns, at: Parameters) -> tuple[Floats, Floats]:
     return ends[patterns.level + 1] - eta, ends[patterns.level] - eta
 
 
+@functools.cache
 def _rule(quadrature: int) -> tuple[Floats, Floats]:
     """Return nodes and weights for the standard normal density; the weights add up to 1."""
     node, weight = np.polynomial.hermite_e.hermegauss(quadrature)
