@@ -161,7 +161,7 @@ def test_missing_numbers_are_dashes_with_their_reason() -> None:
     assert "Not resampled: warm (from leaving out each of the clusters, Student's t" in notes
     assert "agreement beyond chance is not defined (cold)" in notes
     assert "no text was finished by two or more coders (new)" in notes
-    assert "95% CI: none, because nothing was resampled." in notes
+    assert "95% CI: Not resampled" in notes
 
 
 def test_dash_without_reason_is_still_explained_and_a_reason_without_dash_is_a_caution() -> None:
