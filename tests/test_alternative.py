@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -182,3 +184,121 @@ def test_what_is_wrong_is_refused() -> None:
     for name, value in (("epsilon", 1.5), ("fdr", -0.1), ("fewest_units", 1), ("by", "sets")):
         with pytest.raises(QualError, match=name):
             alternative_annotator_test(decisions, **({"model": "model", "epsilon": 0.1} | {name: value}))
+
+
+def replicated(seed: int, *, replicates: int, units: int, of_human: float, of_model: float) -> pd.DataFrame:
+    """One code per replicate. Two humans are always right; a third and the model err independently.
+
+    Left out, the third is ahead of the model where only the model errs, and behind where only the third
+    does: the expected difference of advantages is exactly `of_model` − `of_human`.
+    """
+    rng = np.random.default_rng(seed)
+    names = [f"code{i}" for i in range(replicates)]
+    wrong = {"right1": 0.0, "right2": 0.0, "third": of_human, "model": of_model}
+    parts = [
+        pd.DataFrame(
+            {
+                "unit_id": np.tile([f"u{i}" for i in range(units)], replicates),
+                "coder": coder,
+                "code": np.repeat(names, units),
+                "applied": rng.random(replicates * units) < share,
+            }
+        )
+        for coder, share in wrong.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def p_of_third(decisions: pd.DataFrame, epsilon: float) -> np.ndarray:
+    humans = alternative_annotator_test(decisions, model="model", epsilon=epsilon).humans
+    return humans.loc[humans["human"] == "third", "p"].to_numpy(dtype=np.float64)
+
+
+def test_at_the_border_of_the_null_hypothesis_the_level_is_kept() -> None:
+    """The model errs by ε more often than the human: p is below .05 in 5 % of the replicates, below .25 in
+    25 %; with 200 replicates the limits are three binomial standard errors."""
+    decisions = replicated(11, replicates=200, units=60, of_human=0.2, of_model=0.35)
+    p = p_of_third(decisions, 0.15)
+    for level in (0.05, 0.25, 0.5):
+        assert abs(np.mean(p <= level) - level) < 3 * np.sqrt(level * (1 - level) / 200)
+
+
+def test_power_rises_with_epsilon_and_units() -> None:
+    few = replicated(12, replicates=40, units=40, of_human=0.2, of_model=0.2)
+    many = replicated(12, replicates=40, units=150, of_human=0.2, of_model=0.2)
+    shares = []
+    before = np.ones(40)
+    for epsilon in (0.0, 0.1, 0.2, 0.3):
+        p = p_of_third(many, epsilon)
+        assert (p <= before).all()  # the same data, and more is charged to the human
+        before = p
+        shares.append(np.mean(p <= 0.05))
+    assert shares[0] < 0.15
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.99
+    assert np.mean(p_of_third(few, 0.1) <= 0.05) < shares[1]
+
+
+def test_a_worse_model_is_not_let_through() -> None:
+    """Beyond the border (the model errs by .3 more, ε is .1) hardly a replicate rejects."""
+    decisions = replicated(13, replicates=50, units=60, of_human=0.1, of_model=0.4)
+    assert np.mean(p_of_third(decisions, 0.1) <= 0.05) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_p_values_are_adjusted_as_statsmodels_does(seed: int) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    decisions = study(seed, humans=5, units=80, noise=0.15)
+    found = alternative_annotator_test(decisions, model="model", epsilon=0.1, fdr=0.2).humans
+    for _, humans in found.groupby("code"):
+        won, adjusted, _, _ = multipletests(humans["p"].to_numpy(), alpha=0.2, method="fdr_by")
+        assert humans["p_adjusted"].to_numpy() == pytest.approx(adjusted, abs=1e-12)
+        assert humans["won"].tolist() == won.tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_winning_rate_of_tiny_data_by_exact_counting(seed: int) -> None:
+    """Six units, three humans, all finished: shares as fractions, t from its definition, p by integrating
+    its density, and Benjamini–Yekutieli by trying every number of rejections."""
+    rng = np.random.default_rng(seed)
+    coders = ["a", "b", "c", "model"]
+    given = pd.DataFrame(rng.random((6, 4)) < 0.5, columns=coders)
+    decisions = (
+        given.rename_axis("unit_id").reset_index().melt("unit_id", var_name="coder", value_name="applied")
+    )
+    found = alternative_annotator_test(
+        decisions.assign(code="x", unit_id=decisions["unit_id"].astype(str)),
+        model="model", epsilon=0.4, fdr=0.5, fewest_units=2,
+    )  # fmt: skip
+    p_values, advantages = [], []
+    for human in coders[:3]:
+        others = [name for name in coders[:3] if name != human]
+        differences, ahead = [], 0
+        for _, unit in given.iterrows():
+            of_model = Fraction(sum(bool(unit["model"] == unit[name]) for name in others), 2)
+            of_human = Fraction(sum(bool(unit[human] == unit[name]) for name in others), 2)
+            ahead += of_model >= of_human
+            differences.append(int(of_human >= of_model) - int(of_model >= of_human))
+        advantages.append(ahead / 6)
+        p_values.append(exact_p(differences, 0.4))
+    ordered = sorted(p_values)
+    harmonic = 1 + 1 / 2 + 1 / 3
+    rejected = [n for n in (1, 2, 3) if ordered[n - 1] <= n * 0.5 / (3 * harmonic)]
+    row = found.results.iloc[0]
+    assert found.humans["p"].tolist() == pytest.approx(p_values, abs=1e-6)
+    assert row["winning_rate"] == pytest.approx(max(rejected, default=0) / 3)
+    assert row["advantage_probability"] == pytest.approx(sum(advantages) / 3)
+
+
+def exact_p(differences: list[int], epsilon: float) -> float:
+    """P(T < t) of Student's t with n − 1 degrees of freedom, its density integrated by the midpoint rule."""
+    n, mean = len(differences), sum(differences) / len(differences)
+    variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
+    if variance == 0:
+        return float(mean >= epsilon)
+    t, v = (mean - epsilon) / math.sqrt(variance / n), n - 1
+    scale = math.gamma((v + 1) / 2) / (math.sqrt(v * math.pi) * math.gamma(v / 2))
+    x = np.linspace(0, t, 200_001)
+    middle = (x[:-1] + x[1:]) / 2
+    return 0.5 + float(np.sum(scale * (1 + middle**2 / v) ** (-(v + 1) / 2)) * (x[1] - x[0]))

@@ -218,8 +218,8 @@ def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
 def _code_values(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each code with what each coder decided on each unit: unit_id, coder, value."""
     values = own.assign(value=own["applied"].astype("int64"))
-    for code in own["code"].unique():
-        yield str(code), values.loc[own["code"] == code, ["unit_id", "coder", "value"]]
+    for code, of_code in values.groupby("code", sort=False):
+        yield str(code), of_code[["unit_id", "coder", "value"]]
 
 
 def _set_values(own: pd.DataFrame) -> Iterator[tuple[None, pd.DataFrame]]:
