@@ -54,6 +54,11 @@ class Link(NamedTuple):
         return self.shape.fields(self.row)
 
     @property
+    def branch(self) -> str:
+        """The hash that the act had where it was first recorded."""
+        return str(self.row[self.shape.places["branch"]]) if self.merged else self.hash
+
+    @property
     def merged(self) -> bool:
         """Whether the act came from another copy of the study."""
         return "branch" in self.shape.places

@@ -19,7 +19,7 @@ import secrets
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, cast
@@ -57,9 +57,12 @@ __all__ = [
     "TEXTS",
     "add",
     "check",
+    "copy",
     "create",
     "damaged",
+    "erase",
     "find",
+    "head",
     "loose",
     "place",
     "problems",
@@ -215,16 +218,18 @@ def _begin(path: Path, how: str) -> Iterator[Connection]:
 
 @lru_cache(maxsize=256)
 def _engine(path: Path) -> Engine:
-    def connect() -> sqlite3.Connection:
-        # mode=rw: a file that is missing is never made here; the driver's own transactions are switched off
-        # because they begin too late and lose updates.
-        wait = PRAGMAS["busy_timeout"] / 1000
-        return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=wait)
-
+    connect = partial(_connected, path)
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     event.listen(engine, "connect", _set_pragmas)
     event.listen(engine, "begin", _emit_begin)
     return engine
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    # mode=rw: a file that is missing is never made here; the driver's own transactions are switched off
+    # because they begin too late and lose updates.
+    wait = PRAGMAS["busy_timeout"] / 1000
+    return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=wait)
 
 
 def _set_pragmas(connection: sqlite3.Connection, _: object) -> None:
@@ -410,6 +415,48 @@ def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Ite
     counted = connection.exec_driver_sql("SELECT count(*) FROM acts").scalar_one()
     if not counted == number == len(ids):
         raise damaged(path, f"{number} acts where {counted} different ones are indexed")
+
+
+def erase(path: Path, unit_ids: Sequence[str], text_hashes: Sequence[str]) -> int:
+    """Erase the quotes and memos on units, and those of the given hashes; return how many there were.
+
+    The file is written anew, so that neither its free pages nor the space within its pages keep a word.
+    """
+    of_units = "UPDATE texts SET salt = NULL, text = NULL WHERE text IS NOT NULL AND text_hash IN "
+    with _refusing(path), closing(_connected(path)) as connection:
+        _set_pragmas(connection, None)
+        connection.execute("PRAGMA secure_delete=ON")
+        connection.execute("PRAGMA temp_store=MEMORY")  # what is written anew goes through no other file
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            query = f"{of_units} (SELECT text_hash FROM acts WHERE unit_id = ?)"
+            erased = connection.executemany(query, [(unit_id,) for unit_id in unit_ids]).rowcount
+            erased += connection.executemany(f"{of_units} (?)", [(each,) for each in text_hashes]).rowcount
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+        connection.execute("VACUUM")
+    return erased
+
+
+def copy(path: Path, target: Path) -> None:
+    """Copy an acts file by SQLite's own backup, which waits for writers and takes one moment of the file."""
+    with _refusing(path):
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with closing(_connected(path)) as source, closing(_connected(target)) as connection:
+            _set_pragmas(connection, None)
+            source.backup(connection)
+    sync_folder(target.parent)
+
+
+def head(path: Path) -> tuple[int, str] | None:
+    """Return how many acts the file has and the hash of the last (None without acts)."""
+    with transaction(path) as connection:
+        last = connection.execute(
+            select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)
+        ).first()
+    return None if last is None else (last.seq, last.hash)
 
 
 def problems(connection: Connection) -> str:

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, inspect, update
+from sqlalchemy import Connection, update
 
-from sense7_qual.database import META, SCHEMA, damaged, place
+from sense7_qual.database import META, SCHEMA, place
 from sense7_qual.errors import StoreError
 
 __all__ = ["STEPS", "migrate", "newer", "structure"]
@@ -57,28 +57,20 @@ def newer(what: str, version: int) -> str:
     )
 
 
-def structure(connection: Connection, path: Path) -> dict[str, object]:
-    """Return the tables of an acts file with their columns, keys and constraints, in a form to compare.
+def structure(connection: Connection) -> dict[str, object]:
+    """Return the tables of an acts file with their columns, keys and indices, in a form to compare."""
 
-    Raises
-    ------
-    StoreError
-        It has no such tables.
-    """
-    inspector = inspect(connection)
-    found: dict[str, object] = {}
-    for table in sorted(inspector.get_table_names()):
-        columns = sorted(
-            (str(column["name"]), str(column["type"]), bool(column["nullable"]), str(column["default"]))
-            for column in inspector.get_columns(table)
-        )
-        unique = sorted(tuple(each["column_names"]) for each in inspector.get_unique_constraints(table))
-        foreign = sorted(
-            (*each["constrained_columns"], each["referred_table"], *each["referred_columns"])
-            for each in inspector.get_foreign_keys(table)
-        )
-        key = inspector.get_pk_constraint(table)["constrained_columns"]
-        found[table] = (columns, unique, foreign, key)
-    if not {"acts", "meta", "texts"} <= set(found):
-        raise damaged(path, "no tables of an acts file")
+    def rows(query: str, name: str) -> list[tuple[object, ...]]:
+        return sorted((tuple(row) for row in connection.exec_driver_sql(query, (name,))), key=repr)
+
+    objects = connection.exec_driver_sql("SELECT type, name, tbl_name FROM sqlite_master").all()
+    found: dict[str, object] = {"objects": sorted(f"{kind} {name} {table}" for kind, name, table in objects)}
+    for kind, name, _ in objects:
+        if kind == "table":
+            columns = rows('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', name)
+            foreign = rows('SELECT "table", "from", "to", on_delete FROM pragma_foreign_key_list(?)', name)
+            unique = rows('SELECT name, "unique", origin, partial FROM pragma_index_list(?)', name)
+            found[name] = (columns, foreign, unique)
+        elif kind == "index":
+            found[name] = rows("SELECT seqno, name FROM pragma_index_info(?)", name)
     return found

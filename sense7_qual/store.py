@@ -6,26 +6,35 @@ merged, and a coder who is not sent the others' files cannot see them.
 
 from __future__ import annotations
 
-import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from sense7_qual import database, migrations, postgresql, server, study
-from sense7_qual.acts import KINDS, LEAD_KINDS, Act, check_coder, fold
+from sense7_qual import (
+    acceptance,
+    archives,
+    database,
+    merging,
+    migrations,
+    postgresql,
+    server,
+    study,
+    verification,
+    withdrawal,
+)
+from sense7_qual.acts import KINDS, Act, check_coder, fold
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
-from sense7_qual.rounds import opened
+from sense7_qual.errors import ActError, StoreError, did_you_mean
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = ["Store"]
-
 
 
 class Store:
@@ -68,7 +77,7 @@ class Store:
     Store(1 units, 7 codes, 1 coders)
     """
 
-    __slots__ = ("_codebooks", "_server", "_study", "_texts", "_units", "path")
+    __slots__ = ("_codebooks", "_gone", "_server", "_study", "_texts", "_units", "path")
 
     path: Path | str
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
@@ -78,12 +87,13 @@ class Store:
         if self._server is not None:
             self.path = self._server.address
             self._study, self._units, self._codebooks = postgresql.read(self._server)
+            self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
+            self._gone: frozenset[str] = frozenset()
         else:
             self.path = Path(path).absolute()
-            self._study = study.read(self._folder)
-            self._units = study.read_units(self._folder, self._study)
-            self._codebooks = study.read_codebooks(self._folder, self._study)
-        self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
+            self._look_again()
+            if self._study.schema > database.SCHEMA:
+                warnings.warn(migrations.newer("study", self._study.schema), stacklevel=2)
 
     @property
     def _folder(self) -> Path:
@@ -148,7 +158,8 @@ class Store:
         """The pseudonyms of the coders of whom there are acts to be read here, sorted."""
         if self._server is not None:
             return postgresql.coders(self._server)
-        return tuple(path.stem for path in study.acts_files(self._folder))
+        names = (path.stem for path in study.acts_files(self._folder))
+        return tuple(name for name in names if study.is_coder(name))
 
     def add_coder(self, coder: str, *, role: str | None = None, lead: bool = False) -> None:
         """Let the PostgreSQL role `role` code as `coder` in this study, blind to the others.
@@ -206,7 +217,9 @@ class Store:
             The file cannot be written (disk full, no permission, locked for 30 s) or is damaged. Send the
             same acts again when that is mended.
         """
-        batch = [acceptance.settled(act, self._texts, self._codebooks) for act in acceptance.as_acts(acts)]
+        given = acceptance.as_acts(acts)
+        self._refuse_withdrawn(given)
+        batch = [acceptance.settled(act, self._texts, self._codebooks) for act in given]
         if not batch:
             return 0
         coder = acceptance.one_coder(batch)
@@ -221,11 +234,13 @@ class Store:
 
         if self._server is not None:
             return postgresql.write(self._server, coder, record)
+        study.refuse_newer(self._folder, self._study)
         path = self._acts_file(coder)
         if not path.exists():
             acceptance.new_acts(batch, {})  # refuse before a file is made
             database.create(path, study=self._study.id, coder=coder)
         with database.transaction(path, writes=True) as connection:
+            self._refuse_withdrawn(batch)  # once more: nobody can be forgotten while this file is locked
             return record(connection, path)
 
     def acts(self, *, coder: str | None = None, kind: str | None = None) -> list[Act]:
@@ -262,16 +277,23 @@ class Store:
         return read if kind is None else acceptance.of_kind(read, kind)
 
     def codings(self, *, coder: str | None = None) -> pd.DataFrame:
-        """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`)."""
-        return fold(self.acts(coder=coder)).codings
+        """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
+
+        As `coverage` and `memos`, without the units of participants who withdrew.
+        """
+        return fold(self._of_participants(coder)).codings
 
     def coverage(self, *, coder: str | None = None) -> pd.DataFrame:
         """Return which coder has finished which unit (`tables.COVERAGE`)."""
-        return fold(self.acts(coder=coder)).coverage
+        return fold(self._of_participants(coder)).coverage
 
     def memos(self, *, coder: str | None = None) -> pd.DataFrame:
         """Return the memos that stand now (`tables.MEMOS`)."""
-        return fold(self.acts(coder=coder)).memos
+        return fold(self._of_participants(coder)).memos
+
+    def _of_participants(self, coder: str | None) -> list[Act]:
+        found = self.acts(coder=coder)
+        return [act for act in found if act.unit_id not in self._gone] if self._gone else found
 
     def verify(self) -> pd.DataFrame:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
@@ -397,6 +419,11 @@ class Store:
         self._look_again()
         return found
 
+    def _refuse_withdrawn(self, acts: Sequence[Act]) -> None:
+        if self._server is None and withdrawal.gone(self._folder) != self._gone:
+            self._look_again()
+        withdrawal.refuse_gone(acts, self._gone)
+
     def _local(self, what: str) -> Path:
         if self._server is not None:
             raise StoreError(
@@ -406,9 +433,10 @@ class Store:
         return self._folder
 
     def _look_again(self) -> None:
-        """Read what others may have changed: units that withdrew."""
+        """Read all but the acts: others may have withdrawn a participant or added a codebook."""
         self._study = study.read(self._folder)
         self._units = study.read_units(self._folder, self._study)
+        self._codebooks = study.read_codebooks(self._folder, self._study)
         self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
         self._gone = withdrawal.gone(self._folder)
 
@@ -420,8 +448,12 @@ class Store:
 
     def _read(self, path: Path) -> list[Act]:
         with database.transaction(path) as connection:
-            database.check(connection, path, study=self._study.id, coder=path.stem)
+            if verification.owner(connection) != path.stem and verification.nothing_new(path):
+                return []  # a sync client's second copy of a file that has all its acts
+            version = database.check(connection, path, study=self._study.id, coder=path.stem)
             found = database.read(connection, path, study=self._study.id, coder=path.stem)
+        if version > database.SCHEMA:
+            warnings.warn(migrations.newer(database.place(path), version), stacklevel=4)
         return self._with_true_quotes(found, path)
 
     def _fetched(self, there: server.Server, coder: str) -> list[Act]:

@@ -7,10 +7,12 @@ file                                  holds
 ``units.parquet``                     the units, which never change once imported
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (written by `database`)
+``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`sealed`)
 ====================================  =================================================================
 
-A study is built beside its place, read back, and moved in when whole. Folders and files are readable by
-their owner alone.
+Opening a study checks all of ``study.json``, the hash of the units and the fingerprint of every codebook;
+reading acts checks their chain, texts and quotes; `verification` checks the rest too. A study is built
+beside its place, read back, and moved in when whole. Folders and files are readable by their owner alone.
 """
 
 from __future__ import annotations
@@ -18,40 +20,55 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
+from sense7_qual import sealed
+from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.database import SCHEMA, sync_folder
-from sense7_qual.errors import CodebookError, StoreError, TableError, first_three
+from sense7_qual.errors import ActError, CodebookError, StoreError, TableError, first_three
+from sense7_qual.migrations import newer
 from sense7_qual.tables import UNITS
 
 __all__ = [
     "Study",
     "acts_file",
     "acts_files",
+    "add_codebook",
+    "codebook_of",
     "codebooks_of",
     "create",
+    "is_coder",
+    "is_fingerprint",
+    "note",
+    "parquet",
     "prepare",
     "read",
     "read_codebooks",
     "read_units",
+    "refuse_newer",
+    "replace_units",
+    "rewrite",
+    "stored_units",
     "units_of",
+    "without",
 ]
 
 _STUDY: Final = "study.json"
 _UNITS: Final = "units.parquet"
 _CODEBOOKS: Final = "codebooks"
 _ACTS: Final = "acts"
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +96,7 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     _refuse_existing(path)
     study, units, table = prepare(units, codebook)
     contents = {
-        _STUDY: (json.dumps(asdict(study), indent=2) + "\n").encode(),
+        _STUDY: sealed.seal(asdict(study)),
         _UNITS: table,
         f"{_CODEBOOKS}/{codebook.fingerprint}.yaml": codebook.to_yaml(),
     }
@@ -104,11 +121,11 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
         `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
     """
     units = _checked(units)
-    table = _parquet(units)
+    table = parquet(units)
     study = Study(
         id=str(uuid.uuid4()),
         schema=SCHEMA,
-        created=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        created=sealed.now(),
         codebook=codebook.fingerprint,
         units_sha256=hashlib.sha256(table).hexdigest(),
     )
@@ -124,54 +141,112 @@ def read(path: Path) -> Study:
         It is no study folder, or one that a newer version wrote.
     """
     try:
-        values = json.loads((path / _STUDY).read_bytes())
+        content = (path / _STUDY).read_bytes()
+        values = json.loads(content)
+        if values.get("schema") != 1:  # version 1 had no seal
+            values = sealed.unseal(content)
         study = Study(**{field.name: values[field.name] for field in fields(Study)})
+        if type(study.schema) is not int or study.schema < 1:
+            raise ValueError("no version")
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"study: expected a study folder at {str(path)!r} – found no {_STUDY} there – check the path, or "
             "make a study with Store.create(path, units=…, codebook=…)."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
-            f"study {path.name!r}: expected {_STUDY} as Store.create wrote it – found it unreadable "
-            f"({type(error).__name__}) – put the original file back."
+            f"study {path.name!r}: expected {_STUDY} as Store.create wrote it – found it unreadable or "
+            f"changed ({type(error).__name__}) – put the original file back."
         ) from None
-    if not isinstance(study.schema, int) or study.schema > SCHEMA:
-        raise StoreError(
-            f"study {path.name!r}: expected a study of version {SCHEMA} at most – found version "
-            f"{str(study.schema)[:20]} – update sense7_qual (pip install -U sense7_qual)."
-        )
     return study
+
+
+def rewrite(path: Path, study: Study) -> None:
+    """Put `study` in the place of what the study folder `path` says of itself, as of today's version."""
+    with _refusing(path):
+        sealed.replace(path / _STUDY, sealed.seal(asdict(replace(study, schema=SCHEMA))))
 
 
 def read_units(path: Path, study: Study) -> pd.DataFrame:
     """Return the units of the study folder `path`, after checking them against their hash.
+
+    The units of participants who withdrew are not among them, also where the file still has them (in a
+    synced folder that brought the withdrawal's note before the rest).
 
     Raises
     ------
     StoreError
         The file is missing or is not the one that was written.
     """
+    return without(stored_units(path, study), sealed.notes(path, sealed.Withdrawal))
+
+
+def stored_units(path: Path, study: Study) -> pd.DataFrame:
+    """Return all the units that are still in the file, also those of participants who withdrew."""
     with _refusing(path):
         table = (path / _UNITS).read_bytes()
-    return units_of(table, study, name=path.name)
+        later = frozenset(each.units_sha256 for each in sealed.notes(path, sealed.Withdrawal))
+    return units_of(table, study, name=path.name, later=later)
 
 
-def units_of(table: bytes, study: Study, *, name: str) -> pd.DataFrame:
+def replace_units(path: Path, table: bytes) -> None:
+    """Put the Parquet file `table` in the place of the units, where it is another one."""
+    with _refusing(path):
+        if (path / _UNITS).read_bytes() != table:
+            sealed.replace(path / _UNITS, table)
+
+
+def note(path: Path, value: sealed.Withdrawal | sealed.Copy) -> None:
+    """Add a note to the study folder."""
+    with _refusing(path):
+        sealed.note(path, value)
+
+
+def add_codebook(path: Path, codebook: Codebook) -> None:
+    """Add a version of the codebook to the study folder; one that is there is left as it is."""
+    with _refusing(path), suppress(FileExistsError):
+        sealed.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
+
+
+def refuse_newer(path: Path, study: Study) -> None:
+    """Raise `StoreError` where a later version wrote the study: it can be read and not be written."""
+    if study.schema > SCHEMA:
+        raise StoreError(newer(f"study {path.name!r}", study.schema))
+
+
+def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = frozenset()) -> pd.DataFrame:
     """Return the units of the Parquet file `table`, after checking it against the study's hash.
 
     Raises
     ------
     StoreError
-        It is not the one that was written; the message calls the study `name`.
+        It is neither the one that was written nor one of those `later` ones that withdrawals left; the
+        message calls the study `name`.
     """
     found = hashlib.sha256(table).hexdigest()
-    if found != study.units_sha256:
+    if found != study.units_sha256 and found not in later:
         raise StoreError(
             f"study {name!r}: expected {_UNITS} as it was imported (sha256 {study.units_sha256[:12]}…) "
             f"– found another file ({found[:12]}…) – put the original back: quotes count on its texts."
         )
     return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"))
+
+
+def without(units: pd.DataFrame, withdrawn: Sequence[sealed.Withdrawal]) -> pd.DataFrame:
+    """Return `units` without those of participants who withdrew.
+
+    Earlier turns (`context`) in the same conversations are emptied too, because they may repeat what the
+    participant said.
+    """
+    gone = {unit_id for each in withdrawn for unit_id in each.unit_ids}
+    chosen = units["unit_id"].isin(gone) | units["case_id"].isin({each.case_id for each in withdrawn})
+    if not chosen.any():
+        return units
+    near = units["document_id"].isin(units.loc[chosen, "document_id"].dropna())
+    kept = units.copy()
+    if "context" in kept.columns:
+        kept["context"] = kept["context"].mask(near)
+    return kept[~chosen].reset_index(drop=True)
 
 
 def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
@@ -183,7 +258,9 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
         A file is not the codebook that its name says, or the current one is missing.
     """
     with _refusing(path):
-        contents = {file.stem: file.read_bytes() for file in sorted((path / _CODEBOOKS).glob("*.yaml"))}
+        files = sorted((path / _CODEBOOKS).glob("*.yaml"))
+        # A sync client's second copy has another name; `verification` reports it.
+        contents = {file.stem: file.read_bytes() for file in files if is_fingerprint(file.stem)}
     return codebooks_of(contents, study, name=path.name)
 
 
@@ -195,13 +272,29 @@ def codebooks_of(contents: Mapping[str, bytes], study: Study, *, name: str) -> d
     StoreError
         One is not the codebook that its fingerprint says, or the current one is missing.
     """
-    found = {fingerprint: _codebook(name, fingerprint, content) for fingerprint, content in contents.items()}
+    found = {
+        fingerprint: codebook_of(name, fingerprint, content) for fingerprint, content in contents.items()
+    }
     if study.codebook not in found:
         raise StoreError(
             f"study {name!r}: expected its current codebook as {_CODEBOOKS}/{study.codebook}.yaml – "
             f"found {first_three(found) or 'none'} – put that file back."
         )
     return found
+
+
+def is_fingerprint(name: str) -> bool:
+    """Tell whether a file of this name (without its suffix) can be a version of the codebook."""
+    return _FINGERPRINT.fullmatch(name) is not None
+
+
+def is_coder(name: str) -> bool:
+    """Tell whether an acts file of this name (without its suffix) can be a coder's."""
+    try:
+        check_coder(name)
+    except ActError:
+        return False
+    return True
 
 
 def acts_files(path: Path) -> list[Path]:
@@ -276,7 +369,7 @@ def _refuse_texts(units: pd.DataFrame, bad: pd.Series, found: str, do: str) -> N
         )
 
 
-def _parquet(units: pd.DataFrame) -> bytes:
+def parquet(units: pd.DataFrame) -> bytes:
     """Return `units` as Parquet, or name the columns that do not fit (never a value of theirs)."""
     from pyarrow import ArrowException
 
@@ -331,7 +424,8 @@ def _read_back(folder: Path, units: pd.DataFrame) -> None:
         )
 
 
-def _codebook(study: str, name: str, content: bytes) -> Codebook:
+def codebook_of(study: str, name: str, content: bytes) -> Codebook:
+    """Return the codebook that `content` holds as YAML, or raise `StoreError` where it is not `name`."""
     try:
         codebook = Codebook.from_yaml(content)
         found = codebook.fingerprint

@@ -13,11 +13,12 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 
 LAYERS = {
-    0: ["errors", "codebook"],
+    0: ["errors", "codebook", "revisions"],
     1: ["resampling", "tables"],
     2: [
         "acts",
         "assignment",
+        "carrying",
         "cells",
         "codings",
         "columns",
@@ -30,16 +31,22 @@ LAYERS = {
     3: ["adjudication", "agreement", "links", "ratings", "themes"],
     4: ["diagnostic_figures", "drawing", "figures", "quotes", "report", "results", "typeset"],
     5: [
+        "acceptance",
+        "archives",
         "chain",
         "database",
+        "merging",
         "migrations",
         "models",
         "postgresql",
         "row_security",
+        "sealed",
         "server",
         "store",
         "study",
+        "verification",
         "widgets",
+        "withdrawal",
     ],
 }
 LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
@@ -50,7 +57,8 @@ PARTS = {
     "assignment": {"acts"},
     "codebook": {"errors"},
     "rounds": {"acts"},
-    "codings": {"acts"},  # which names are computed decisions, no person's
+    "revisions": {"codebook", "errors"},
+    "codings": {"acts", "carrying"},  # which names are computed decisions, no person's
     "columns": {"cells"},
     "files": {"cells"},
     "sense7_workbook": {"cells", "columns", "files"},
@@ -60,11 +68,27 @@ PARTS = {
     "report": {"quotes", "results", "typeset"},
     "database": {"chain"},
     "migrations": {"database"},
-    "study": {"database", "migrations"},
+    "sealed": {"database"},
+    "study": {"database", "migrations", "sealed"},
+    "verification": {"chain", "database", "migrations", "sealed", "study"},
+    "merging": {"chain", "database", "migrations", "sealed", "study", "verification"},
+    "archives": {"chain", "database", "migrations", "sealed", "study", "verification"},
+    "withdrawal": {"database", "sealed", "study", "verification"},
     "row_security": {"database"},
     "server": {"database"},
     "postgresql": {"database", "row_security", "server", "study"},
-    "store": {"database", "migrations", "postgresql", "server", "study"},
+    "store": {
+        "acceptance",
+        "archives",
+        "database",
+        "merging",
+        "migrations",
+        "postgresql",
+        "server",
+        "study",
+        "verification",
+        "withdrawal",
+    },
 }
 
 # Databases, browsers, networks, models: the business of layer 5 alone.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import stat
 import tempfile
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual import acts
+from sense7_qual import acts, sealed
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
@@ -80,7 +79,7 @@ def test_a_new_study_holds_what_it_was_given(store: Store) -> None:
     assert again.codings().empty
     assert again.coverage().empty
     assert again.memos().empty
-    assert again.verify().empty
+    assert again.verify()["ok"].all()
     assert repr(again) == "Store(3 units, 4 codes, 0 coders)"
 
 
@@ -206,7 +205,7 @@ def test_a_folder_that_is_no_study_is_refused(tmp_path: Path) -> None:
 def test_a_study_file_that_is_not_as_written_is_refused(store: Store, content: object, message: str) -> None:
     path = store.path / "study.json"
     if isinstance(content, dict):
-        content = json.dumps(json.loads(path.read_bytes()) | content).encode()
+        content = sealed.seal(sealed.unseal(path.read_bytes()) | content)
     path.write_bytes(content)
     with pytest.raises(StoreError, match=message):
         Store(store.path)
@@ -218,8 +217,9 @@ def test_units_that_changed_on_the_disk_are_refused(store: Store) -> None:
     frame.assign(text=frame["text"].str.upper()).to_parquet(path, index=False)
     with pytest.raises(StoreError, match="put the original back"):
         Store(store.path)
-    with pytest.raises(StoreError, match="put the original back"):
-        store.verify()
+    found = store.verify().set_index("file")
+    assert not found["ok"]["units.parquet"]
+    assert "put the original back" in found["problem"]["units.parquet"]
     path.unlink()
     with pytest.raises(StoreError, match="missing files"):
         Store(store.path)
@@ -497,4 +497,11 @@ def test_threads_write_one_coders_file_without_losing_an_act(store: Store) -> No
         assert list(pool.map(store.append, batches)) == [2] * 24
     expected = {act.act_id for batch in batches for act in batch}
     assert {act.act_id for act in store.acts()} == expected
-    assert store.verify().to_dict("records") == [{"coder": "ana", "n_acts": 48, "ok": True, "problem": ""}]
+    found = store.verify().set_index("file")
+    assert found["ok"].all()
+    assert found.loc["acts/ana.sqlite", ["coder", "n_acts", "problem", "note"]].tolist() == [
+        "ana",
+        48,
+        "",
+        "",
+    ]

@@ -1,0 +1,202 @@
+"""Which acts the store accepts: checked against the study's units and codebooks before any is recorded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sense7_qual.acts import LEAD_KINDS, Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, did_you_mean, first_three
+from sense7_qual.rounds import opened
+
+__all__ = ["as_acts", "new_acts", "of_kind", "one_coder", "settled"]
+
+_TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
+_AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+
+
+def of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
+    """Return the acts of `kind` with those that take one of them back or do it again, in their order."""
+    chosen = {(act.coder, act.act_id) for act in acts if act.kind == kind}
+    about = ("undo", "redo")
+    return [
+        act for act in acts if act.kind == kind or (act.kind in about and (act.coder, act.target) in chosen)
+    ]
+
+
+def as_acts(acts: Sequence[Act]) -> list[Act]:
+    batch = [] if isinstance(acts, Act) else list(acts)
+    other = [type(act).__name__ for act in batch if not isinstance(act, Act)]
+    if isinstance(acts, Act):
+        other = ["a single Act"]
+    if other:
+        raise ActError(
+            f"append: expected a list of acts – found {first_three(other)} – make them with acts.apply, "
+            "acts.finish and so on."
+        )
+    return batch
+
+
+def one_coder(batch: Sequence[Act]) -> str:
+    coders = sorted({act.coder for act in batch})
+    if len(coders) > 1:
+        raise ActError(
+            f"append: expected the acts of one coder – found those of {first_three(coders)} – call append "
+            "once for each coder."
+        )
+    return coders[0]
+
+
+def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
+    """Return the acts of `batch` that are not among the `recorded` ones, after checking those they name."""
+    known, new = dict(recorded), []
+    for act in batch:
+        before = known.get(act.act_id)
+        if before is None:
+            if act.kind in ("undo", "redo"):
+                _check_target(act, known)
+            known[act.act_id] = act
+            new.append(act)
+        elif replace(act, at=before.at) != before:  # a deed that is sent again may be stamped again
+            raise ActError(
+                f"append: expected act_id {act.act_id!r} to stand for one act – found a different act of "
+                f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
+            )
+    return new
+
+
+def _check_target(act: Act, known: Mapping[str, Act]) -> None:
+    target = known.get(str(act.target))
+    if target is None or target.kind in ("undo", "redo", *LEAD_KINDS):
+        found = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
+        raise ActError(
+            f"{act.kind}: expected target {act.target!r} to be an earlier act of coder {act.coder!r} that "
+            f"did something – found {found} – name the act itself; nothing was recorded."
+        )
+
+
+def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook]) -> Act:
+    """Return `act` with its quote, after checking it against the study."""
+    _check_values(act)
+    codebook = codebooks.get(act.codebook)
+    if codebook is None:
+        raise ActError(
+            f"{_named(act)}: expected a codebook of this study – found fingerprint {act.codebook[:40]!r} – "
+            "pass codebook=store.codebook."
+        )
+    if act.unit_id is not None and act.unit_id not in texts:
+        raise ActError(
+            f"{_named(act)}: expected a unit of this study – found {act.unit_id!r} – "
+            f"{did_you_mean(act.unit_id, texts)}"
+        )
+    _check_code(act, codebook)
+    _check_span(act, texts)
+    if act.kind == "memo":
+        _check_memo(act)
+        return act
+    if act.kind == "open_round":
+        _check_round(act, texts)
+    return act if act.kind in ("open_round", "revise") else _with_quote(act, texts)
+
+
+def _check_round(act: Act, texts: Mapping[str, str]) -> None:
+    unknown = [unit_id for one in opened([act]) for unit_id in one.units if unit_id not in texts]
+    if unknown:
+        raise ActError(
+            f"open_round: expected units of this study in round {act.round!r} – found "
+            f"{first_three(unknown)} – {did_you_mean(unknown[0], texts)}"
+        )
+
+
+def _check_values(act: Act) -> None:
+    """Refuse what would be recorded as something else than it is."""
+    for name in Act.__slots__:
+        value, kind = getattr(act, name), _TYPES.get(name, str)
+        if value is not None and type(value) is not kind:
+            raise ActError(
+                f"{_named(act)}: expected {kind.__name__} for {name} – found {type(value).__name__} – "
+                "convert it."
+            )
+        if isinstance(value, str) and name != "text" and "\0" in value:
+            raise ActError(f"{_named(act)}: expected {name} without NUL – found one in it – take it out.")
+        if isinstance(value, str) and not _is_unicode(value):
+            raise ActError(
+                f"{_named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
+                "whole characters."
+            )
+    when = act.at
+    if not _AT.fullmatch(when):
+        raise ActError(
+            f"{_named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
+            f"{when[:40]!r} – leave at out to have it stamped."
+        )
+
+
+def _is_unicode(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_code(act: Act, codebook: Codebook) -> None:
+    if act.code is None:
+        return
+    if act.code not in codebook.ids:
+        raise ActError(
+            f"{_named(act)}: expected a code of codebook {codebook.name!r} – found {act.code!r} – "
+            f"{did_you_mean(act.code, codebook.ids)}"
+        )
+    if act.kind in ("apply", "rule") and not codebook.code(act.code).codable:
+        raise ActError(
+            f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
+            "others – use one of the codes under it."
+        )
+    if act.valence is not None and act.valence not in codebook.valence:
+        raise ActError(
+            f"{_named(act)}: expected valence out of {', '.join(codebook.valence) or 'none'} – found "
+            f"{act.valence!r} – use one that the codebook has, or leave it out."
+        )
+
+
+def _check_span(act: Act, texts: Mapping[str, str]) -> None:
+    n_points = len(texts.get(str(act.unit_id), ""))
+    if act.end is not None and act.end > n_points:
+        raise ActError(
+            f"{_named(act)}: expected a span within the text's {n_points} code points – found {act.start} … "
+            f"{act.end} – count Unicode code points, not bytes or UTF-16 units."
+        )
+
+
+def _check_memo(act: Act) -> None:
+    named = {"unit": act.unit_id, "code": act.code, "study": "study"}.get(str(act.target_kind))
+    if named is None:
+        raise ActError(
+            f"{_named(act)}: expected a memo on a unit, a code or the study – found target_kind "
+            f"{str(act.target_kind)[:40]!r} without what it is about – make it with acts.memo."
+        )
+
+
+def _with_quote(act: Act, texts: Mapping[str, str]) -> Act:
+    """Return `act` with the words of its span as its text (none for a whole unit and for other deeds)."""
+    quote = _words(act, texts)
+    if act.text is not None and act.text != quote:
+        raise ActError(
+            f"{_named(act)}: expected as text the words of the span in the unit – found other words "
+            f"({len(act.text)} code points) – leave text out to have it filled in."
+        )
+    return replace(act, text=quote)
+
+
+def _words(act: Act, texts: Mapping[str, str]) -> str | None:
+    if act.kind != "apply" or act.start is None:
+        return None
+    return texts.get(str(act.unit_id), "")[act.start : act.end]
+
+
+def _named(act: Act) -> str:
+    return f"{act.kind} on unit {act.unit_id!r}" if act.unit_id is not None else act.kind

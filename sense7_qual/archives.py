@@ -1,0 +1,378 @@
+"""Copies of a study: a backup is a study folder, an archive one file; both are checked before they count.
+
+An archive is a zip without compression, so that the same study gives the same bytes on every computer, and
+nothing in it can unfold into more than it is:
+
+=============================  ======================================================================
+member                         holds
+=============================  ======================================================================
+``manifest.json``              the version of everything, and the SHA-256 and size of every member
+``study.json``                 as in the study folder
+``units.parquet``              as in the study folder
+``codebooks/<id>.yaml``        every version of the codebook
+``withdrawn/<id>.json``        the notes of withdrawals
+``acts.jsonl``                 one act a line, by coder and place in the chain, with its hash and text
+=============================  ======================================================================
+
+What a copy was made of is noted in the study (``copies/``), so that a withdrawal can say what older copies
+still hold, and verification can tell a file that was put back from an older copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import uuid
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from sqlalchemy import insert, select
+
+from sense7_qual import database, migrations, sealed, study, verification
+from sense7_qual.acts import check_coder
+from sense7_qual.chain import genesis
+from sense7_qual.errors import ActError, StoreError, first_three
+from sense7_qual.sealed import Copy, Withdrawal
+
+__all__ = ["archive", "backup", "restore"]
+
+_FORMAT: Final = "sense7_qual study"
+_MEMBER: Final = re.compile(
+    r"manifest\.json|study\.json|units\.parquet|acts\.jsonl|codebooks/[0-9a-f]{32}\.yaml|"
+    r"withdrawn/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"
+)
+_LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest text that a unit may have
+_MOST_UNITS: Final = 10_000_000
+_UNFOLDED: Final = 4_000_000_000  # bytes of units.parquet in memory
+
+
+def backup(path: Path, target: Path) -> Copy:
+    """Copy the study folder `path` to the new folder `target`, through SQLite's backup of each acts file.
+
+    Raises
+    ------
+    StoreError
+        Something is at `target`, the study is not sound (`Store.verify` says where), or the disk refuses.
+        Nothing is left at `target`.
+    """
+    with _building(target) as building:
+        building.mkdir(mode=0o700, parents=True)
+        for folder in ("codebooks", "acts", "withdrawn"):
+            if (path / folder).is_dir():
+                (building / folder).mkdir(mode=0o700)
+        for name, content in _plain(path).items():
+            sealed.write(building / name, content)
+        for file in study.acts_files(path):
+            database.copy(file, building / "acts" / file.name)
+        _refuse_unsound(building, "the copy")
+        building.rename(target)
+        database.sync_folder(target.parent)
+    return _noted(path, target, "backup")
+
+
+def archive(path: Path, target: Path) -> Copy:
+    """Write the study folder `path` as one file at `target`.
+
+    Raises
+    ------
+    StoreError
+        Something is at `target`, the study is not sound (`Store.verify` says where), or the disk refuses.
+    """
+    _refuse_unsound(path, "the study")
+    with _building(target) as building:
+        _write(path, building)
+        with building.open("rb") as file:
+            _members(file, target)  # read back, with every hash
+        building.rename(target)
+        database.sync_folder(target.parent)
+    return _noted(path, target, "archive")
+
+
+def restore(source: Path, target: Path) -> None:
+    """Make the study folder `target` from the archive `source`.
+
+    Raises
+    ------
+    StoreError
+        `source` is no archive that `archive` wrote, byte for byte; something is at `target`; or the disk
+        refuses. Nothing is left at `target`.
+    """
+    with _building(target) as building, _opened(source) as file:
+        names = _members(file, source)
+        with zipfile.ZipFile(file) as members:
+            _unpack(members, names, building, source)
+        found = study.read(building)
+        study.refuse_newer(source, found)
+        study.read_units(building, found)
+        _refuse_unsound(building, "the archive")
+        again = building.with_name(f"{building.name}.again")
+        try:
+            _write(building, again)  # the acts must be the same bytes again
+            _refuse_other(again, names, source)
+        finally:
+            again.unlink(missing_ok=True)
+        building.rename(target)
+        database.sync_folder(target.parent)
+
+
+@contextmanager
+def _building(target: Path) -> Iterator[Path]:
+    """Give a place beside `target` to build at; what is left of it in the end is removed."""
+    building = target.with_name(f".{target.name}.{uuid.uuid4()}.new")
+    try:
+        if target.exists() or target.is_symlink():
+            raise StoreError(
+                f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
+                "a copy is never written over."
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield building
+    except OSError as error:
+        raise StoreError(
+            f"copy {target.name!r}: expected room and permission to write – found "
+            f"{error.strerror or type(error).__name__} – nothing was left there and the study is unchanged."
+        ) from None
+    finally:
+        if building.is_dir():
+            shutil.rmtree(building, ignore_errors=True)
+        else:
+            building.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[BinaryIO]:
+    try:
+        file = source.open("rb")
+    except OSError as error:
+        raise _refused(source, f"none that can be read ({error.strerror})") from None
+    with file:
+        yield file
+
+
+def _refuse_unsound(path: Path, what: str) -> None:
+    bad = [each for each in verification.verify(path, study.read(path)) if each.problem]
+    if bad:
+        raise StoreError(
+            f"copy: expected {what} to be sound – found problems in {first_three(each.file for each in bad)} "
+            "– look at store.verify(), and mend or merge these first; no copy was made."
+        )
+
+
+def _noted(path: Path, target: Path, kind: str) -> Copy:
+    withdrawn = tuple(each.id for each in sealed.notes(path, Withdrawal))
+    heads = {file.stem: head for file in study.acts_files(path) if (head := database.head(file)) is not None}
+    note = Copy(sealed.new_id(), kind, str(target), sealed.now(), withdrawn, heads)
+    study.note(path, note)
+    return note
+
+
+def _plain(path: Path) -> dict[str, bytes]:
+    """Return the files of a study that are copied as they are."""
+    files = [path / "study.json", path / "units.parquet"]
+    files += [file for file in (path / "codebooks").glob("*.yaml") if study.is_fingerprint(file.stem)]
+    if (path / "withdrawn").is_dir():
+        files += [file for file in (path / "withdrawn").iterdir() if sealed.is_note(file)]
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in sorted(files)}
+
+
+def _write(path: Path, target: Path) -> None:
+    """Write the archive of the study folder `path`: the same study always as the same bytes."""
+    acts = target.with_name(f"{target.name}.acts")
+    try:
+        n_acts = _write_acts(path, acts)
+        plain = _plain(path)
+        files = {name: _described(content) for name, content in plain.items()}
+        with acts.open("rb") as file:
+            files["acts.jsonl"] = {
+                "sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": acts.stat().st_size,
+            }  # fmt: skip
+        manifest = {
+            "format": _FORMAT,
+            "schema": database.SCHEMA,
+            "written_by": f"sense7_qual {version('sense7_qual')}",
+            "study": study.read(path).id,
+            "n_acts": n_acts,
+            "files": dict(sorted(files.items())),
+        }
+        with zipfile.ZipFile(_private(target), "w", zipfile.ZIP_STORED) as members:
+            members.writestr(_member("manifest.json"), (json.dumps(manifest, indent=2) + "\n").encode())
+            for name, content in plain.items():
+                members.writestr(_member(name), content)
+            with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
+                shutil.copyfileobj(lines, to, 1 << 20)
+        sealed.settle(target)
+    finally:
+        acts.unlink(missing_ok=True)
+
+
+def _private(path: Path) -> Path:
+    path.touch(mode=0o600, exist_ok=False)
+    return path
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    member.create_system, member.external_attr = 3, 0o600 << 16
+    return member
+
+
+def _described(content: bytes) -> dict[str, object]:
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+def _write_acts(path: Path, target: Path) -> dict[str, int]:
+    """Write every act as a line of canonical JSON; return how many each coder has."""
+    found = study.read(path)
+    counts = {}
+    with _private(target).open("wb") as out:
+        for file in study.acts_files(path):
+            if verification.second_copy(file) is not None:
+                continue  # `verify` has found nothing new in it
+            with database.transaction(file) as connection:
+                chain = database.read_chain(connection, file, study=found.id, coder=file.stem)
+                texts = {row.text_hash: row for row in connection.execute(select(database.TEXTS))}
+            for seq, link in enumerate(chain, start=1):
+                line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
+                row = texts.get(line.get("text_hash", ""))
+                if row is not None and row.text is not None:
+                    line |= {"salt": row.salt, "text": row.text}
+                out.write(_line(line))
+            counts[file.stem] = len(chain)
+    return counts
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    return (json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n").encode()
+
+
+def _refused(source: Path, found: str) -> StoreError:
+    return StoreError(
+        f"archive {source.name!r}: expected an archive as store.archive wrote it – found {found} – get the "
+        "file again from where it was kept; nothing was restored."
+    )
+
+
+def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
+    """Return the manifest's files, after checking that the zip holds exactly these, as they were."""
+    try:
+        with zipfile.ZipFile(file) as members:
+            infos = members.infolist()
+            _refuse_hostile(infos, source)
+            manifest = json.loads(members.read("manifest.json"))
+            files = manifest["files"]
+            if manifest["format"] != _FORMAT or type(manifest["schema"]) is not int:
+                raise _refused(source, "another kind of file")
+            if manifest["schema"] > database.SCHEMA:
+                raise StoreError(migrations.newer(f"archive {source.name!r}", manifest["schema"]))
+            if sorted([*files, "manifest.json"]) != sorted(info.filename for info in infos):
+                raise _refused(source, "other members than its manifest names")
+            for name, said in files.items():
+                with members.open(name) as member:
+                    found = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
+                if found != said["sha256"]:
+                    raise _refused(source, f"member {name!r} with another hash than its manifest says")
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _refused(source, f"a damaged or foreign file ({type(error).__name__})") from None
+    return dict(files)
+
+
+def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
+    """Refuse names that lead elsewhere or stand twice, and anything that could be more than it seems."""
+    names = [info.filename for info in infos]
+    strange = [name for name in names if not _MEMBER.fullmatch(name)]
+    if strange:
+        raise _refused(source, f"{len(strange)} members that an archive does not have")
+    if len(set(names)) != len(names):
+        raise _refused(source, "members that stand in it twice")
+    packed = [
+        info for info in infos
+        if info.compress_type != zipfile.ZIP_STORED
+        or info.file_size != info.compress_size
+        or info.flag_bits & 1
+    ]  # fmt: skip
+    ends = [info.header_offset + info.file_size for info in infos]
+    if packed or sum(info.file_size for info in infos) > max(ends, default=0):
+        raise _refused(source, "members that are compressed, encrypted or overlap")
+
+
+def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, source: Path) -> None:
+    """Write the study folder; every name was checked against the few that an archive has."""
+    building.mkdir(mode=0o700)
+    for folder in {"codebooks", "acts", *(name.partition("/")[0] for name in names if "/" in name)}:
+        (building / folder).mkdir(mode=0o700)
+    for name in names:
+        if name != "acts.jsonl":
+            sealed.write(building / name, members.read(name))
+    _refuse_unfolding(building / "units.parquet", source)
+    found = study.read(building)
+    with members.open("acts.jsonl") as lines:
+        acts = _acts(lines, source)
+        for coder, rows in groupby(acts, key=lambda row: str(row["coder"])):
+            _restore_acts(building, found.id, coder, rows, source)
+
+
+def _refuse_unfolding(table: Path, source: Path) -> None:
+    """Refuse a table that is small on the disk and would fill the memory."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        said = ParquetFile(table).metadata
+        size = sum(said.row_group(number).total_byte_size for number in range(said.num_row_groups))
+    except (ArrowException, OSError, ValueError) as error:
+        raise _refused(source, f"units that are no table ({type(error).__name__})") from None
+    if said.num_rows > _MOST_UNITS or size > _UNFOLDED:
+        raise _refused(source, f"{said.num_rows} units of {size} bytes, more than a study has")
+
+
+def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
+    while line := lines.readline(_LONGEST_LINE):
+        try:
+            row = json.loads(line)
+            fit = isinstance(row, dict) and isinstance(row["coder"], str)
+        except (ValueError, KeyError):
+            fit = False
+        if not fit:
+            raise _refused(source, "a line that is no act")
+        yield row
+
+
+def _restore_acts(
+    building: Path, study_id: str, coder: str, rows: Iterator[dict[str, Any]], source: Path
+) -> None:
+    try:
+        path = study.acts_file(building, check_coder(coder))
+    except ActError:
+        raise _refused(source, "acts of a coder that cannot be one") from None
+    known = {column.name for column in database.ACTS.columns}
+    nothing = dict.fromkeys(known)
+    last, acts, texts = genesis(study_id, coder), [], []
+    for row in rows:
+        if "text_hash" in row:
+            text = {name: row.pop(name, None) for name in ("salt", "text")}
+            texts.append({"text_hash": row["text_hash"], **text})
+        if not set(row) <= known:
+            raise _refused(source, "an act with fields that acts do not have")
+        acts.append({**nothing, **row, "previous": last})
+        last = str(row.get("hash"))
+    if path.exists():
+        raise _refused(source, "the acts of a coder in two places")
+    database.create(path, study=study_id, coder=coder)
+    with database.transaction(path, writes=True) as connection:
+        if texts:
+            connection.execute(insert(database.TEXTS), texts)
+        connection.execute(insert(database.ACTS), acts)
+
+
+def _refuse_other(again: Path, names: Mapping[str, Any], source: Path) -> None:
+    with again.open("rb") as file:
+        found = _members(file, again)
+    if found != names:
+        raise _refused(source, "acts in another form than they are archived in")

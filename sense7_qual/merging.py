@@ -1,0 +1,266 @@
+"""Merging: what another copy of the study has, and this one has not, is taken in; nothing here is changed.
+
+Acts are a set by their act_id, so merging twice, or both ways, gives the same acts. Where the other copy of
+a coder's acts simply goes on from this one's last act, its links are appended as they are. Where a coder
+worked in both copies, the chain has forked: the acts that are new here are appended behind this copy's own,
+each with the hash and the clock that it had (`chain`), so that every act of both branches stays and can be
+checked. Acts are then read in the order of their clocks, which is the same in every copy.
+
+Each coder's file is merged in one transaction. A crash leaves files that are merged and files that are not
+yet; merging again completes them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+from sqlalchemy import Connection, insert, select
+
+from sense7_qual import database, migrations, sealed, study, verification
+from sense7_qual.acts import Act
+from sense7_qual.chain import Link, chained, clocks, genesis
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import StoreError, first_three
+from sense7_qual.study import Study
+
+__all__ = ["Merge", "merge"]
+
+_COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merge:
+    """What a merge did.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per act of the other copy: act_id, coder, kind, unit_id; status: ``new`` (taken in), ``there``
+        (had already), ``conflicting`` (the same act_id with other content here: this study's stays) or ``left
+        out``; unknown: what this study did not know of it, one of ``coder`` (taken in: a coder's first acts),
+        ``unit``, ``codebook`` or ``code`` (left out), empty where it knew all.
+    codebooks : tuple of str
+        The fingerprints of the versions of the codebook that came with them.
+    withdrawn : tuple of str
+        Participants (case_id) whose withdrawal the other copy knows of and this one does not: call
+        ``store.forget`` for each.
+    """
+
+    items: pd.DataFrame
+    codebooks: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Merge({', '.join(f'{n} {status}' for status, n in self.counts.items())})"
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of acts by status."""
+        found = Counter(self.items["status"])
+        return {status: found[status] for status in ("new", "there", "conflicting", "left out")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What the acts that come in are judged by."""
+
+    study: Study
+    texts: Mapping[str, str]
+    codebooks: Mapping[str, Codebook]
+    gone: frozenset[str]  # units of participants who withdrew
+    erased: frozenset[str]  # hashes of memos that quoted them
+
+
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    """The acts of one coder in the other copy, with the salted texts."""
+
+    coder: str
+    chain: list[Link]
+    texts: Mapping[str, tuple[str | None, str | None]]
+
+
+def merge(
+    path: Path,
+    other: Path,
+    *,
+    known: Study,
+    texts: Mapping[str, str],
+    codebooks: Mapping[str, Codebook],
+    file_of: Callable[[str], Path],
+) -> Merge:
+    """Take into the study folder `path` what `other` has: a folder of the same study, or one acts file.
+
+    Parameters
+    ----------
+    path, other : Path
+        This study folder; the other one, or an acts file such as a sync client's second copy.
+    known, texts, codebooks
+        What this study is, the texts of its units and its codebooks.
+    file_of : callable
+        Where a coder's acts are here; raises where the pseudonym cannot be one beside the others.
+
+    Raises
+    ------
+    StoreError
+        `other` is another study, is damaged, is from a later version, or a file cannot be written.
+    """
+    study.refuse_newer(path, known)
+    versions, files, theirs = _other(other, known)
+    new_versions = {name: each for name, each in versions.items() if name not in codebooks}
+    incoming = [_incoming(file, known) for file in files]
+    notes = sealed.notes(path, sealed.Withdrawal)
+    here = _Here(
+        study=known,
+        texts=texts,
+        codebooks={**codebooks, **new_versions},
+        gone=frozenset(unit_id for each in notes for unit_id in each.unit_ids),
+        erased=frozenset(memo for each in notes for memo in each.memos),
+    )
+    _refuse_misquoted(incoming, here)
+    places = [file_of(each.coder) for each in incoming]  # all of them, before anything is written
+    for each in new_versions.values():
+        study.add_codebook(path, each)
+    rows = [row for file, each in zip(places, incoming, strict=True) for row in _merged(file, each, here)]
+    items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
+    ours = {each.case_id for each in notes}
+    return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
+
+
+def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], set[str]]:
+    """Return the codebooks, the acts files and the withdrawn cases of the other copy."""
+    if other.is_file():
+        return {}, [other], set()
+    found = study.read(other)
+    if found.id != known.id or found.units_sha256 != known.units_sha256:
+        raise StoreError(
+            f"merge: expected another copy of study {known.id!r} – found study {found.id!r} – acts of "
+            "another study count on other texts; only copies of one study can be merged."
+        )
+    study.refuse_newer(other, found)
+    study.read_units(other, found)
+    cases = {each.case_id for each in sealed.notes(other, sealed.Withdrawal)}
+    return study.read_codebooks(other, found), study.acts_files(other), cases
+
+
+def _incoming(file: Path, known: Study) -> _Incoming:
+    with database.transaction(file) as connection:
+        coder = verification.owner(connection) or file.stem
+        version = database.check(connection, file, study=known.id, coder=coder)
+        if version > database.SCHEMA:
+            raise StoreError(migrations.newer(database.place(file), version))
+        chain = database.read_chain(connection, file, study=known.id, coder=coder)
+        query = select(database.TEXTS.c.text_hash, database.TEXTS.c.salt, database.TEXTS.c.text)
+        texts = {row.text_hash: (row.salt, row.text) for row in connection.execute(query)}
+    strangers = {link.act.coder for link in chain if link.act is not None} - {coder}
+    if strangers:
+        raise database.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
+    return _Incoming(coder, chain, texts)
+
+
+def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
+    """Refuse a copy whose quotes are not this study's words: it counts on other texts."""
+    for each in incoming:
+        acts = [link.act for link in each.chain if link.act is not None]
+        wrong = [a.unit_id for a in acts if a.unit_id in here.texts and verification.misquoted(a, here.texts)]
+        if wrong:
+            raise StoreError(
+                f"merge: expected the quotes of coder {each.coder!r} to be words of this study's units – "
+                f"found others on unit {first_three(wrong)} – this copy was changed; nothing was merged."
+            )
+
+
+def _merged(file: Path, incoming: _Incoming, here: _Here) -> Iterator[tuple[object, ...]]:
+    """Merge the acts of one coder, all or none, and yield what became of each."""
+    if not incoming.chain and file.exists():
+        return
+    first_acts = not file.exists()
+    if first_acts:
+        database.create(file, study=here.study.id, coder=incoming.coder)
+    with database.transaction(file, writes=True) as connection:
+        version = database.check(connection, file, study=here.study.id, coder=incoming.coder)
+        migrations.migrate(connection, file, version)
+        chain = database.read_chain(connection, file, study=here.study.id, coder=incoming.coder)
+        recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
+        judged = [_judged(link, recorded, here) for link in incoming.chain]
+        new = [place for place, (status, _) in enumerate(judged) if status == "new"]
+        _append(connection, chain, incoming, new, here)
+    for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
+        act = link.act
+        if act is not None:
+            said = "coder" if first_acts and status == "new" else unknown
+            yield act.act_id, act.coder, act.kind, act.unit_id, status, said
+
+
+def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, str]:
+    """Return what becomes of an act that comes in, and what is unknown of it here."""
+    act = link.act
+    if act is None:
+        return "left out", "kind"
+    before = recorded.get(act.act_id)
+    if before is not None:
+        return ("there" if _same(act, before) else "conflicting"), ""
+    if act.unit_id is not None and act.unit_id not in here.texts and act.unit_id not in here.gone:
+        return "left out", "unit"
+    codebook = here.codebooks.get(act.codebook)
+    if codebook is None:
+        return "left out", "codebook"
+    return ("left out", "code") if act.code is not None and act.code not in codebook.ids else ("new", "")
+
+
+def _same(act: Act, before: Act) -> bool:
+    """Tell whether two acts of one id are one deed; it may be stamped again, and one may be without its text
+    because a participant withdrew."""
+    text = before.text if not act.text else act.text if not before.text else None
+    same = replace(act, at=before.at) if text is None else replace(act, at=before.at, text=text)
+    return same == (before if text is None else replace(before, text=text))
+
+
+def _append(
+    connection: Connection, chain: Sequence[Link], incoming: _Incoming, new: Sequence[int], here: _Here
+) -> None:
+    """Append the links at the places `new` of the other chain, with their texts."""
+    if not new:
+        return
+    begin = len(chain)
+    last = chain[-1].hash if chain else genesis(here.study.id, incoming.coder)
+    goes_on = list(new) == list(range(begin, len(incoming.chain))) and (
+        not chain or incoming.chain[begin - 1].hash == last
+    )
+    times = list(clocks(incoming.chain))
+    rows = []
+    for seq, place in enumerate(new, start=begin + 1):
+        link = incoming.chain[place]
+        fields = link.fields
+        if not goes_on and not link.merged:
+            fields |= {"branch": link.hash, "clock": f"{times[place][0]}/{times[place][1]}"}
+        hashed = chained(last, fields)
+        rows.append({**_NOTHING, **fields, "seq": seq, "previous": last, "hash": hashed})
+        last = hashed
+    texts = _texts_of([incoming.chain[place] for place in new], incoming, here)
+    there = set(connection.execute(select(database.TEXTS.c.text_hash)).scalars())
+    texts = [each for each in texts if each["text_hash"] not in there]
+    if texts:
+        connection.execute(insert(database.TEXTS), texts)
+    connection.execute(insert(database.ACTS), rows)
+
+
+def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[dict[str, Any]]:
+    """Return the rows of the links' texts; a withdrawn participant's words do not come back."""
+    rows = {}
+    for link in links:
+        fields = link.fields
+        found = fields.get("text_hash")
+        if found is not None:
+            gone = fields.get("unit_id") in here.gone or found in here.erased
+            salt, text = (None, None) if gone else incoming.texts[found]
+            rows[found] = {"text_hash": found, "salt": salt, "text": text}
+    return list(rows.values())
+
+
+_NOTHING: Final = dict.fromkeys(column.name for column in database.ACTS.columns)

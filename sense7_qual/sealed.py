@@ -1,0 +1,225 @@
+"""Small JSON files that vouch for themselves, and the notes of a study that are kept in them.
+
+A sealed file is JSON with the SHA-256 of its other values inside, in one exact form: a bit flipped in it
+shows. ``study.json`` is one. A study's notes are further ones, each written once under a name of its own,
+so that copies of a study that are synced or merged never have two versions of one note:
+
+=========================  ==========================================================================
+file                       says
+=========================  ==========================================================================
+``withdrawn/<id>.json``    which participant withdrew, with which units, when and why
+``copies/<id>.json``       which backup or archive was made, when, where, and how far the acts had come
+=========================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from sense7_qual.database import sync_folder
+from sense7_qual.errors import StoreError
+
+__all__ = [
+    "Copy",
+    "Withdrawal",
+    "is_note",
+    "new_id",
+    "note",
+    "notes",
+    "now",
+    "read_note",
+    "replace",
+    "seal",
+    "settle",
+    "unseal",
+    "write",
+]
+
+_SEAL: Final = "sha256"
+_FOLDER_MODE: Final = 0o700
+_FILE_MODE: Final = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """A participant's withdrawal: the case, its units, why and when, the hash of ``units.parquet`` without
+    them, and the hashes of memos elsewhere that quoted them. It holds no text."""
+
+    id: str
+    case_id: str
+    unit_ids: tuple[str, ...]
+    why: str
+    at: str
+    units_sha256: str
+    memos: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """The note in a sentence."""
+        return f"participant {self.case_id!r} withdrew on {self.at[:10]} with {len(self.unit_ids)} units"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A backup or archive that was made: its kind, place and time, the withdrawals that it honours, and of
+    each coder the number of acts and the hash of the last."""
+
+    id: str
+    kind: str
+    place: str
+    at: str
+    withdrawn: tuple[str, ...]
+    heads: Mapping[str, tuple[int, str]]
+
+    @property
+    def said(self) -> str:
+        """The note in a sentence."""
+        return f"{self.kind} of {self.at[:10]}"
+
+
+_Note = TypeVar("_Note", Withdrawal, Copy)
+_FOLDERS: Final[Mapping[type, str]] = {Withdrawal: "withdrawn", Copy: "copies"}
+
+
+def new_id() -> str:
+    """Return a new id for a note."""
+    return str(uuid.uuid4())
+
+
+def now() -> str:
+    """Return the time in UTC, as the acts have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seal(values: Mapping[str, Any]) -> bytes:
+    """Return `values` as the bytes of a sealed file."""
+    plain = json.loads(json.dumps(dict(values)))  # tuples become lists, as they will be read
+    return _written({**plain, _SEAL: _hash(plain)})
+
+
+def unseal(content: bytes) -> dict[str, Any]:
+    """Return the values of a sealed file.
+
+    Raises
+    ------
+    ValueError
+        A byte of it is not as it was written.
+    """
+    found = json.loads(content)
+    if not isinstance(found, dict) or _written(found) != content:
+        raise ValueError("not a sealed file, byte for byte")
+    given = found.pop(_SEAL, None)
+    if given != _hash(found):
+        raise ValueError("the seal is broken")
+    return found
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a new file whole and wait until it is on the disk; one that is there is never replaced."""
+    building = _beside(path, content)
+    try:
+        path.hardlink_to(building)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if path.exists():
+            raise
+        building.rename(path)
+    finally:
+        building.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put `content` in the place of the file at `path`, all of it or nothing, and wait for the disk."""
+    building = _beside(path, content)
+    try:
+        building.replace(path)
+    finally:
+        building.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def settle(path: Path) -> None:
+    """Wait until a file that was written is on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def note(study: Path, value: Withdrawal | Copy) -> None:
+    """Add a note to the study folder."""
+    folder = study / _FOLDERS[type(value)]
+    folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+    sync_folder(study)
+    write(folder / f"{value.id}.json", seal(asdict(value)))
+
+
+def notes(study: Path, kind: type[_Note]) -> list[_Note]:
+    """Return the notes of a kind in the study folder, oldest first.
+
+    Raises
+    ------
+    StoreError
+        One is not as it was written.
+    """
+    folder = study / _FOLDERS[kind]
+    if not folder.is_dir():
+        return []
+    found = [read_note(path, kind) for path in sorted(folder.iterdir()) if is_note(path)]
+    return sorted(found, key=lambda each: (each.at, each.id))
+
+
+def is_note(path: Path) -> bool:
+    """Tell whether a file has the name of a note."""
+    try:
+        return path.suffix == ".json" and str(uuid.UUID(path.stem)) == path.stem
+    except ValueError:
+        return False
+
+
+def read_note(path: Path, kind: type[_Note]) -> _Note:
+    """Return the note at `path`; errors as of `notes`."""
+    try:
+        values = unseal(path.read_bytes())
+        plain = {field.name: values[field.name] for field in fields(kind)}
+        for name in ("unit_ids", "memos", "withdrawn"):
+            if name in plain:
+                plain[name] = tuple(plain[name])
+        if "heads" in plain:
+            plain["heads"] = {coder: (int(n), str(head)) for coder, (n, head) in plain["heads"].items()}
+        if plain["id"] != path.stem:
+            raise ValueError("a note under another's name")
+        return kind(**plain)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(
+            f"'{path.parent.name}/{path.name}': expected a note of this study as it was written – found it "
+            f"unreadable or changed ({type(error).__name__}) – put the original back, from a backup or from "
+            "another copy of the study."
+        ) from None
+
+
+def _beside(path: Path, content: bytes) -> Path:
+    building = path.with_name(f".{uuid.uuid4()}.new")
+    handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return building
+
+
+def _written(values: Mapping[str, Any]) -> bytes:
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _hash(values: Mapping[str, Any]) -> str:
+    canonical = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,369 @@
+"""Verification: every byte of a study that says something is checked against what vouches for it.
+
+- ``study.json`` and the notes of withdrawals and copies vouch for themselves, byte for byte (`sealed`).
+- ``units.parquet`` by its SHA-256 in ``study.json``, or in the note of the withdrawal that rewrote it.
+- Each codebook by the fingerprint in its name, and by being what that codebook is written as.
+- Each acts file by SQLite's own check of its pages and indices, by its tables being those of its version, by
+  the chain of hashes over all acts, by the salted hash of every quote and memo, and by quotes being the
+  words of their units. Its acts are folded once more. It must hold every act that it held when a backup or
+  archive was last made, so a file that was put back from an older copy shows.
+
+What is left of an acts file are bytes that nothing reads: free space within and between pages, and counters
+in the header that SQLite uses as hints. Verification does not look at places but at values: it reads every
+value of every table, through both the tables and the indices, so a flipped bit that it does not find has
+changed none of them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Final, TypeVar
+
+import pandas as pd
+from sqlalchemy import Connection, create_engine, select
+
+from sense7_qual import database, migrations, sealed, study
+from sense7_qual.acts import Act, fold
+from sense7_qual.chain import Link, ordered
+from sense7_qual.errors import ActError, StoreError, TableError, first_three
+from sense7_qual.sealed import Copy, Withdrawal
+from sense7_qual.study import Study
+
+__all__ = [
+    "Finding",
+    "act_ids",
+    "frame_of",
+    "misquoted",
+    "nothing_new",
+    "owner",
+    "second_copy",
+    "strangers",
+    "verify",
+]
+
+_Note = TypeVar("_Note", Withdrawal, Copy)
+_PASSING: Final = frozenset({".tmp", ".part", ".partial", ".new", ".icloud", ".lock"})
+_AGAIN: Final = "call store.forget again for"
+
+_COLUMNS: Final = {
+    "file": "string",
+    "coder": "string",
+    "n_acts": "Int64",
+    "ok": "bool",
+    "problem": "string",
+    "note": "string",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found in one file: a problem, or none; a note where there is something to know."""
+
+    file: str
+    coder: str | None = None
+    n_acts: int | None = None
+    problem: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What acts are judged by: the study, its texts (none where they cannot be read), its codebooks, and its
+    notes of withdrawals and copies."""
+
+    study: Study
+    texts: Mapping[str, str] | None
+    codebooks: frozenset[str]
+    withdrawn: Sequence[Withdrawal]
+    copies: Sequence[Copy]
+
+
+def verify(path: Path, known: Study) -> list[Finding]:
+    """Return what is found in each file of the study folder `path`; damage raises nothing.
+
+    Parameters
+    ----------
+    path : Path
+        The study folder.
+    known : Study
+        What ``study.json`` said when it was last read; acts are judged by it where it is damaged now.
+    """
+    now, first = _study(path, known)
+    withdrawn, of_withdrawals = _notes(path / "withdrawn", Withdrawal)
+    copies, of_copies = _notes(path / "copies", Copy)
+    texts, of_units = _units(path, now, withdrawn)
+    codebooks, of_codebooks = _codebooks(path, now)
+    judged = _Known(now, texts, codebooks, withdrawn, copies)
+    found = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
+    found += [_acts(file, judged) for file in _in(path / "acts", ".sqlite")]
+    found += _missing(path, judged)
+    return [*(_with_mode(path, each) for each in found), *_strangers(path)]
+
+
+def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
+    """Return findings as the frame that `Store.verify` promises."""
+    rows = [(f.file, f.coder, f.n_acts, not f.problem, f.problem, f.note) for f in findings]
+    return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(dict(_COLUMNS))
+
+
+def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
+    """Tell whether an act carries other words than its span has in the unit."""
+    if act.kind != "apply" or act.text is None:
+        return False
+    return act.start is None or act.text != texts.get(str(act.unit_id), "")[act.start : act.end]
+
+
+def owner(connection: Connection) -> str:
+    """Return whose acts a file says it holds (empty where it says nothing)."""
+    query = select(database.META.c.value).where(database.META.c.name == "coder")
+    return str(connection.execute(query).scalar_one_or_none() or "")
+
+
+def second_copy(path: Path) -> str | None:
+    """Return whose acts a file holds where its name says another coder: a sync client's second copy."""
+    with database.transaction(path) as connection:
+        coder = owner(connection)
+    return coder if coder and coder != path.stem else None
+
+
+def nothing_new(path: Path) -> bool:
+    """Tell whether a file is a second copy of a coder's acts, all of which the coder's own file has."""
+    coder = second_copy(path)
+    own = path.with_name(f"{coder}.sqlite")
+    return coder is not None and own.exists() and act_ids(path) <= act_ids(own)
+
+
+def act_ids(path: Path) -> set[str]:
+    """Return the ids of the acts in an acts file."""
+    with database.transaction(path) as connection:
+        return set(connection.execute(select(database.ACTS.c.act_id)).scalars())
+
+
+def _in(folder: Path, suffix: str) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix == suffix) if folder.is_dir() else []
+
+
+def _study(path: Path, known: Study) -> tuple[Study, Finding]:
+    try:
+        now = study.read(path)
+    except StoreError as error:
+        return known, Finding("study.json", problem=str(error))
+    problem = migrations.newer("study.json", now.schema) if now.schema > database.SCHEMA else ""
+    unsealed = "version 1, which has no seal of its own" if now.schema == 1 else ""
+    return now, Finding("study.json", problem=problem, note=unsealed)
+
+
+def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
+    notes: list[_Note] = []
+    findings = []
+    for file in _in(folder, ".json"):
+        name = f"{folder.name}/{file.name}"
+        if not sealed.is_note(file):
+            continue
+        try:
+            note = sealed.read_note(file, kind)
+        except StoreError as error:
+            findings.append(Finding(name, problem=str(error)))
+            continue
+        notes.append(note)
+        findings.append(Finding(name, note=note.said))
+    return notes, findings
+
+
+def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
+    later = frozenset(each.units_sha256 for each in withdrawn)
+    try:
+        table = (path / "units.parquet").read_bytes()
+        units = study.units_of(table, now, name=path.name, later=later)
+    except (StoreError, TableError) as error:
+        return None, Finding("units.parquet", problem=str(error))
+    except OSError as error:
+        return None, Finding("units.parquet", problem=f"cannot be read ({type(error).__name__})")
+    kept = study.without(units, withdrawn)
+    still = [each.case_id for each in withdrawn if units["unit_id"].isin(each.unit_ids).any()]
+    problem = (
+        f"still holds texts of participants who withdrew – {_AGAIN} {first_three(still)}" if still else ""
+    )
+    return dict(zip(kept["unit_id"], kept["text"], strict=True)), Finding("units.parquet", problem=problem)
+
+
+def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
+    known, findings = set(), []
+    for file in _in(path / "codebooks", ".yaml"):
+        if not study.is_fingerprint(file.stem):
+            continue
+        name = f"codebooks/{file.name}"
+        try:
+            content = file.read_bytes()
+            codebook = study.codebook_of(path.name, file.stem, content)
+        except (StoreError, OSError) as error:
+            findings.append(Finding(name, problem=str(error)))
+            continue
+        known.add(file.stem)
+        same = codebook.to_yaml() == content
+        findings.append(Finding(name, problem="" if same else "not the bytes that were written"))
+    if now.codebook not in known and not any(now.codebook in each.file for each in findings):
+        findings.append(Finding(f"codebooks/{now.codebook}.yaml", problem="missing, the current codebook"))
+    return frozenset(known), findings
+
+
+def _acts(file: Path, known: _Known) -> Finding:
+    name = f"acts/{file.name}"
+    try:
+        other = second_copy(file)
+        if other is not None:
+            return _of_second_copy(file, other)
+        with database.transaction(file) as connection:
+            version = database.check(connection, file, study=known.study.id, coder=file.stem)
+            chain = database.read_chain(connection, file, study=known.study.id, coder=file.stem)
+            texts = database.read_texts(connection, file, select(database.TEXTS))
+            problems = [*_of_file(connection, version), *_of_chain(chain, texts, file.stem, known)]
+        fold([link.act for link in ordered(chain) if link.act is not None])
+    except (StoreError, ActError, TableError) as error:
+        return Finding(name, coder=file.stem, problem=str(error))
+    merged = sum(link.merged for link in chain)
+    note = f"{merged} acts merged from another copy" if merged else ""
+    return Finding(name, file.stem, len(chain), "; ".join(problems), note)
+
+
+def _of_second_copy(file: Path, coder: str) -> Finding:
+    """A sync client's copy is no damage once the coder's own file has all its acts."""
+    name, own = f"acts/{file.name}", file.with_name(f"{coder}.sqlite")
+    new = act_ids(file) - (act_ids(own) if own.exists() else set())
+    if not new:
+        return Finding(name, coder, note=f"a second copy of the acts of {coder!r} with nothing new in it")
+    problem = (
+        f"a second copy of the acts of {coder!r}, made by a sync client, with {len(new)} acts that "
+        f"acts/{coder}.sqlite does not have – take them in with store.merge(the path of this file)"
+    )
+    return Finding(name, coder, problem=problem)
+
+
+def _of_file(connection: Connection, version: int) -> Iterator[str]:
+    if version > database.SCHEMA:
+        yield migrations.newer("its tables", version)
+    elif migrations.structure(connection) != _tables(version):
+        yield f"tables that are not those of version {version}"
+    found = database.problems(connection)
+    if found:
+        yield found
+
+
+def _of_chain(
+    chain: Sequence[Link], texts: Mapping[str, str | None], coder: str, known: _Known
+) -> Iterator[str]:
+    gone = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
+    may_be_empty = {memo for each in known.withdrawn for memo in each.memos}
+    rows = [(link.act, link.fields.get("text_hash")) for link in chain if link.act is not None]
+    orphans = set(texts) - {text_hash for _, text_hash in rows}
+    emptied = [(act, found) for act, found in rows if found is not None and texts[found] is None]
+    lost = [act.act_id for act, found in emptied if found not in may_be_empty and act.unit_id not in gone]
+    kept = [gone[str(act.unit_id)] for act, _ in rows if act.unit_id in gone and act.text]
+    strange = [act.codebook for act, _ in rows if act.codebook not in known.codebooks]
+    if orphans and all(link.act is not None for link in chain):
+        yield f"{len(orphans)} texts that belong to no act"
+    if lost:
+        yield f"quotes or memos that were erased though nobody withdrew, of acts {first_three(lost)}"
+    if kept:
+        yield f"still holds words of participants who withdrew – {_AGAIN} {first_three(sorted(set(kept)))}"
+    if strange:
+        yield f"acts under codebooks that are not here: {first_three(sorted(set(strange)))}"
+    if known.texts is not None:
+        yield from _of_quotes([act for act, _ in rows if act.unit_id not in gone], known.texts)
+    yield from _since_copies(chain, coder, known.copies)
+
+
+def _of_quotes(acts: Sequence[Act], texts: Mapping[str, str]) -> Iterator[str]:
+    unknown = {str(act.unit_id) for act in acts if act.unit_id is not None and act.unit_id not in texts}
+    if unknown:
+        yield f"acts on units that the study does not have: {first_three(sorted(unknown))}"
+    wrong = {str(act.unit_id) for act in acts if act.unit_id in texts and misquoted(act, texts)}
+    if wrong:
+        yield f"another quote than unit {first_three(sorted(wrong))} has"
+
+
+def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> Iterator[str]:
+    """Say where the file was put back from a copy older than a backup or archive."""
+    hashes = {link.hash for link in chain} | {link.branch for link in chain}
+    for copy in copies:
+        n_acts, head = copy.heads.get(coder, (0, ""))
+        if n_acts and head not in hashes:
+            yield (
+                f"lacks acts of the {n_acts} that it had when the {copy.kind} of {copy.at} was made: an "
+                f"older copy was put in its place – take them in with store.merge(that {copy.kind})"
+            )
+            return
+
+
+def _missing(path: Path, known: _Known) -> Iterator[Finding]:
+    there = {file.stem for file in _in(path / "acts", ".sqlite")}
+    had = {coder: copy for copy in known.copies for coder, (n_acts, _) in copy.heads.items() if n_acts}
+    for coder in sorted(set(had) - there):
+        what = f"missing; it was there when the {had[coder].kind} of {had[coder].at} was made"
+        yield Finding(f"acts/{coder}.sqlite", coder, problem=what)
+
+
+def _with_mode(path: Path, finding: Finding) -> Finding:
+    """Note a file that others on this computer may open (a sync client may have made it so)."""
+    file = path / finding.file
+    if os.name == "nt" or not file.exists() or not stat.S_IMODE(file.stat().st_mode) & 0o077:
+        return finding
+    mode = f"may be opened by others on this computer (mode {stat.S_IMODE(file.stat().st_mode):o})"
+    return replace(finding, note=f"{finding.note}; {mode}" if finding.note else mode)
+
+
+def strangers(path: Path) -> list[Path]:
+    """Return the files in the study folder that are no part of it."""
+    part_of: dict[str, Callable[[Path], bool]] = {
+        ".": lambda file: file.name in ("study.json", "units.parquet"),
+        "codebooks": lambda file: file.suffix == ".yaml" and study.is_fingerprint(file.stem),
+        "acts": lambda file: file.suffix == ".sqlite",
+        "withdrawn": sealed.is_note,
+        "copies": sealed.is_note,
+    }
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    return [file for file in files if not part_of.get(_folder(path, file), lambda _: False)(file)]
+
+
+def _folder(path: Path, file: Path) -> str:
+    return file.parent.relative_to(path).as_posix()
+
+
+def _strangers(path: Path) -> Iterator[Finding]:
+    for file in strangers(path):
+        name, passing = file.relative_to(path).as_posix(), file.name.startswith((".", "~"))
+        with file.open("rb") as opened:
+            is_database = opened.read(16) == b"SQLite format 3\0"
+        if file.name.endswith("-journal"):
+            yield Finding(name, note="SQLite's journal of a write that is under way or was interrupted")
+        elif passing or file.suffix.lower() in _PASSING:
+            yield Finding(name, note="a temporary or half-synced file; not read")
+        elif is_database:
+            what = "may hold acts, under a name that is not read – take them in with store.merge(its path)"
+            yield Finding(name, problem=what)
+        else:
+            yield Finding(name, note="no part of the study, or a sync client's second copy; not read")
+
+
+@cache
+def _tables(version: int) -> dict[str, object]:
+    """Return the tables that an acts file of a version has."""
+    engine = create_engine("sqlite://")
+    try:
+        with engine.begin() as connection:
+            database.ACTS.metadata.create_all(
+                connection, tables=[database.META, database.TEXTS, database.ACTS]
+            )
+            for number in range(database.SCHEMA - 1, version - 1, -1):
+                for statement in migrations.STEPS[number]:
+                    connection.exec_driver_sql(
+                        statement.replace("ADD COLUMN", "DROP COLUMN").rpartition(" ")[0]
+                    )
+            return migrations.structure(connection)
+    finally:
+        engine.dispose()

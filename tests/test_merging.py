@@ -1,0 +1,238 @@
+"""Merging copies of a study: a union by act_id that loses nothing, changes nothing and can be repeated."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, database, merging
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import ActError, StoreError
+from sense7_qual.store import Store
+
+CODEBOOK = Codebook(
+    name="small", codes=(Code(id="interest", label="Interest"), Code(id="warm", label="Warm"))
+)
+SECOND = Codebook(name="small", codes=(*CODEBOOK.codes, Code(id="cold", label="Cold")))
+UNITS = pd.DataFrame(
+    {
+        "unit_id": ["m1", "m2"],
+        "text": ["It listened to me. Quokka.", "She did not."],
+        "document_id": ["d1", "d1"],
+        "case_id": ["p1", "p2"],
+        "position": [0, 1],
+    }
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "here", units=UNITS, codebook=CODEBOOK)
+    store.append([put("ana", minute=0), put("ana", minute=1, start=0, end=2)])
+    return store
+
+
+def copy_of(store: Store, name: str = "there") -> Store:
+    return Store(shutil.copytree(store.path, store.path.with_name(name)))
+
+
+def put(coder: str, *, minute: int, code: str = "interest", **named: object) -> Act:
+    at = f"2026-01-31T12:{minute:02d}:00.000Z"
+    return acts.apply(
+        **({"coder": coder, "unit_id": "m1", "code": code, "codebook": CODEBOOK, "at": at} | named)
+    )
+
+
+def remove(coder: str, *, minute: int) -> Act:
+    at = f"2026-01-31T12:{minute:02d}:00.000Z"
+    return acts.remove(coder=coder, unit_id="m1", code="interest", codebook=CODEBOOK, at=at)
+
+
+def ids(store: Store) -> list[str]:
+    return [act.act_id for act in store.acts()]
+
+
+def everything(store: Store) -> dict[str, bytes]:
+    return {str(f.relative_to(store.path)): f.read_bytes() for f in store.path.rglob("*") if f.is_file()}
+
+
+def test_acts_that_go_on_from_this_copy_keep_their_links_to_the_last_hash(store: Store) -> None:
+    there = copy_of(store)
+    there.append([put("ana", minute=2, code="warm")])
+    there.append([put("ben", minute=2)])
+    found = store.merge(there)
+    assert found.counts == {"new": 2, "there": 2, "conflicting": 0, "left out": 0}
+    assert repr(found) == "Merge(2 new, 2 there, 0 conflicting, 0 left out)"
+    assert found.items["unknown"].tolist() == ["", "", "", "coder"]
+    for coder in ("ana", "ben"):
+        file = f"acts/{coder}.sqlite"
+        assert database.head(store.path / file) == database.head(there.path / file)
+    assert store.verify()["ok"].all()
+    assert store.acts() == there.acts()
+
+
+def test_merging_again_or_merging_itself_changes_nothing(store: Store) -> None:
+    there = copy_of(store)
+    there.append([put("ana", minute=2, code="warm")])
+    store.append([put("ana", minute=3, code="warm")])
+    store.merge(there.path)
+    before = everything(store)
+    for other in (there, store, str(there.path)):
+        assert store.merge(other).counts["new"] == 0
+    assert everything(store) == before
+
+
+def test_a_coder_who_worked_in_two_copies_keeps_all_acts_in_one_order_wherever_they_are_merged(
+    store: Store,
+) -> None:
+    there, before = copy_of(store), ids(store)
+    here_acts = [put("ana", minute=5), remove("ana", minute=9)]  # the last word, though merged first
+    there_acts = [remove("ana", minute=6), put("ana", minute=7)]
+    store.append(here_acts)
+    there.append(there_acts)
+    old = everything(store)
+    assert store.merge(there).counts["new"] == 2
+    assert there.merge(store).counts["new"] == 2
+    by_time = [here_acts[0], *there_acts, here_acts[1]]
+    assert ids(store) == ids(there) == before + [act.act_id for act in by_time]
+    assert store.acts() == there.acts()
+    pd.testing.assert_frame_equal(store.codings(), there.codings())
+    assert len(store.codings()) == 1  # the span; the whole unit was removed last
+    assert store.verify()["ok"].all()
+    assert there.verify()["ok"].all()
+    assert old.keys() == everything(store).keys()
+    # The branch keeps the hashes that it had where it was recorded.
+    with closing(sqlite3.connect(there.path / "acts" / "ana.sqlite")) as connection:
+        own = connection.execute("SELECT act_id, hash FROM acts WHERE branch IS NULL").fetchall()
+    with closing(sqlite3.connect(store.path / "acts" / "ana.sqlite")) as connection:
+        merged = connection.execute("SELECT act_id, branch FROM acts WHERE branch IS NOT NULL").fetchall()
+    assert set(merged) <= set(own)
+    assert len(merged) == 2
+
+
+def test_three_copies_merged_in_any_order_read_the_same(store: Store) -> None:
+    copies = [store, copy_of(store, "b"), copy_of(store, "c")]
+    for number, each in enumerate(copies):
+        for step in range(3):
+            each.append([put("ana", minute=10 + 3 * step + number, start=0, end=2 + step + 3 * number)])
+            each.append([remove("ana", minute=10 + 3 * step + number)])
+    copies[0].merge(copies[1])
+    copies[2].merge(copies[0])
+    copies[2].append([put("ana", minute=1, code="warm")])  # a clock that runs behind: still after all it saw
+    copies[1].merge(copies[2])
+    copies[0].merge(copies[2])
+    copies[0].merge(copies[1])
+    assert ids(copies[0]) == ids(copies[1]) == ids(copies[2])
+    assert len(ids(store)) == len(set(ids(store))) == 2 + 18 + 1
+    assert store.acts()[-1].code == "warm"
+    assert all(each.verify()["ok"].all() for each in copies)
+
+
+def test_an_act_with_other_content_stays_as_it_is_here_and_is_named(store: Store) -> None:
+    there = copy_of(store)
+    twice = put("ana", minute=4, code="warm")
+    other = put("ana", minute=4, code="interest", start=3, end=5, act_id=twice.act_id)
+    store.append([twice])
+    there.append([other])
+    found = store.merge(there)
+    assert found.counts == {"new": 0, "there": 2, "conflicting": 1, "left out": 0}
+    assert found.items.query("status == 'conflicting'")["act_id"].tolist() == [twice.act_id]
+    assert store.acts()[-1] == twice
+
+
+def test_an_act_that_was_sent_again_with_another_time_is_there(store: Store) -> None:
+    there = copy_of(store)
+    act = put("ana", minute=4, start=0, end=4)
+    store.append([act])
+    there.append([put("ana", minute=5, start=0, end=4, act_id=act.act_id)])
+    assert store.merge(there).counts == {"new": 0, "there": 3, "conflicting": 0, "left out": 0}
+
+
+def test_versions_of_the_codebook_come_with_the_acts_that_were_made_under_them(store: Store) -> None:
+    there = copy_of(store)
+    (there.path / "codebooks" / f"{SECOND.fingerprint}.yaml").write_bytes(SECOND.to_yaml())
+    there = Store(there.path)
+    there.append([put("ana", minute=4, code="cold", codebook=SECOND), put("ana", minute=5, code="warm")])
+    alone = there.path / "acts" / "ana.sqlite"
+    found = store.merge(alone)  # the acts file without its study: the codebook is not known here
+    assert found.counts == {"new": 1, "there": 2, "conflicting": 0, "left out": 1}
+    assert found.items.query("status == 'left out'")["unknown"].tolist() == ["codebook"]
+    found = store.merge(there)
+    assert found.codebooks == (SECOND.fingerprint,)
+    assert found.counts["new"] == 1
+    assert store.codebooks[SECOND.fingerprint] == SECOND
+    assert store.codebook == CODEBOOK
+    assert [act.code for act in store.acts()[-2:]] == ["cold", "warm"]
+    assert store.verify()["ok"].all()
+
+
+def test_another_study_a_damaged_copy_and_a_clashing_pseudonym_are_refused(
+    store: Store, tmp_path: Path
+) -> None:
+    other = Store.create(tmp_path / "other", units=UNITS, codebook=CODEBOOK)
+    other.append([put("cy", minute=1)])
+    there = copy_of(store)
+    there.append([put("ben", minute=1)])
+    there.append([put("ana", minute=8)])
+    before = everything(store)
+    with pytest.raises(StoreError, match="expected another copy of study"):
+        store.merge(other)
+    with pytest.raises(StoreError, match="found one of study"):
+        store.merge(other.path / "acts" / "cy.sqlite")
+    with pytest.raises(StoreError, match="found no study"):
+        store.merge(tmp_path)
+    with closing(sqlite3.connect(there.path / "acts" / "ben.sqlite", isolation_level=None)) as connection:
+        connection.execute("UPDATE acts SET code = 'warm'")
+    with pytest.raises(StoreError, match="another content than was written"):
+        store.merge(there)
+    shutil.copy(there.path / "acts" / "ana.sqlite", there.path / "acts" / "ben.sqlite")
+    assert everything(store) == before
+    clash = copy_of(store, "clash")
+    clash.append([put("Ben", minute=1)])
+    store.append([put("ben", minute=1)])
+    with pytest.raises(ActError, match="found 'Ben' beside 'ben'"):
+        store.merge(clash)
+
+
+def test_a_merge_that_fails_on_the_way_is_completed_by_the_next(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = copy_of(store)
+    for coder in ("ana", "ben", "cy"):
+        there.append([put(coder, minute=20)])
+    real, calls = merging._append, []
+
+    def failing(*given: object) -> None:
+        calls.append(1)
+        real(*given)  # type: ignore[arg-type]
+        if len(calls) == 2:
+            raise StoreError("the disk went away after the second file was written, before its commit")
+
+    monkeypatch.setattr(merging, "_append", failing)
+    with pytest.raises(StoreError, match="went away"):
+        store.merge(there)
+    monkeypatch.undo()
+    assert len(store.acts()) == 3  # ana's file whole, ben's without an act
+    assert store.verify()["ok"].all()
+    assert store.merge(there).counts["new"] == 2
+    assert store.acts() == there.acts()
+
+
+def test_files_that_appear_in_a_synced_folder_are_simply_there(store: Store) -> None:
+    there = copy_of(store)
+    there.append([put("ben", minute=20)])
+    shutil.copy(there.path / "acts" / "ben.sqlite", store.path / "acts" / "ben.sqlite")
+    (store.path / "acts" / ".syncthing.cy.sqlite.tmp").write_bytes(b"SQLite format 3\x00 half")
+    (store.path / "codebooks" / f"{CODEBOOK.fingerprint} (conflicted copy).yaml").write_bytes(b"x")
+    assert store.coders == ("ana", "ben")
+    assert len(store.acts()) == 3
+    found = store.verify().set_index("file")
+    assert found["ok"].all()
+    assert "half-synced" in found["note"]["acts/.syncthing.cy.sqlite.tmp"]
+    assert len(Store(store.path).acts()) == 3
