@@ -1,6 +1,8 @@
-"""False positives and interval coverage of `links.code_to_rating`, in simulated studies.
+"""False positives and interval coverage of `links.code_to_rating` for one coder, in simulated studies.
 
 Usage: python benchmarks/links_coverage.py [--studies 300] [--n-boot 1000] [--seed 1]
+
+For several coders, odds ratios and corrected links see links_designs.py.
 
 Participants differ in their ratings (ICC .4 of the latent rating, cut into five levels) and in how often
 they use a code. The code moves the latent rating by `shift` standard deviations, or spreads it around the
@@ -83,7 +85,13 @@ def line(scenario: Scenario, studies: int, n_boot: int, rng: np.random.Generator
     for _ in range(studies):
         decisions, units = study(scenario, rng)
         row = links.code_to_rating(
-            decisions, units, rating="rating", cluster="case_id", n_boot=n_boot, seed=int(rng.integers(2**31))
+            decisions,
+            units,
+            rating="rating",
+            cluster="case_id",
+            odds_ratios=False,
+            n_boot=n_boot,
+            seed=int(rng.integers(2**31)),
         ).iloc[0]
         applied = decisions["applied"].to_numpy()
         naive = (

@@ -18,11 +18,13 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.carrying import carried, of_round, stale
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, did_you_mean, first_three
-from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS, require_column
+from sense7_qual.revisions import Revision
+from sense7_qual.tables import DECISIONS, require_column
 
-__all__ = ["decisions", "from_table", "majority", "tally"]
+__all__ = ["carried", "decisions", "from_table", "majority", "of_round", "stale", "tally"]
 
 _KEY: Final = ["unit_id", "code"]
 _UNSTATED: Final = "unstated"
@@ -34,12 +36,14 @@ def decisions(
     codebook: Codebook,
     *,
     round: str | None = None,
+    revisions: Sequence[Revision] | None = None,
     valence: bool = False,
 ) -> pd.DataFrame:
     """Return every finished unit × coder × code, with whether the code is applied there.
 
     A code counts as applied to a unit where at least one coding of it stands there, on the whole unit or
-    on any span. Codings on units that the coder has not finished are left out.
+    on any span. Codings on units that the coder has not finished are left out, and so is what is stale: a
+    code that came or was redefined after the coder finished the unit is neither applied nor absent there.
 
     Parameters
     ----------
@@ -48,9 +52,12 @@ def decisions(
     codebook : Codebook
         Its codable codes are decided on, in its order.
     round : str, optional
-        Only units finished in this round; by default every finished unit counts once. A unit that the coder
-        finished in several rounds is refused, because a coding stands for all of them: what was decided in
-        the earlier round cannot be told from what was changed in the later.
+        Only units finished in this round, with the codings made in it. By default every finished unit counts
+        once, as its coder decided on it in the round that they finished last (`of_round`).
+    revisions : sequence of Revision, optional
+        How the codebook came to be (`Store.revisions`): needed where codings or finished units were made under
+        an earlier version of it, which are then carried over by rule (`carried`). An empty sequence says that
+        they are to be counted as they are, as if nothing had changed its meaning.
     valence : bool
         Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
         `relational.met`, `relational.unmet`, `relational.mixed`. A code that goes with high ratings where
@@ -61,13 +68,14 @@ def decisions(
     Returns
     -------
     DataFrame
-        unit_id, coder, code, applied (bool): (finished unit × coder) × codes rows, none missing.
+        unit_id, coder, code, applied (bool): (finished unit × coder) × codes rows, none missing but the
+        stale ones (`stale` lists them).
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a coding's code is not among the codable codes. With
-        `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
+        A frame is not what its contract says, a coding's code is not among the codable codes, or codings were
+        made under another codebook and there are no `revisions` that lead from it to this one. With `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
         of the codebook has the name that another with its valence would have.
 
     Examples
@@ -82,24 +90,45 @@ def decisions(
     >>> len(found), int(found["applied"].sum())  # ben has not finished: no row of his
     (7, 1)
     """
-    codings, coverage = CODINGS.check(codings), COVERAGE.check(coverage)
+    codings, coverage = of_round(codings, coverage, round=round)
+    undecided = None
+    if revisions:
+        codings, undecided = carried(codings, coverage, codebook, revisions=revisions)
+    elif revisions is None:
+        _refuse_others(codings, coverage, codebook)
     _refuse_unknown_codes(codings, codebook)
-    if round is not None:
-        coverage = _of_round(coverage, round)
-    finished = coverage[["unit_id", "coder"]].drop_duplicates()
-    ids = [code.id for code in codebook.codable]
+    finished = coverage[["unit_id", "coder"]]
+    names = {code.id: code.id for code in codebook.codable}
     if valence:
-        codings, ids = _by_valence(codings.merge(finished, on=["unit_id", "coder"]), codebook)
-    codes = pd.DataFrame({"code": pd.array(ids, dtype="string")})
+        codings, names = _by_valence(codings.merge(finished, on=["unit_id", "coder"]), codebook)
+    codes = pd.DataFrame({"code": names.keys(), "named": names.values()}, dtype="string")
     grid = finished.merge(codes, how="cross")
+    if undecided is not None:
+        open_still = undecided.rename(columns={"code": "named"})
+        grid = grid.merge(open_still, how="left", on=["unit_id", "coder", "named"])
+        grid = grid[grid.pop("reason").isna()]
     applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
-    return DECISIONS.check(marked)
+    return DECISIONS.check(marked.drop(columns="named"))
 
 
-def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame, list[str]]:
-    """Return codings whose code is the code with its valence, and the names of all of these."""
+def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Codebook) -> None:
+    """Refuse to guess what another version of the codebook meant."""
+    under = pd.concat([codings["codebook"], coverage["codebook"]]).dropna()
+    others = under[under != codebook.fingerprint]
+    if len(others):
+        raise TableError(
+            "codings: expected codings and finished units made under codebook "
+            f"{codebook.fingerprint[:12]}… – "
+            f"found {len(others)} made under {first_three(sorted({one[:12] for one in others}))} – pass "
+            "revisions=store.revisions() to carry them over by rule, or revisions=() to count them as "
+            "they are."
+        )
+
+
+def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return codings whose code is the code with its valence, and the names of all of these with their code."""
     if not codebook.valence:
         raise TableError(
             f"codebook {codebook.name!r}: expected a valence facet – found none – leave valence=True out."
@@ -123,21 +152,7 @@ def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame
             f"codebook {codebook.name!r}: expected no code with the name of another with its valence – found "
             f"{first_three(clashing)} – rename the code's id, or decide without valence."
         )
-    return codings.assign(code=(codings["code"] + "." + stated).astype("string")), list(parts)
-
-
-def _of_round(coverage: pd.DataFrame, round: str) -> pd.DataFrame:
-    chosen = coverage[coverage["round"] == round]
-    several = coverage[coverage.duplicated(["unit_id", "coder"], keep=False)].merge(
-        chosen[["unit_id", "coder"]], on=["unit_id", "coder"]
-    )
-    if len(several):
-        raise TableError(
-            f"coverage: expected units that each coder finished once – found units finished in {round!r} "
-            f"and in another round: {first_three(several['unit_id'].unique())} – leave round out for what "
-            "stands now, or take decisions from the acts up to the end of the round."
-        )
-    return chosen
+    return codings.assign(code=(codings["code"] + "." + stated).astype("string")), parts
 
 
 def from_table(

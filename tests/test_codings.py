@@ -339,3 +339,83 @@ def test_from_table_reads_convabuse_whole() -> None:
     )
     alpha = krippendorff.alpha(wide.to_numpy(), level_of_measurement="nominal")
     assert alpha == pytest.approx(0.648776, abs=5e-7)  # known value of the data set's description
+
+
+VALENCED = Codebook(
+    name="valenced",
+    valence=("met", "unmet", "mixed"),
+    codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")),
+)
+
+
+def by_valence(*rows: tuple[str, str | None], book: Codebook = VALENCED, finish: bool = True) -> set[str]:
+    """Code one unit with spans that carry a valence each, and return the codes that are applied."""
+    done = [
+        acts.apply(coder="ana", unit_id="m1", code=code, valence=value, start=i, end=i + 1, codebook=VALENCED)
+        for i, (code, value) in enumerate(rows)
+    ]
+    done += [acts.finish(coder="ana", unit_id="m2", codebook=VALENCED)]
+    done += [acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)] * finish
+    record = acts.fold(done)
+    found = decisions(record.codings, record.coverage, book, valence=True)
+    assert not found.loc[found["unit_id"] == "m2", "applied"].any()
+    assert found.groupby("unit_id")["code"].nunique().nunique() == 1
+    return set(found.loc[found["applied"], "code"])
+
+
+def test_valence_makes_a_code_of_each_of_its_values() -> None:
+    assert by_valence(("warm", "met"), ("cold", "unmet")) == {"warm.met", "cold.unmet"}
+    assert by_valence(("warm", "met"), ("warm", "unmet")) == {"warm.met", "warm.unmet"}
+    assert by_valence(("warm", "mixed")) == {"warm.mixed"}
+    record = acts.fold([acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)])
+    found = decisions(record.codings, record.coverage, VALENCED, valence=True)
+    assert found["code"].tolist() == [
+        "warm.met", "warm.unmet", "warm.mixed", "cold.met", "cold.unmet", "cold.mixed",
+    ]  # fmt: skip
+
+
+def test_codings_without_a_valence_are_not_lost() -> None:
+    assert by_valence(("warm", None), ("cold", "met")) == {"warm.unstated", "cold.met"}
+    assert by_valence(("warm", None), finish=False) == set()
+
+
+def test_valence_that_cannot_be_told_is_refused() -> None:
+    with pytest.raises(TableError, match="'three': expected a valence facet – found none"):
+        decisions(CODINGS.empty(), COVERAGE.empty(), BOOK, valence=True)
+    clash = Codebook(
+        name="clash",
+        valence=("met", "unmet"),
+        codes=(Code(id="warm", label="Warm"), Code(id="warm.met", label="Warmly")),
+    )
+    with pytest.raises(TableError, match=r"found 'warm\.met' – rename"):
+        decisions(CODINGS.empty(), COVERAGE.empty(), clash, valence=True)
+    narrow = Codebook(name="narrow", valence=("met", "unmet"), codes=VALENCED.codes)
+    with pytest.raises(TableError, match="expected valence out of met, unmet – found 'mixed'"):
+        by_valence(("warm", "mixed"), book=narrow)
+
+
+def test_a_link_that_cancels_out_is_seen_by_valence() -> None:
+    from sense7_qual import links
+
+    rng = np.random.default_rng(1)
+    done, ratings = [], []
+    for i in range(200):
+        value = ("met", "unmet", None)[int(rng.integers(3))]
+        ratings.append(3 + int(rng.integers(2)) * {"met": 1, "unmet": -1, None: 0}[value])
+        if value is not None:
+            done.append(
+                acts.apply(coder="ana", unit_id=f"m{i}", code="warm", valence=value, codebook=VALENCED)
+            )
+        done.append(acts.finish(coder="ana", unit_id=f"m{i}", codebook=VALENCED))
+    record = acts.fold(done)
+    units = pd.DataFrame(
+        {"unit_id": [f"m{i}" for i in range(200)], "stars": ratings, "pid": np.arange(200) // 4}
+    )
+    found = {}
+    for valence in (False, True):
+        decided = decisions(record.codings, record.coverage, VALENCED, valence=valence)
+        table = links.code_to_rating(decided, units, rating="stars", cluster="pid", n_boot=100, seed=7)
+        found |= table.set_index("code")["rank_biserial"].to_dict()
+    assert abs(found["warm"]) < 0.2
+    assert found["warm.met"] > 0.3
+    assert found["warm.unmet"] < -0.3

@@ -132,7 +132,7 @@ def dawid_skene(
     level, levels = _levels(prevalence_by, units)
     members, n_clusters = _members(cluster, units)
     rng = np.random.default_rng(seed)
-    chances = np.full(n_clusters, 1 / max(n_clusters, 1))
+    chances = np.full(max(n_clusters, 1), 1 / max(n_clusters, 1))
     weights = [
         pd.Series(times[members], index=units, dtype="float64")
         for times in rng.multinomial(n_clusters, chances, size=n_draws)

@@ -20,6 +20,7 @@ from sense7_qual import codings
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import QualError
 from sense7_qual.links import ranks, screening
+from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.odds import LogOdds, columns_of, log_odds, population_averaged
 from sense7_qual.links.over_coders import Analysis, Pooling, RankEffect, pooled_columns
 from sense7_qual.links.shares import share_columns
@@ -364,14 +365,8 @@ def _n_coders(source: str, code: str, study: _Study) -> int | None:
 
 def _adjusted(rows: pd.DataFrame, source: str) -> pd.DataFrame:
     """Fill in the adjusted p of each effect over the rows of one source, and name the family."""
-    from statsmodels.stats.multitest import multipletests
-
     for name in ("p", "odds_ratio_p"):
-        tested = rows[name].notna()
-        if tested.any():
-            p = rows.loc[tested, name].to_numpy()
-            rows.loc[tested, f"{name}_adjusted"] = multipletests(p, method="fdr_bh")[1]
-            rows.loc[tested, f"{name}_holm"] = multipletests(p, method="holm")[1]
+        rows = with_adjusted(rows, name)
     return rows.assign(family=f"codes of {source}").astype({"family": "string"})
 
 

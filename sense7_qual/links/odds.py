@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual.links.estimating_equations import marginal
 from sense7_qual.links.fitted import CumulativeModel
-from sense7_qual.links.marginal import marginal
 from sense7_qual.links.mixed import cumulative_mixed
 from sense7_qual.links.pooling import Pooled
 from sense7_qual.resampling import FEWEST_CLUSTERS

@@ -10,6 +10,7 @@ import pandas as pd
 
 from sense7_qual.errors import TableError
 from sense7_qual.links import ranks, screening
+from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.odds import LogOdds, columns_of, log_odds
 from sense7_qual.links.over_coders import RankEffect
 from sense7_qual.links.pooling import pool
@@ -219,15 +220,8 @@ def _checked(posterior: pd.DataFrame, rating: str, n_imputations: int) -> pd.Dat
 
 
 def _result(rows: list[dict[str, object]], *, drawn: bool) -> pd.DataFrame:
-    from statsmodels.stats.multitest import multipletests
-
     result = pd.DataFrame(rows, columns=list(_RESULT)).assign(parameters_drawn=drawn).astype(_RESULT)
-    tested = result["p"].notna()
-    if tested.any():
-        p = result.loc[tested, "p"].to_numpy()
-        result.loc[tested, "p_adjusted"] = multipletests(p, method="fdr_bh")[1]
-        result.loc[tested, "p_holm"] = multipletests(p, method="holm")[1]
-    return result
+    return with_adjusted(result, "p")
 
 
 _RESULT: Final = {
