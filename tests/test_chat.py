@@ -317,19 +317,19 @@ def test_what_are_no_messages(wrong: object) -> None:
 # --- failures ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("behaviour", [slow(3), drips(3)], ids=["slow", "a byte at a time"])
+@pytest.mark.parametrize("behaviour", [slow(8), drips(8)], ids=["slow", "a byte at a time"])
 def test_an_answer_that_takes_too_long(behaviour: Behaviour) -> None:
     with serving(behaviour) as server:
         started = time.monotonic()
         assert "found none within 0.5 s (asked once)" in failure(asking(server, timeout=0.5), EndpointError)
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 5
 
 
 def test_too_many_requests_are_repeated_after_the_time_that_the_server_asks_for() -> None:
     with serving(fails(429, Retry_After="1"), says("4")) as server:
         chat = asking(server, max_retries=1)
         assert chat(ASK) == "4"
-        assert 0.95 < server.times[1] - server.times[0] < 2
+        assert server.times[1] - server.times[0] > 0.95  # its own first wait is .5 s at most
         assert chat.usage.n_retries == 1
         assert chat.usage.n_answers == 1
 
@@ -345,8 +345,8 @@ def test_a_server_that_recovers_is_asked_again_after_a_growing_wait() -> None:
         chat = asking(server, max_retries=2)
         assert chat(ASK) == "4"
         first, second = server.times[1] - server.times[0], server.times[2] - server.times[1]
-        assert 0.3 < first < 0.9  # .5 s less up to a quarter
-        assert 0.7 < second < 1.6  # 1 s less up to a quarter
+        assert first > 0.37  # .5 s less up to a quarter
+        assert second > 0.74  # 1 s less up to a quarter
         assert len({header["x-stainless-retry-count"] for header in server.headers}) == 3
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.columns import canonical
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import QualError, TableError, first_three
 from sense7_qual.ratings.conversations import turns_by_document
 from sense7_qual.ratings.evaluation import LEVELS
 from sense7_qual.tables import require_column
@@ -204,6 +204,9 @@ def _asked(
         reply = chat(prompt)
     except missing_on:
         return np.nan, "no_answer"
+    except QualError as error:
+        error.add_note(f"This was conversation {name!r}.")
+        raise
     if not isinstance(reply, str):
         raise TableError(
             f"chat: expected a string as the reply to conversation {name!r} – found {type(reply).__name__} – "
