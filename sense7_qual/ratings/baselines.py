@@ -66,8 +66,8 @@ class OrdinalRegression:
 
         levels = levels_of(train["truth"].to_numpy(dtype=np.float64))
         vectors, new = self._vectors(train[self.text]), self._vectors(test[self.text])
-        # threadpoolctl comes with scikit-learn. In products this small threads wait for each other: on two busy
-        # processors, one thread was 20 to 40 times faster.
+        # threadpoolctl comes with scikit-learn. Threads wait for each other in products this small: on two
+        # busy processors, one was 20 to 40 times faster.
         with threadpool_limits(1):
             penalty = self._penalty(vectors, levels, train["cluster"])
             return _fit_predict(vectors, levels, new, penalty)
