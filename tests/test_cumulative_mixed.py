@@ -434,3 +434,15 @@ def test_the_polychoric_correlation_refuses_bad_input() -> None:
         links.polychoric(pd.Series([1, 2]), pd.Series([1, 2, 3]))
     with pytest.raises(QualError, match="between 0 and 1"):
         links.polychoric(pd.Series([1, 2]), pd.Series([1, 2]), confidence_level=1)
+
+
+def test_too_few_nodes_are_said_to_be() -> None:
+    rating, predictors, cluster = study(np.random.default_rng(3), clusters=400, size=3, sd=6.0)
+    found = {
+        nodes: links.cumulative_mixed(rating, predictors, cluster=cluster, quadrature=nodes)
+        for nodes in (1, 10, 25)
+    }
+    assert found[1].cautions == ("coarse_quadrature",)
+    assert found[10].cautions == found[25].cautions == ()
+    assert found[10].cluster_sd == pytest.approx(found[25].cluster_sd, rel=0.01)
+    assert fitted(quadrature=100).coefficients["tempwarm"] == pytest.approx(3.06190, abs=1e-4)

@@ -59,7 +59,8 @@ def marginal(
     Notes
     -----
     statsmodels' OrdinalGEE with working independence between the rows of a cluster. p and intervals use
-    Student's t with k − 1 degrees of freedom for k clusters.
+    Student's t with k − 1 degrees of freedom for k clusters; 95 % intervals covered in 93 to 97 % of 200
+    simulated studies of 20 participants (benchmarks/cumulative_mixed.py).
 
     References
     ----------

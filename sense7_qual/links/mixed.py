@@ -70,6 +70,11 @@ def cumulative_mixed(
     with k − 1 degrees of freedom for k clusters, which matters for few of them. Where the variance of the
     clusters is estimated as 0, the model is the one without random intercepts, and is marked.
 
+    In simulated studies of 20, 50 and 300 participants with six ratings each (ICC 0 or .4) 95 % intervals
+    covered the coefficient of a predictor that varies within participants in 94 to 97 %, and of one that
+    varies between them in 93 to 96 %, but in 99 % with 20 participants and ICC 0
+    (benchmarks/cumulative_mixed.py).
+
     References
     ----------
     Hedeker & Gibbons (1994), A random-effects ordinal regression model for multilevel analysis, Biometrics
@@ -123,7 +128,7 @@ def _estimates(rows: Observed, patterns: Patterns, found: Maximum, link: Link, q
 
 def _coarse(patterns: Patterns, at: Parameters, covariance: Floats, link: Link, quadrature: int) -> bool:
     """Return whether one Newton step on the likelihood by many more nodes moves an estimate noticeably."""
-    finer = integrate(patterns, at, quadrature=max(25, 3 * quadrature), link=link)
+    finer = integrate(patterns, at, quadrature=min(max(25, 3 * quadrature), 100), link=link)
     return bool((np.abs(covariance @ finer.gradient) > _NOTICEABLE * np.sqrt(np.diag(covariance))).any())
 
 
