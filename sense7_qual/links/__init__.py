@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sense7_qual.links.conditions import context
 from sense7_qual.links.correction import corrected
-from sense7_qual.links.correlation import polychoric
+from sense7_qual.links.correlation import Polychoric, polychoric
 from sense7_qual.links.effects import code_to_rating
 from sense7_qual.links.estimating_equations import marginal
 from sense7_qual.links.fitted import CumulativeModel
@@ -24,6 +24,7 @@ from sense7_qual.links.variance import variance_shares
 
 __all__ = [
     "CumulativeModel",
+    "Polychoric",
     "by_dimension",
     "co_occurrence",
     "code_to_rating",
