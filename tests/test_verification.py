@@ -1,0 +1,264 @@
+"""Verification finds every flipped bit of what is stored; older and newer files are told apart from damage."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import stat
+import zipfile
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, database, migrations, sealed
+from sense7_qual.chain import chained
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import StoreError
+from sense7_qual.store import Store
+
+CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
+SENTINEL = "Sentinel-Quokka"
+UNITS = pd.DataFrame(
+    {
+        "unit_id": ["m1", "m2", "m3"],
+        "text": [f"It listened to me. {SENTINEL}", "She did not.", "Nor did he."],
+        "document_id": ["d1", "d1", "d2"],
+        "case_id": ["p1", "p1", "p2"],
+        "position": [0, 1, 0],
+    }
+)
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "pilot", units=UNITS, codebook=CODEBOOK)
+    named = {"coder": "ana", "unit_id": "m1", "codebook": CODEBOOK}
+    store.append([acts.apply(code="interest", start=i, end=i + 9, **named) for i in range(8)])
+    store.append([acts.memo(text=f"A memo, {SENTINEL}. " * 300, **named), acts.finish(**named)])
+    store.backup(tmp_path / "backup")
+    store.forget("p2", why="withdrew")
+    return store
+
+
+def content(path: Path) -> Mapping[str, object]:
+    """Every value of every table, and the tables themselves, as any program reads them."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        tables = connection.execute("SELECT type, name, tbl_name FROM sqlite_master ORDER BY name").fetchall()
+        with database.transaction(path) as own:
+            found: dict[str, object] = dict(migrations.structure(own))
+        for kind, name, _ in tables:
+            if kind == "table":
+                found[f"rows of {name}"] = connection.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall()
+    return found
+
+
+def files_of(store: Store) -> list[Path]:
+    return sorted(file for file in store.path.rglob("*") if file.is_file())
+
+
+@pytest.mark.crash
+def test_every_single_flipped_bit_of_the_small_files_is_found(store: Store) -> None:
+    """Every eighth byte of each, and another bit of it each time."""
+    for file in files_of(store):
+        if file.suffix == ".sqlite":
+            continue
+        whole = file.read_bytes()
+        for place in range(0, len(whole), 8 if len(whole) < 2000 else 97):
+            flipped = bytearray(whole)
+            flipped[place] ^= 1 << place // 8 % 8
+            file.write_bytes(flipped)
+            assert not store.verify()["ok"].all(), (file.name, place)
+        file.write_bytes(whole)
+    assert store.verify()["ok"].all()
+
+
+@pytest.mark.crash
+def test_a_flipped_bit_of_an_acts_file_is_found_or_lies_where_nothing_is_stored(store: Store) -> None:
+    file = store.path / "acts" / "ana.sqlite"
+    whole, before = file.read_bytes(), content(file)
+    dice, found, unused = random.Random(7), 0, 0
+    used = [place for place, byte in enumerate(whole) if byte]
+    for place in [*range(100), *dice.sample(used, 250), *dice.sample(range(len(whole)), 50)]:
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << dice.randrange(8)
+        file.write_bytes(flipped)
+        report = store.verify()
+        assert SENTINEL not in " ".join(report["problem"])
+        if report["ok"].all():
+            unused += 1
+            assert content(file) == before, place
+        else:
+            found += 1
+    assert found > 250
+    file.write_bytes(whole)
+    assert store.verify()["ok"].all()
+
+
+@pytest.mark.crash
+def test_flipping_every_bit_of_one_act_is_found(store: Store) -> None:
+    """The words of the record themselves: every bit of a code, a time, a hash and a memo in place."""
+    file = store.path / "acts" / "ana.sqlite"
+    whole = file.read_bytes()
+    act = store.acts()[3]
+    for wanted in (act.at.encode(), act.act_id.encode()[:6], b"interest", SENTINEL.encode()):
+        begin = whole.index(wanted)
+        for bit in range(8 * len(wanted)):
+            flipped = bytearray(whole)
+            flipped[begin + bit // 8] ^= 1 << bit % 8
+            file.write_bytes(flipped)
+            with pytest.raises(StoreError):
+                store.acts()
+    file.write_bytes(whole)
+    assert store.verify()["ok"].all()
+
+
+@pytest.mark.parametrize("name", ["study.json", "units.parquet", "acts/ana.sqlite", "codebooks", "copies"])
+def test_what_is_missing_or_empty_is_reported_and_nothing_raised(store: Store, name: str) -> None:
+    path = store.path / name
+    if path.is_dir():
+        path = next(path.iterdir())
+    path.write_bytes(b"")
+    assert not store.verify()["ok"].all()
+    path.unlink()
+    if name != "copies":  # what is not noted cannot be missed
+        assert not store.verify()["ok"].all()
+
+
+def test_a_file_that_was_put_back_from_an_older_copy_is_noticed(store: Store, tmp_path: Path) -> None:
+    old = (store.path / "acts" / "ana.sqlite").read_bytes()
+    store.append([acts.reopen(coder="ana", unit_id="m1", codebook=CODEBOOK)])
+    store.backup(tmp_path / "later")
+    (store.path / "acts" / "ana.sqlite").write_bytes(old)
+    assert len(store.acts()) == 10  # a chain that is right in itself
+    (problem,) = store.verify().query("not ok")["problem"]
+    assert problem.startswith("lacks acts of the 11 that it had when the backup of")
+    assert store.merge(tmp_path / "later").counts["new"] == 1
+    assert store.verify()["ok"].all()
+
+
+def test_files_that_others_may_open_are_noted(store: Store) -> None:
+    (store.path / "units.parquet").chmod(0o644)
+    report = store.verify().set_index("file")
+    assert report["ok"].all()
+    assert report["note"]["units.parquet"].endswith("may be opened by others on this computer (mode 644)")
+
+
+# versions -------------------------------------------------------------------------------------------
+
+
+def unpacked(version: int, target: Path) -> Path:
+    with zipfile.ZipFile(FIXTURES / f"study-{version}.zip") as archive:
+        archive.extractall(target)
+    return target
+
+
+@pytest.mark.parametrize("version", range(1, database.SCHEMA))
+def test_a_study_of_every_released_version_opens_and_is_brought_up_by_its_next_act(
+    version: int, tmp_path: Path
+) -> None:
+    path = unpacked(version, tmp_path / "study")
+    raw = {file: file.read_bytes() for file in path.rglob("*.sqlite")}
+    store = Store(path)
+    before = store.acts()
+    assert [len(store.acts(coder=coder)) for coder in ("ana", "ben")] == [10, 10]
+    assert {act.kind for act in before} == {
+        "apply", "remove", "finish", "reopen", "memo", "undo", "redo", "rule",
+    }  # fmt: skip
+    assert store.acts()[0].text == "listened"
+    assert store.units["rating"].tolist() == [5, 4, 1]
+    assert store.verify()["ok"].all()
+    assert {file: file.read_bytes() for file in raw} == raw  # reading changes nothing
+    codebook = store.codebook
+    assert store.append([acts.finish(coder="ana", unit_id="m2", codebook=codebook)]) == 1
+    assert store.acts()[:10] == before[:10]
+    assert store.append(before[:10]) == 0
+    fresh = Store.create(tmp_path / "fresh", units=UNITS, codebook=CODEBOOK)
+    fresh.append([acts.finish(coder="ana", unit_id="m2", codebook=CODEBOOK)])
+    assert structure(path) == structure(fresh.path)
+    assert store.verify()["ok"].all()
+    store.archive(tmp_path / "one.zip")
+    assert Store.restore(tmp_path / "one.zip", tmp_path / "again").acts() == store.acts()
+    store.forget("p2", why="withdrew")
+    assert Store(path).verify()["ok"].all()
+
+
+def structure(path: Path) -> object:
+    with database.transaction(path / "acts" / "ana.sqlite") as connection:
+        return migrations.structure(connection)
+
+
+def test_a_migration_that_is_interrupted_leaves_the_older_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(unpacked(1, tmp_path / "study"))
+    before = (store.path / "acts" / "ana.sqlite").read_bytes()
+
+    def failing(*_: object, **__: object) -> None:
+        raise StoreError("the power went")
+
+    monkeypatch.setattr(database, "add", failing)
+    with pytest.raises(StoreError, match="power"):
+        store.append([acts.finish(coder="ana", unit_id="m2", codebook=store.codebook)])
+    assert (store.path / "acts" / "ana.sqlite").read_bytes() == before
+
+
+def test_a_study_of_a_later_version_opens_for_reading_alone(store: Store, tmp_path: Path) -> None:
+    path = store.path / "study.json"
+    values = sealed.unseal(path.read_bytes())
+    path.write_bytes(sealed.seal({**values, "schema": database.SCHEMA + 1, "more": "of it"}))
+    with pytest.warns(UserWarning, match="can be read as far as it is understood and not be written"):
+        later = Store(store.path)
+    assert later.acts() == store.acts()
+    before = {file: file.read_bytes() for file in files_of(later)}
+    for write in (
+        lambda: later.append([acts.finish(coder="ana", unit_id="m2", codebook=CODEBOOK)]),
+        lambda: later.merge(tmp_path / "backup"),
+        lambda: later.forget("p1", why="withdrew"),
+        lambda: later.archive(tmp_path / "one.zip"),
+    ):
+        with pytest.raises(StoreError):
+            write()
+    assert {file: file.read_bytes() for file in files_of(later)} == before
+    assert "found version 3" in later.verify().query("not ok")["problem"].iloc[0]
+
+
+def test_an_acts_file_of_a_later_version_is_read_as_far_as_it_is_understood(store: Store) -> None:
+    file = store.path / "acts" / "ana.sqlite"
+    with database.transaction(file, writes=True) as connection:
+        connection.exec_driver_sql("ALTER TABLE acts ADD COLUMN colour TEXT")
+        connection.exec_driver_sql("UPDATE meta SET value = '3' WHERE name = 'schema'")
+        last = connection.exec_driver_sql("SELECT hash, codebook FROM acts ORDER BY seq DESC").first()
+        fields = {
+            "act_id": "00000000-0000-4000-8000-000000000001", "kind": "paint", "coder": "ana", "colour": "red",
+            "at": "2030-01-01T00:00:00.000Z", "codebook": last[1],
+        }  # fmt: skip
+        row = {**fields, "seq": 11, "previous": last[0], "hash": chained(last[0], fields)}
+        names = ", ".join(row)
+        marks = ", ".join("?" * len(row))
+        connection.exec_driver_sql(f"INSERT INTO acts ({names}) VALUES ({marks})", tuple(row.values()))
+    with pytest.warns(UserWarning, match=r"'acts/ana\.sqlite': expected version 2 at most – found version 3"):
+        found = store.acts()
+    assert len(found) == 10
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match="update sense7_qual"):
+        store.append([acts.finish(coder="ana", unit_id="m2", codebook=CODEBOOK)])
+    assert file.read_bytes() == before
+    assert store.append([acts.finish(coder="ben", unit_id="m2", codebook=CODEBOOK)]) == 1
+    report = store.verify().set_index("file")
+    assert "found version 3" in report["problem"]["acts/ana.sqlite"]
+    assert report["ok"]["acts/ben.sqlite"]
+
+
+def test_everything_that_is_written_is_its_owners_alone(store: Store, tmp_path: Path) -> None:
+    store.archive(tmp_path / "one.zip")
+    Store.restore(tmp_path / "one.zip", tmp_path / "again")
+    for folder in (store.path, tmp_path / "backup", tmp_path / "again"):
+        modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*") if path.is_file()}
+        assert modes == {0o600}
+        assert {stat.S_IMODE(p.stat().st_mode) for p in [folder, *folder.rglob("*")] if p.is_dir()} == {0o700}
+    shutil.rmtree(tmp_path / "again")
