@@ -55,9 +55,9 @@ def decisions(
         Only units finished in this round, with the codings made in it. By default every finished unit counts
         once, as its coder decided on it in the round that they finished last (`of_round`).
     revisions : sequence of Revision, optional
-        How the codebook came to be (`Store.revisions`): needed where codings or finished units were made under
-        an earlier version of it, which are then carried over by rule (`carried`). An empty sequence says that
-        they are to be counted as they are, as if nothing had changed its meaning.
+        How the codebook came to be (`Store.revisions`): needed where codings or finished units were made
+        under an earlier version of it, which are then carried over by rule (`carried`). An empty sequence
+        says that they are to be counted as they are, as if nothing had changed its meaning.
     valence : bool
         Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
         `relational.met`, `relational.unmet`, `relational.mixed`. A code that goes with high ratings where
@@ -74,8 +74,9 @@ def decisions(
     Raises
     ------
     TableError
-        A frame is not what its contract says, a coding's code is not among the codable codes, or codings were
-        made under another codebook and there are no `revisions` that lead from it to this one. With `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
+        A frame is not what its contract says, a coding's code is not among the codable codes, or codings
+        were made under another codebook and there are no `revisions` that lead from it to this one. With
+        `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
         of the codebook has the name that another with its valence would have.
 
     Examples
@@ -128,7 +129,7 @@ def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Code
 
 
 def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return codings whose code is the code with its valence, and the names of all of these with their code."""
+    """Return codings whose code is the code with its valence, and the code of every such name."""
     if not codebook.valence:
         raise TableError(
             f"codebook {codebook.name!r}: expected a valence facet – found none – leave valence=True out."

@@ -9,8 +9,8 @@ frame               key                                             other column
 ==================  ==============================================  =====================================
 `UNITS`             unit_id                                         text, document_id, case_id, position,
                                                                     context (optional), any variables
-`CODINGS`           unit_id, coder, code, start, end                valence, confidence, act_id, at,
-                                                                    codebook, round
+`CODINGS`           unit_id, coder, code, start, end, round         valence, confidence, act_id, at,
+                                                                    codebook
 `COVERAGE`          unit_id, coder, round                           finished_at, codebook
 `DECISIONS`         unit_id, coder, code                            applied (bool)
 `MEMOS`             memo_id                                         target_kind, target_id, coder, text, at
@@ -163,7 +163,7 @@ UNITS: Final = Contract(
 
 CODINGS: Final = Contract(
     name="codings",
-    key=("unit_id", "coder", "code", "start", "end"),
+    key=("unit_id", "coder", "code", "start", "end", "round"),
     columns={
         "unit_id": "id",
         "coder": "id",
@@ -177,7 +177,7 @@ CODINGS: Final = Contract(
         "codebook": "string",
         "round": "string",
     },
-    missing_in_key=frozenset({"start", "end"}),
+    missing_in_key=frozenset({"start", "end", "round"}),
 )
 
 COVERAGE: Final = Contract(

@@ -116,11 +116,36 @@ def test_rounds_choose_the_units_that_were_finished_in_them() -> None:
     assert len(decided(*deeds)) == 9
 
 
-def test_what_an_earlier_round_decided_is_not_guessed_from_what_stands_now() -> None:
-    deeds = [coded("ana", "m1", "warm", round="1"), coded("ana", "m1", "cold", round="2")]
-    for number in ("1", "2"):
-        with pytest.raises(TableError, match=f"'{number}' and in another round: 'm1'"):
-            decided(*deeds, round=number)
+def test_each_round_has_its_own_codings() -> None:
+    deeds = [
+        coded("ana", "m1", "warm", round="1"),
+        coded("ana", "m1", "cold", round="2"),
+        coded("ana", "m2", "cold", finish=False, round="2"),
+    ]
+    assert applied(decided(*deeds, round="1"), "ana", "m1") == {"warm": True, "cold": False, "other": False}
+    assert applied(decided(*deeds, round="2"), "ana", "m1") == {"warm": False, "cold": True, "other": False}
+    assert applied(decided(*deeds), "ana", "m1")["cold"]  # what was decided last
+    taken = acts.remove(coder="ana", unit_id="m1", code="warm", round="2", codebook=BOOK)
+    assert applied(decided(*deeds, [taken], round="1"), "ana", "m1")["warm"]  # not undone by another round
+
+
+def test_codings_whose_round_is_unclear_are_refused_and_not_guessed() -> None:
+    old = coded("ana", "m1", "warm", finish=False)
+    once = [acts.finish(coder="ana", unit_id="m1", round="1", codebook=BOOK)]
+    named = coded("ana", "m1", "warm", finish=False, round="1")
+    for deeds in ([old, once], [named, coded("ana", "m1")]):
+        with pytest.raises(TableError, match="leave those rows out") as refused:
+            decided(*deeds)
+        assert "on unit 'm1'" in str(refused.value)
+    first = coded("ana", "m1", "warm")  # finished without a round, then again in one
+    assert applied(decided(first, once, round="1"), "ana", "m1")["warm"] is False
+    assert applied(decided(first, [*named, *once], round="1"), "ana", "m1")["warm"]
+
+
+def test_without_times_it_is_not_guessed_which_round_was_last() -> None:
+    record = acts.fold(coded("ana", "m1", "warm", round="1") + coded("ana", "m1", round="2"))
+    with pytest.raises(TableError, match="found none for unit 'm1'"):
+        decisions(record.codings, record.coverage.assign(finished_at=None), BOOK)
 
 
 def test_a_unit_finished_in_two_rounds_counts_once() -> None:
@@ -357,7 +382,7 @@ def by_valence(*rows: tuple[str, str | None], book: Codebook = VALENCED, finish:
     done += [acts.finish(coder="ana", unit_id="m2", codebook=VALENCED)]
     done += [acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)] * finish
     record = acts.fold(done)
-    found = decisions(record.codings, record.coverage, book, valence=True)
+    found = decisions(record.codings, record.coverage, book, revisions=(), valence=True)
     assert not found.loc[found["unit_id"] == "m2", "applied"].any()
     assert found.groupby("unit_id")["code"].nunique().nunique() == 1
     return set(found.loc[found["applied"], "code"])

@@ -159,7 +159,7 @@ def test_a_round_has_its_own_finished_units_and_its_own_undo() -> None:
     on = session(round="one")
     done = [do(on, "apply", code="affective"), do(on, "finish")]
     again = session(done, round="two")
-    assert (again.flags, again.n_finished, again.can_undo) == ("c...", 0, False)
+    assert (again.flags, again.n_finished, again.can_undo) == ("....", 0, False)  # coded afresh
     assert do(again, "finish").round == "two"
     with_second = [*done, *again._done]
     assert acts.fold(with_second).coverage["round"].tolist() == ["one", "two"]

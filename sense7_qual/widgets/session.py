@@ -122,7 +122,7 @@ class Session:
                 f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {place} – go to another."
             )
         unit_id, text = self.unit_ids[place], self._texts[place]
-        now = deeds.standing(self._acts.get(unit_id, ()))
+        now = self._now(unit_id)
         memo = next((act for act in now if act.kind == "memo" and act.target_kind == "unit"), None)
         return {
             "place": place,
@@ -194,12 +194,17 @@ class Session:
             _move(act.target, self._undone, self._done)
 
     def _reflag(self, unit_id: str) -> None:
-        now = deeds.standing(self._acts[unit_id])
+        now = self._now(unit_id)
         coded = any(act.kind in ("apply", "memo") for act in now)
         flag = _CODED if coded else _UNTOUCHED
         if any(self._finishes(act) for act in now):
             flag = _UNSURE if any(act.confidence == "unsure" for act in now) else _FINISHED
         self._flags[self._place[unit_id]] = flag
+
+    def _now(self, unit_id: str) -> list[Act]:
+        """Return what stands on the unit in this round: each is coded afresh, memos are for all of them."""
+        now = deeds.standing(self._acts.get(unit_id, ()))
+        return [act for act in now if act.kind == "memo" or act.round == self.round]
 
     def _finishes(self, act: Act) -> bool:
         return act.kind == "finish" and act.round == self.round

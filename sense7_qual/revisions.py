@@ -1,0 +1,267 @@
+"""Revisions of a codebook: what changed from one version to the next, and what two people's changes make.
+
+=========  =============================================================================================
+change     what it says of the code                        codings and absences made before
+=========  =============================================================================================
+add        is new                                           undecided until the unit is finished again
+rename     has another label                                carried over
+move       stands under another parent                      carried over
+annotate   has another example, colour, key, source         carried over
+redefine   has another definition or other working rules    stale: to be reviewed
+merge      went into another code                           carried over to that code
+split      was divided into new codes                       applied: to be decided; absent: carried over
+retire     is gone, or only groups others now               no longer counted
+=========  =============================================================================================
+
+That a code was merged or split cannot be seen in two codebooks: whoever revises says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final
+
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import CodebookError, did_you_mean, first_three
+
+__all__ = ["CHANGES", "Change", "Revision", "changes", "combine", "path"]
+
+CHANGES: Final = ("add", "rename", "move", "annotate", "redefine", "merge", "split", "retire")
+
+_MEANING: Final = ("definition", "use_when", "avoid_when")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one code: its kind (one of `CHANGES`), its id, and where it went (merge, split)."""
+
+    kind: str
+    code: str
+    into: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A step from one version of a codebook to the next: who took it, when, why, and what changed.
+
+    `base` and `codebook` are the fingerprints of the version before and after.
+    """
+
+    coder: str
+    at: str
+    why: str
+    base: str
+    codebook: str
+    changes: tuple[Change, ...]
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{one.kind} {one.code!r}" for one in self.changes[:3])
+        more = f" and {len(self.changes) - 3} more" if len(self.changes) > 3 else ""
+        return f"Revision({self.base[:8]} → {self.codebook[:8]} by {self.coder!r}: {kinds}{more})"
+
+    def to_text(self) -> str:
+        """Return what an act of kind ``revise`` holds as its text."""
+        content = {"base": self.base, "why": self.why, "changes": [asdict(one) for one in self.changes]}
+        return json.dumps(content, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str, *, coder: str, at: str, codebook: str) -> Revision:
+        """Return the revision of an act of kind ``revise``.
+
+        Raises
+        ------
+        CodebookError
+            The text is not what `to_text` wrote.
+        """
+        try:
+            said: dict[str, Any] = json.loads(text)
+            steps = tuple(Change(one["kind"], one["code"], tuple(one["into"])) for one in said["changes"])
+            return cls(
+                coder=coder, at=at, why=said["why"], base=said["base"], codebook=codebook, changes=steps
+            )
+        except (ValueError, KeyError, TypeError):
+            raise CodebookError(
+                f"revision: expected the changes that led to codebook {codebook[:12]}… – found something "
+                "else – "
+                "revise a codebook with store.revise."
+            ) from None
+
+
+def changes(
+    old: Codebook,
+    new: Codebook,
+    *,
+    merged: Mapping[str, str] | None = None,
+    split: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[Change, ...]:
+    """Return what changed from one version of a codebook to the next, code by code.
+
+    Parameters
+    ----------
+    old, new : Codebook
+        The two versions.
+    merged : mapping of str to str, optional
+        Codes that are gone, and the code of the new version that each went into.
+    split : mapping of str to sequence of str, optional
+        Codes that are gone, and the new codes (two or more) that each was divided into.
+
+    Raises
+    ------
+    CodebookError
+        A merged or split code is still there, or was never; or what it went into is not there, or, for a
+        split, was there before.
+
+    Examples
+    --------
+    >>> old = Codebook(name="b", codes=(Code(id="warm", label="Warm"), Code(id="kind", label="Kind")))
+    >>> new = Codebook(name="b", codes=(Code(id="warm", label="Warmth"),))
+    >>> [(one.kind, one.code, one.into) for one in changes(old, new, merged={"kind": "warm"})]
+    [('rename', 'warm', ()), ('merge', 'kind', ('warm',))]
+    """
+    into = {code: (target,) for code, target in (merged or {}).items()}
+    parts = {code: tuple(given) for code, given in (split or {}).items()}
+    _check_told(old, new, into, parts)
+    found = []
+    for code in old.codable:
+        after = next((one for one in new.codable if one.id == code.id), None)
+        if code.id in into:
+            found.append(Change("merge", code.id, into[code.id]))
+        elif code.id in parts:
+            found.append(Change("split", code.id, parts[code.id]))
+        elif after is None:
+            found.append(Change("retire", code.id))
+        else:
+            found += [Change(kind, code.id) for kind in _edits(code, after)]
+    before = {code.id for code in old.codable} | {part for given in parts.values() for part in given}
+    # A new code is there before anything goes into it.
+    return (*(Change("add", code.id) for code in new.codable if code.id not in before), *found)
+
+
+def _edits(old: Code, new: Code) -> list[str]:
+    different = {field.name for field in fields(Code) if getattr(old, field.name) != getattr(new, field.name)}
+    kinds = {"rename": {"label"}, "move": {"parent"}, "redefine": set(_MEANING)}
+    found = [kind for kind, names in kinds.items() if different & names]
+    return found + ["annotate"] * bool(different - set().union(*kinds.values()))
+
+
+def _check_told(
+    old: Codebook, new: Codebook, merged: Mapping[str, tuple[str, ...]], split: Mapping[str, tuple[str, ...]]
+) -> None:
+    before, after = {code.id for code in old.codable}, {code.id for code in new.codable}
+    for kind, told in (("merged", merged), ("split", split)):
+        for code, into in told.items():
+            if code not in before or code in after:
+                found = "still one of the new" if code in after else "not one of the old"
+                raise CodebookError(
+                    f"revision: expected {kind} codes to be gone from the codebook – found {code!r}, "
+                    f"{found} – "
+                    f"{did_you_mean(code, before - after)}"
+                )
+            absent = [target for target in into if target not in after]
+            there = [target for target in into if target in before] if kind == "split" else []
+            if absent or there or (kind == "split" and len(set(into)) < 2):
+                raise CodebookError(
+                    f"revision: expected {code!r} to be {kind} into "
+                    f"{'two new codes or more' if split else 'a code'} "
+                    f"of the new version – found {first_three(absent or there or into)} – correct `{kind}`."
+                )
+    both = sorted(merged.keys() & split.keys())
+    if both:
+        raise CodebookError(
+            f"revision: expected a code to be merged or split – found both for {first_three(both)} – "
+            "choose one."
+        )
+
+
+def path(revisions: Iterable[Revision], made_under: str, now: str) -> tuple[Revision, ...] | None:
+    """Return the revisions that lead from one fingerprint to another, in their order; None if none do."""
+    if made_under == now:
+        return ()
+    steps: dict[str, list[Revision]] = {}
+    for revision in revisions:
+        steps.setdefault(revision.base, []).append(revision)
+    ways: list[tuple[Revision, ...]] = [()]
+    seen = {made_under}
+    while ways:  # breadth first: the shortest way, also where a version was returned to
+        way = ways.pop(0)
+        for step in steps.get(way[-1].codebook if way else made_under, []):
+            if step.codebook == now:
+                return (*way, step)
+            if step.codebook not in seen:
+                seen.add(step.codebook)
+                ways.append((*way, step))
+    return None
+
+
+def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
+    """Return the codebook with both sides' changes to `base`, which must not touch the same thing.
+
+    Codes are compared field by field: one side may rename a code while the other redefines it. New codes come
+    behind those that were there, ours first.
+
+    Raises
+    ------
+    CodebookError
+        Both sides changed the same thing, differently; the message names what, and both sides' values.
+
+    Examples
+    --------
+    >>> base = Codebook(name="b", codes=(Code(id="warm", label="Warm"),))
+    >>> ours = Codebook(name="b", codes=(Code(id="warm", label="Warmth"),))
+    >>> theirs = Codebook(name="b", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
+    >>> [code.label for code in combine(base, ours, theirs).codes]
+    ['Warmth', 'Cold']
+    """
+    conflicts: list[str] = []
+    sides = [{code.id: code for code in book.codes} for book in (base, ours, theirs)]
+    order = dict.fromkeys([*theirs.ids, *ours.ids] if ours.ids == base.ids else [*ours.ids, *theirs.ids])
+    codes = [_combined(*(side.get(one) for side in sides), conflicts) for one in order]
+    own = {}
+    for name in (field.name for field in fields(Codebook) if field.name != "codes"):
+        values = [getattr(book, name) for book in (base, ours, theirs)]
+        own[name] = _value(f"the codebook's {name}", *values, conflicts)
+    if conflicts:
+        raise CodebookError(
+            "revise: expected changes that do not touch what another person changed meanwhile – found "
+            "conflicts: "
+            f"{'; '.join(conflicts[:3])}{f' ({len(conflicts)} in all)' if len(conflicts) > 3 else ''} – "
+            "talk, "
+            "then begin from the current codebook (open the store again)."
+        )
+    return Codebook(**own, codes=tuple(code for code in codes if code is not None))
+
+
+def _combined(base: Code | None, ours: Code | None, theirs: Code | None, conflicts: list[str]) -> Code | None:
+    if base is None or ours is None or theirs is None:
+        named = next(code.id for code in (base, ours, theirs) if code is not None)
+        chosen: Code | None = _value(f"code {named!r}", base, ours, theirs, conflicts)
+        return chosen
+    values = {
+        field.name: _value(
+            f"{field.name} of code {base.id!r}",
+            *(getattr(code, field.name) for code in (base, ours, theirs)),
+            conflicts,
+        )
+        for field in fields(Code)
+    }
+    return replace(base, **values)
+
+
+def _value(what: str, base: Any, ours: Any, theirs: Any, conflicts: list[str]) -> Any:
+    """Return the value that one side changed, or that both changed alike."""
+    if base == ours or ours == theirs:
+        return theirs
+    if base != theirs:
+        conflicts.append(f"{what}: yours {_said(ours)}, theirs {_said(theirs)}")
+    return ours
+
+
+def _said(value: object) -> str:
+    # A codebook's examples may be participants' words: those are not shown.
+    if value is None:
+        return "taken away"
+    if isinstance(value, Code):
+        return f"{value.label[:60]!r}"
+    return f"{len(value)} entries" if isinstance(value, tuple) else repr(str(value)[:60])
