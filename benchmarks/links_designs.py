@@ -3,7 +3,7 @@
 Usage: python benchmarks/links_designs.py [--studies 100] [--error 0.2] [--prevalence 0.1] [--icc 0.4]
                                           [--no-odds] [--no-corrected] [--seed 1]
 
-60 participants with five units each; a code of prevalence .1 or .5, which participants use to different
+40 participants with ten units each; a code of prevalence .1 or .5, which participants use to different
 degrees; ratings in five levels from a cumulative-logit model with a normal random intercept (ICC 0 or .4), in
 which the code has an odds ratio of 2.5; three coders who get each unit wrong with probability 0 or .2,
 independently. What each interval is to cover: for a coder, and pooled, the effect of the code as a coder
@@ -37,8 +37,8 @@ class Design:
     icc: float
     error: float
     shift: float = LOG_ODDS
-    participants: int = 60
-    units: int = 5
+    participants: int = 40
+    units: int = 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,10 +147,13 @@ def code_to_rating(
     correcting for coders' errors is another matter (`corrected`). Rubin's rules add the mean of the coders'
     variances and (1 + 1/m) times the variance between them. They presume that all coders coded the same
     units: where coders coded different ones, or err independently, part of the variance is counted twice and
-    the interval is wider than need be (it covers more often than it says, never less). `pooling="joint"`
+    the interval is wider than need be: with three coders who were wrong on a fifth of the units,
+    independently, it covered in all of 80 simulated studies (benchmarks/links_designs.py). `pooling="joint"`
     takes the covariance of the coders' estimates from leaving out each participant in all of them at once,
     and counts each source of variance once, also where coders coded different units; it presumes that a
     coder's units are not chosen by how the code and the rating go together.
+
+    Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so that they agree.
 
     Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
     estimate as it is. Every statistic here takes `codings.decisions(..., valence=True)` as well.

@@ -61,7 +61,8 @@ def pooled_columns(
     df = min(effect.fewest for effect in effects) - 1
     found = pool(z, np.diag(covariance), df=df) if pooling == "rubin" else pool_jointly(z, covariance, df=df)
     row: dict[str, object] = {
-        name: float(np.mean([float(str(analysis.row[name])) for analysis in ranked])) for name in _MEANS
+        name: float(np.mean(np.array([analysis.row[name] for analysis in ranked], dtype=np.float64)))
+        for name in _MEANS
     }
     low, high = np.tanh(found.interval(confidence_level))
     row |= {"n_coders": len(ranked), "reason": None, "rank_biserial": float(np.tanh(found.estimate))}
