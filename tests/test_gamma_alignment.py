@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import json
 import logging
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,18 +11,9 @@ import pytest
 
 from sense7_qual.agreement.gamma_alignment import gamma, gamma_dissimilarity
 from sense7_qual.errors import QualError
+from tests.reference import reference_rows
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
 COLUMNS = ["unit_id", "coder", "code", "start", "end"]
-
-
-def reference_rows(statistic: str) -> list[Any]:
-    if not REFERENCE.exists():
-        why = "the reference data are not beside the project"
-        return [pytest.param(None, id=statistic, marks=[pytest.mark.real, pytest.mark.skip(reason=why)])]
-    rows = json.loads(REFERENCE.read_text("utf-8"))
-    chosen = [row for row in rows if row["statistic"] == statistic]
-    return [pytest.param(row, id=f"{row['name']}: {row['source']}", marks=pytest.mark.real) for row in chosen]
 
 
 def spans_of(row: dict[str, Any]) -> pd.DataFrame:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,8 @@ from hypothesis import strategies as st
 
 from sense7_qual.agreement import boundary_similarity, segmentation_agreement
 from sense7_qual.errors import QualError, TableError
+from tests.reference import reference_rows
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
 STATISTICS = {
     "boundary_similarity_actual_agreement": "boundary_similarity",
     "segeval_fleiss_kappa_linear": "kappa",
@@ -25,16 +23,6 @@ STATISTICS = {
 }
 
 Texts = dict[str, dict[str, list[int]]]
-
-
-def reference_rows() -> list[Any]:
-    if not REFERENCE.exists():
-        why = "the reference data are not beside the project"
-        return [pytest.param(None, id="none", marks=[pytest.mark.real, pytest.mark.skip(reason=why)])]
-    rows = [row for row in json.loads(REFERENCE.read_text("utf-8")) if row["statistic"] in STATISTICS]
-    return [
-        pytest.param(row, id=f"{row['statistic']}: {row['source']}", marks=pytest.mark.real) for row in rows
-    ]
 
 
 def framed(texts: Texts) -> tuple[pd.DataFrame, dict[str, int], pd.DataFrame]:
@@ -58,7 +46,7 @@ def agreement_of(texts: Texts, n_t: int = 2) -> Any:
     return segmentation_agreement(boundaries, lengths, coverage=coverage, n_t=n_t)
 
 
-@pytest.mark.parametrize("row", reference_rows())
+@pytest.mark.parametrize("row", reference_rows(*STATISTICS))
 def test_the_rows_of_the_reference(row: dict[str, Any]) -> None:
     found = agreement_of(row["data"]["values"], row["params"]["n_t"])
     assert getattr(found, STATISTICS[row["statistic"]]) == pytest.approx(row["value"], abs=row["tolerance"])

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +16,8 @@ from sense7_qual.agreement.span_values import continuum
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.tables import CODINGS, COVERAGE
+from tests.reference import reference_rows
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
 COLUMNS = ["unit_id", "coder", "code", "start", "end"]
 
 Span = tuple[str, str, str, int | None, int | None]
@@ -27,15 +25,6 @@ Span = tuple[str, str, str, int | None, int | None]
 
 def frame(rows: list[Span]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS).astype({"start": "Int64", "end": "Int64"})
-
-
-def reference_rows(statistic: str) -> list[Any]:
-    if not REFERENCE.exists():
-        why = "the reference data are not beside the project"
-        return [pytest.param(None, id=statistic, marks=[pytest.mark.real, pytest.mark.skip(reason=why)])]
-    rows = json.loads(REFERENCE.read_text("utf-8"))
-    chosen = [row for row in rows if row["statistic"] == statistic]
-    return [pytest.param(row, id=f"{row['name']}: {row['source']}", marks=pytest.mark.real) for row in chosen]
 
 
 @pytest.mark.parametrize("row", reference_rows("u_alpha_2016"))
