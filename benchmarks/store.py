@@ -20,6 +20,7 @@ from sense7_qual import acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
+from sense7_qual.widgets.session import Session
 
 SENSE7 = Codebook.read("sense7")
 N_UNITS = 5_000
@@ -69,6 +70,13 @@ def in_batches(store: Store, n_acts: int, size: int) -> float:
     return seconds
 
 
+def session(store: Store) -> Session:
+    """Return what a coding widget is made of, up to its first unit."""
+    found = Session(store.units, SENSE7, coder="ben", acts=store.acts(coder="ben"), rating=None, round=None)
+    found.unit(found.position)
+    return found
+
+
 def timed(call: object) -> tuple[float, object]:
     begin = time.perf_counter()
     result = call()  # type: ignore[operator]
@@ -79,6 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--single", type=int, default=1_000, help="appends of one act")
     parser.add_argument("--acts", type=int, default=100_000, help="acts in batches of 1,000")
+    parser.add_argument("--fold", type=int, default=1_000_000, help="acts to fold, made in memory")
     parser.add_argument("--folder", type=Path, help="a folder on the disk to measure")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
@@ -88,10 +97,13 @@ def main() -> None:
         reading, recorded = timed(lambda: store.acts(coder="ben"))
         folding, record = timed(lambda: acts.fold(recorded))
         opening, _ = timed(lambda: Store(store.path))
+        opening_all, _ = timed(lambda: session(Store(store.path)))
         verifying, found = timed(store.verify)
         size = (store.path / "acts" / "ben.sqlite").stat().st_size
         assert found["ok"].all()
         assert len(recorded) == chosen.acts
+    million = list(deeds("cy", chosen.fold))
+    folding_all, _ = timed(lambda: acts.fold(million))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
         1024 if sys.platform != "darwin" else 1024**2
     )
@@ -104,8 +116,10 @@ def main() -> None:
         ("append, 1,000 acts a call", f"{chosen.acts / batched:,.0f} acts/s"),
         (f"read {chosen.acts:,} acts, every hash and quote checked", f"{reading:.2f} s"),
         (f"fold them into {len(record.codings):,} codings", f"{folding:.2f} s"),
+        (f"open it and show ben's first unit after {chosen.acts:,} acts", f"{opening_all:.2f} s"),
         ("verify the study", f"{verifying:.2f} s"),
         (f"acts file of {chosen.acts:,} acts", f"{size / 1e6:.0f} MB"),
+        (f"fold {chosen.fold:,} acts", f"{folding_all:.2f} s"),
         ("peak memory of all of this", f"{peak:,.0f} MiB"),
     ]
     print("| store | measured |\n|---|---|")

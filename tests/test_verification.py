@@ -1,4 +1,4 @@
-"""Verification finds every flipped bit of what is stored; older and newer files are told apart from damage."""
+"""Verification finds every flipped bit of what is stored; older and newer files are no damage."""
 
 from __future__ import annotations
 
@@ -234,8 +234,8 @@ def test_an_acts_file_of_a_later_version_is_read_as_far_as_it_is_understood(stor
         connection.exec_driver_sql("UPDATE meta SET value = '3' WHERE name = 'schema'")
         last = connection.exec_driver_sql("SELECT hash, codebook FROM acts ORDER BY seq DESC").first()
         fields = {
-            "act_id": "00000000-0000-4000-8000-000000000001", "kind": "paint", "coder": "ana", "colour": "red",
-            "at": "2030-01-01T00:00:00.000Z", "codebook": last[1],
+            "act_id": "00000000-0000-4000-8000-000000000001", "kind": "paint", "coder": "ana",
+            "colour": "red", "at": "2030-01-01T00:00:00.000Z", "codebook": last[1],
         }  # fmt: skip
         row = {**fields, "seq": 11, "previous": last[0], "hash": chained(last[0], fields)}
         names = ", ".join(row)

@@ -14,15 +14,15 @@ from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
-SECRET = "My sister Quokka left on Tuesday"
+WORDS = "My sister Quokka left on Tuesday"
 UNITS = pd.DataFrame(
     {
         "unit_id": ["m1", "m2", "m3", "m4"],
-        "text": [f"{SECRET}. It listened.", "And then she wept.", "Fine, thanks.", "Another one's words."],
+        "text": [f"{WORDS}. It listened.", "And then she wept.", "Fine, thanks.", "Another one's words."],
         "document_id": ["d1", "d1", "d1", "d2"],
         "case_id": ["p1", "p1", "p2", "p3"],
         "position": [0, 1, 2, 0],
-        "context": [None, f"{SECRET}. It listened.", f"{SECRET}. It listened.", "kept"],
+        "context": [None, f"{WORDS}. It listened.", f"{WORDS}. It listened.", "kept"],
     }
 )
 
@@ -34,7 +34,7 @@ def filled(path: Path) -> Store:
             named = {"coder": coder, "unit_id": unit_id, "codebook": CODEBOOK}
             store.append([acts.apply(code="interest", start=i, end=i + 9, **named) for i in range(4)])
             store.append([acts.memo(text=f"Quokka in {unit_id}, " * 400, **named), acts.finish(**named)])
-    about = acts.memo(coder="ana", target_kind="study", text=f"as in '{SECRET}'", codebook=CODEBOOK)
+    about = acts.memo(coder="ana", target_kind="study", text=f"as in '{WORDS}'", codebook=CODEBOOK)
     own = acts.memo(coder="ana", target_kind="study", text="A thought of mine.", codebook=CODEBOOK)
     store.append([about, own])
     return store
