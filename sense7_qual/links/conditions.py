@@ -83,7 +83,8 @@ def context(
     allowed for, without a model of it. A condition without effect, drawn for each conversation, was found
     (p < .05) in 3 % of 100 simulated studies; by a mixed model of participants alone in 15 %, by row-wise
     regression in 24 % (benchmarks/links_paper.py). Use `cumulative_mixed` for odds ratios of what varies
-    between turns, or where each participant gave one conversation. Variables that nobody assigned by lot say how ratings go with them, not what they do.
+    between turns, or where each participant gave one conversation. Variables that nobody assigned by lot say
+    how ratings go with them, not what they do.
 
     References
     ----------
