@@ -146,13 +146,18 @@ def tell(rows: list[dict[str, Any]], n_rows: int) -> None:
         f"{n_rows:,} rows, {rows[0]['units']:,} units with a value, {rows[0]['patterns']} patterns; {names}; "
     )
     print(f"{os.cpu_count()} CPUs.\n")
-    print("| engine | cold s | warm s (wall) | warm s (CPU) | peak MB (before) | alpha nominal | ordinal |")
-    print("|---|---|---|---|---|---|---|")
+    heads = (
+        "engine | cold s | warm s (wall) | wanted | warm s (CPU) | groupby's wall by it | peak MB (before)"
+    )
+    print(f"| {heads} | alpha nominal | ordinal |")
+    print("|---" * 9 + "|")
+    groupby = next(row["wall"] for row in rows if row["engine"] == "pandas groupby")
     for row in rows:
         cpu = "in Java" if row["engine"] == "spark" else f"{row['cpu']:.2f}"
         memory = f"{row['peak']:.0f} ({row['before']:.0f})"
         alphas = " | ".join(f"{alpha:.12f}" for alpha in row["alphas"])
-        print(f"| {row['engine']} | {row['cold']:.2f} | {row['wall']:.2f} | {cpu} | {memory} | {alphas} |")
+        wall = f"{row['cold']:.2f} | {row['wall']:.2f} | under 1 | {cpu} | {groupby / row['wall']:.1f}"
+        print(f"| {row['engine']} | {wall} | {memory} | {alphas} |")
     apart = np.ptp([row["alphas"] for row in rows], axis=0).max()
     print(f"\nLargest difference between engines: {apart:.1e}.")
 

@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
-_BLOCK: Final = 81_920
+_BLOCK: Final = 131_072
 """Values handled at a time: they and their temporaries fit a processor's second cache."""
 _FIRST: Final = 1_024
 """Units that are looked at before all others."""
@@ -220,11 +220,12 @@ def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
     # The first units tell the lowest value of most tables; where they do not, it is looked up.
     for units, centred in ((table[:, :_FIRST], False), (table, True)):
         with np.errstate(invalid="ignore"):
-            low, high = float(np.fmin.reduce(units, axis=None)), float(np.fmax.reduce(units, axis=None))
-        if not abs(low) <= (_EXACT if centred else _SMALL // 2) or not high - low < _SMALL:
+            lowest = float(np.fmin.reduce(units, axis=None))
+            highest = float(np.fmax.reduce(units, axis=None))
+        if not abs(lowest) <= (_EXACT if centred else _SMALL // 2) or not highest - lowest < _SMALL:
             continue
-        if low.is_integer():
-            found = _from_floats(table, int(low), int(low) + 127 if centred else 0)
+        if lowest.is_integer():
+            found = _from_floats(table, int(lowest), int(lowest) + 127 if centred else 0)
             if found is not None:
                 return found
     return None
