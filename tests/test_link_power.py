@@ -33,7 +33,11 @@ def test_the_test_is_that_of_code_to_rating() -> None:
 
 
 def test_the_simulated_link_is_the_one_that_was_asked_for() -> None:
-    for effect, icc, shares in ((0.3, 0.4, (0.2,) * 5), (-0.4, 0.0, (0.5, 0.3, 0.2)), (-0.1, 0.8, (0.1, 0.9))):
+    for effect, icc, shares in (
+        (0.3, 0.4, (0.2,) * 5),
+        (-0.4, 0.0, (0.5, 0.3, 0.2)),
+        (-0.1, 0.8, (0.1, 0.9)),
+    ):
         study = planning._study("power", effect, None, 0.3, 5, icc, 0.0, 1, 1, None, shares, 0.05)
         assert study.effect == pytest.approx(effect, abs=1e-9)
         counts = planning._simulated(study, 60_000, 1, np.random.default_rng(2))[0].sum(axis=0)
