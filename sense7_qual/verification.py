@@ -327,7 +327,11 @@ def strangers(path: Path) -> list[Path]:
         "copies": sealed.is_note,
     }
     files = [file for file in sorted(path.rglob("*")) if file.is_file()]
-    return [file for file in files if not part_of.get(_folder(path, file), lambda _: False)(file)]
+    return [file for file in files if not part_of.get(_folder(path, file), _never)(file)]
+
+
+def _never(_: Path) -> bool:
+    return False
 
 
 def _folder(path: Path, file: Path) -> str:

@@ -160,7 +160,7 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "an act of nobody": changed("acts.jsonl", b'"coder":"ana"', b'"coder":"../x"'),
     "a field more": changed("acts.jsonl", b'"seq":1,', b'"seq":1,"x":1,'),
     "a line that is no act": lambda m: with_manifest(m | {"acts.jsonl": b"[]\n" + m["acts.jsonl"]}),
-    "another spelling": lambda m: changed("acts.jsonl", b'{"', b'{ "'),
+    "another spelling": changed("acts.jsonl", b'{"', b'{ "'),
     "other units": lambda m: with_manifest(m | {"units.parquet": m["units.parquet"][:-9] + b"1" * 9}),
     "another study": changed("study.json", b'"id": "', b'"id": "0'),
     "a later version": lambda m: [
