@@ -28,6 +28,7 @@ def of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
 
 
 def as_acts(acts: Sequence[Act]) -> list[Act]:
+    """Return `acts` as a list, or raise `ActError` where one is no act."""
     batch = [] if isinstance(acts, Act) else list(acts)
     other = [type(act).__name__ for act in batch if not isinstance(act, Act)]
     if isinstance(acts, Act):
@@ -41,6 +42,7 @@ def as_acts(acts: Sequence[Act]) -> list[Act]:
 
 
 def one_coder(batch: Sequence[Act]) -> str:
+    """Return the coder of `batch`, or raise `ActError` where there are several."""
     coders = sorted({act.coder for act in batch})
     if len(coders) > 1:
         raise ActError(
