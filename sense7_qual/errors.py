@@ -8,7 +8,8 @@ to do about it. Catch `QualError` to catch them all:
     - `TableError`: a frame whose columns, keys or values are not what its contract says
     - `ActError`: an act that cannot stand (unknown unit or code, a span outside the text …)
     - `ImportRefused`: a file that is not read, because reading it would mean guessing
-    - `StoreError`: a study folder that cannot be read or written
+    - `StoreError`: a study that cannot be read or written
+    - `models.EndpointError`, `models.NoAnswer`: a language model that cannot be reached, or gave no answer
 
 No message ever holds a participant's text: ids, positions and column names only.
 """
