@@ -124,7 +124,7 @@ def carried(
     for name in ("codebook", "finished_under"):
         joined[name] = joined[name].fillna(now)
     keys = list(joined[["code", "codebook", "finished_under"]].itertuples(index=False, name=None))
-    fates = {key: _fate(*key, now, revisions) for key in set(keys)}
+    fates = {key: _fate(key[0], key[1], key[2], now, revisions) for key in set(keys)}
     stays = [fates[key][0] for key in keys]
     kept = joined.assign(was=joined["code"], code=pd.array(stays, dtype="string"))
     kept = kept[kept["code"].notna()][[*codings.columns, "was"]].reset_index(drop=True)

@@ -329,13 +329,14 @@ def acts(server: Server, coder: str, *, study: str) -> list[Act]:
 
 
 def set_codebook(connection: Connection, server: Server, codebook: Codebook, *, instead_of: str) -> bool:
-    """Make `codebook` the current one; False where another became so since `instead_of` was read."""
+    """Make `codebook` the current one (again: changes nothing); False where another became so instead."""
     run(connection, [search_path(server.name)])
     content = {"fingerprint": codebook.fingerprint, "content": codebook.to_yaml()}
     connection.execute(
         text("INSERT INTO codebooks VALUES (:fingerprint, :content) ON CONFLICT DO NOTHING"), content
     )
-    change = update(_STUDY).where(_STUDY.c.codebook == instead_of).values(codebook=codebook.fingerprint)
+    expected = _STUDY.c.codebook.in_([instead_of, codebook.fingerprint])
+    change = update(_STUDY).where(expected).values(codebook=codebook.fingerprint)
     return bool(connection.execute(change).rowcount)
 
 

@@ -217,11 +217,11 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
     conflicts: list[str] = []
     sides = [{code.id: code for code in book.codes} for book in (base, ours, theirs)]
     order = dict.fromkeys([*theirs.ids, *ours.ids] if ours.ids == base.ids else [*ours.ids, *theirs.ids])
-    codes = [_combined(*(side.get(one) for side in sides), conflicts) for one in order]
+    codes = [_combined([side.get(one) for side in sides], conflicts) for one in order]
     own = {}
     for name in (field.name for field in fields(Codebook) if field.name != "codes"):
         values = [getattr(book, name) for book in (base, ours, theirs)]
-        own[name] = _value(f"the codebook's {name}", *values, conflicts)
+        own[name] = _value(f"the codebook's {name}", values, conflicts)
     if conflicts:
         raise CodebookError(
             "revise: expected changes that do not touch what another person changed meanwhile – found "
@@ -233,24 +233,21 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
     return Codebook(**own, codes=tuple(code for code in codes if code is not None))
 
 
-def _combined(base: Code | None, ours: Code | None, theirs: Code | None, conflicts: list[str]) -> Code | None:
-    if base is None or ours is None or theirs is None:
-        named = next(code.id for code in (base, ours, theirs) if code is not None)
-        chosen: Code | None = _value(f"code {named!r}", base, ours, theirs, conflicts)
+def _combined(sides: Sequence[Code | None], conflicts: list[str]) -> Code | None:
+    there = [code for code in sides if code is not None]
+    if len(there) < 3:
+        chosen: Code | None = _value(f"code {there[0].id!r}", sides, conflicts)
         return chosen
-    values = {
-        field.name: _value(
-            f"{field.name} of code {base.id!r}",
-            *(getattr(code, field.name) for code in (base, ours, theirs)),
-            conflicts,
-        )
-        for field in fields(Code)
-    }
-    return replace(base, **values)
+    values = {}
+    for name in (field.name for field in fields(Code)):
+        what = f"{name} of code {there[0].id!r}"
+        values[name] = _value(what, [getattr(code, name) for code in there], conflicts)
+    return replace(there[0], **values)
 
 
-def _value(what: str, base: Any, ours: Any, theirs: Any, conflicts: list[str]) -> Any:
-    """Return the value that one side changed, or that both changed alike."""
+def _value(what: str, sides: Sequence[Any], conflicts: list[str]) -> Any:
+    """Return the value that one side changed, or that both changed alike; `sides` begin with the base."""
+    base, ours, theirs = sides
     if base == ours or ours == theirs:
         return theirs
     if base != theirs:

@@ -22,6 +22,7 @@ from sense7_qual import (
     merging,
     migrations,
     postgresql,
+    revising,
     server,
     study,
     verification,
@@ -30,6 +31,7 @@ from sense7_qual import (
 from sense7_qual.acts import KINDS, Act, check_coder, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError, did_you_mean
+from sense7_qual.revisions import Revision
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -79,21 +81,32 @@ class Store:
 
     __slots__ = ("_codebooks", "_gone", "_server", "_study", "_texts", "_units", "path")
 
+    _codebooks: dict[str, Codebook]
+    _gone: frozenset[str]
+    _study: study.Study
+    _texts: dict[str, str]
+    _units: pd.DataFrame
+
     path: Path | str
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
 
     def __init__(self, path: str | Path) -> None:
         self._server = server.connect(str(path)) if server.is_address(path) else None
+        self.path = self._server.address if self._server is not None else Path(path).absolute()
+        self._gone = frozenset()
+        self._open()
+        if self._study.schema > database.SCHEMA:
+            warnings.warn(migrations.newer("study", self._study.schema), stacklevel=2)
+
+    def _open(self) -> None:
         if self._server is not None:
-            self.path = self._server.address
             self._study, self._units, self._codebooks = postgresql.read(self._server)
-            self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
-            self._gone: frozenset[str] = frozenset()
         else:
-            self.path = Path(path).absolute()
-            self._look_again()
-            if self._study.schema > database.SCHEMA:
-                warnings.warn(migrations.newer("study", self._study.schema), stacklevel=2)
+            self._study = study.read(self._folder)
+            self._units = study.read_units(self._folder, self._study)
+            self._codebooks = study.read_codebooks(self._folder, self._study)
+            self._gone = withdrawal.gone(self._folder)
+        self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
 
     @property
     def _folder(self) -> Path:
@@ -219,21 +232,14 @@ class Store:
         """
         given = acceptance.as_acts(acts)
         self._refuse_withdrawn(given)
+        if any(act.codebook not in self._codebooks for act in given):
+            self._look_again()  # another notebook may have revised the codebook
         batch = [acceptance.settled(act, self._texts, self._codebooks) for act in given]
         if not batch:
             return 0
         coder = acceptance.one_coder(batch)
-
-        def record(connection: Connection, path: Path) -> int:
-            version = database.check(connection, path, study=self._study.id, coder=coder)
-            migrations.migrate(connection, path, version)
-            named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
-            new = acceptance.new_acts(batch, database.find(connection, path, named))
-            database.add(connection, new, study=self._study.id, coder=coder)
-            return len(new)
-
         if self._server is not None:
-            return postgresql.write(self._server, coder, record)
+            return postgresql.write(self._server, coder, lambda there, path: self._record(there, path, batch))
         study.refuse_newer(self._folder, self._study)
         path = self._acts_file(coder)
         if not path.exists():
@@ -241,7 +247,80 @@ class Store:
             database.create(path, study=self._study.id, coder=coder)
         with database.transaction(path, writes=True) as connection:
             self._refuse_withdrawn(batch)  # once more: nobody can be forgotten while this file is locked
-            return record(connection, path)
+            return self._record(connection, path, batch)
+
+    def _record(self, connection: Connection, path: Path, batch: Sequence[Act]) -> int:
+        coder = batch[0].coder
+        version = database.check(connection, path, study=self._study.id, coder=coder)
+        migrations.migrate(connection, path, version)
+        named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
+        new = acceptance.new_acts(batch, database.find(connection, path, named))
+        database.add(connection, new, study=self._study.id, coder=coder)
+        return len(new)
+
+    def revise(
+        self,
+        codebook: Codebook,
+        *,
+        why: str,
+        coder: str,
+        merged: Mapping[str, str] | None = None,
+        split: Mapping[str, Sequence[str]] | None = None,
+    ) -> Codebook:
+        """Make a changed codebook the current one, and return it; every version stays.
+
+        `codebook` is taken as a change of ``store.codebook`` as this store knows it. Where somebody else
+        revised the study's codebook meanwhile, both sides' changes are combined if they do not touch the same
+        thing. What was coded under earlier versions is carried over by `codings.decisions` (with
+        ``revisions=store.revisions()``) where its meaning stood; `codings.stale` lists the rest.
+
+        Parameters
+        ----------
+        codebook : Codebook
+            The changed codebook.
+        why : str
+            The reason, as the methods section will tell it.
+        coder : str
+            The pseudonym of who decides this; in PostgreSQL one of a leading role.
+        merged : mapping of str to str, optional
+            Codes that are gone, and the code that each went into.
+        split : mapping of str to sequence of str, optional
+            Codes that are gone, and the new codes that each was divided into.
+
+        Raises
+        ------
+        CodebookError
+            Somebody else changed the same thing meanwhile (both sides are shown), or `merged` or `split` do
+            not fit the two versions. Nothing was changed.
+        ActError
+            No reason, or nothing changed.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        wish = revising.Wish(
+            base=self.codebook,
+            codebook=codebook,
+            why=why,
+            coder=coder,
+            merged=merged or {},
+            split=split or {},
+        )
+        if self._server is not None:
+            new = revising.on_server(wish, self._server, self._record_revision)
+        else:
+            study.refuse_newer(self._folder, self._study)
+            new = revising.in_folder(wish, self._folder, self.append)
+        self._look_again()
+        self._study = replace(self._study, codebook=new.fingerprint)
+        return self.codebook
+
+    def _record_revision(self, connection: Connection, path: Path, act: Act, codebook: Codebook) -> None:
+        known = {**self._codebooks, codebook.fingerprint: codebook}
+        self._record(connection, path, [acceptance.settled(act, self._texts, known)])
+
+    def revisions(self) -> tuple[Revision, ...]:
+        """Return how the codebook came to be: who changed what, when and why, in order (`revisions`)."""
+        return revising.history(self.acts(kind="revise"))
 
     def acts(self, *, coder: str | None = None, kind: str | None = None) -> list[Act]:
         """Return the recorded acts, each coder's in the order in which they were recorded.
@@ -433,12 +512,13 @@ class Store:
         return self._folder
 
     def _look_again(self) -> None:
-        """Read all but the acts: others may have withdrawn a participant or added a codebook."""
-        self._study = study.read(self._folder)
-        self._units = study.read_units(self._folder, self._study)
-        self._codebooks = study.read_codebooks(self._folder, self._study)
-        self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
-        self._gone = withdrawal.gone(self._folder)
+        """Read all but the acts: others may have withdrawn a participant or added a codebook.
+
+        What this store calls current stays, so that a change of it can be told from a change of another's.
+        """
+        current = self._study.codebook
+        self._open()
+        self._study = replace(self._study, codebook=current)
 
     def _verified_there(self, there: server.Server, coder: str) -> verification.Finding:
         try:

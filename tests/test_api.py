@@ -28,9 +28,10 @@ MODULES = sorted(
 
 # The modules that make up a public one. They are no promise to anybody, but hold to the same form.
 PARTS = {
-    "acceptance", "archives", "assignment", "carrying", "cells", "chain", "columns", "database", "diagnostic_figures",
-    "drawing", "files", "merging", "migrations", "postgresql", "quotes", "resampling", "results",
-    "row_security", "sealed", "sense7_workbook", "server", "study", "typeset", "verification", "withdrawal",
+    "acceptance", "archives", "assignment", "carrying", "cells", "chain", "columns", "database",
+    "diagnostic_figures", "drawing", "files", "merging", "migrations", "postgresql", "quotes",
+    "resampling", "results", "revising", "row_security", "sealed", "sense7_workbook", "server", "study",
+    "typeset", "verification", "withdrawal",
 }  # fmt: skip
 
 

@@ -39,6 +39,7 @@ LAYERS = {
         "migrations",
         "models",
         "postgresql",
+        "revising",
         "row_security",
         "sealed",
         "server",
@@ -77,6 +78,7 @@ PARTS = {
     "row_security": {"database"},
     "server": {"database"},
     "postgresql": {"database", "row_security", "server", "study"},
+    "revising": {"postgresql", "server", "study"},
     "store": {
         "acceptance",
         "archives",
@@ -84,6 +86,7 @@ PARTS = {
         "merging",
         "migrations",
         "postgresql",
+        "revising",
         "server",
         "study",
         "verification",

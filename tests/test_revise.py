@@ -1,0 +1,247 @@
+"""Revising the codebook of a study: what changed, two people at once, and what earlier codings still say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, codings, server
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
+from sense7_qual.revisions import Change, changes, combine
+from sense7_qual.store import Store
+
+BASE = Codebook(
+    name="small",
+    codes=tuple(
+        Code(id=i, label=i.title(), definition=f"About {i}.") for i in ("warm", "kind", "cold", "other")
+    ),
+)
+UNITS = pd.DataFrame(
+    {"unit_id": ["m1", "m2"], "text": ["It listened.", "It did not."], "document_id": "d", "case_id": "p",
+     "position": [0, 1]}
+)  # fmt: skip
+
+
+def edited(book: Codebook, code_id: str, **named: object) -> Codebook:
+    return replace(book, codes=tuple(replace(c, **named) if c.id == code_id else c for c in book.codes))
+
+
+def without(book: Codebook, *ids: str) -> Codebook:
+    return replace(book, codes=tuple(c for c in book.codes if c.id not in ids))
+
+
+def plus(book: Codebook, *ids: str) -> Codebook:
+    return replace(book, codes=(*book.codes, *(Code(id=i, label=i.title()) for i in ids)))
+
+
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "folder":
+        yield Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+        return
+    address: Callable[..., str] = request.getfixturevalue("postgres")
+    made = Store.create(address(), units=UNITS, codebook=BASE)
+    yield made
+    server.connect(str(made.path)).engine.dispose()
+
+
+def code(store: Store, coder: str, unit_id: str, *ids: str, book: Codebook | None = None) -> None:
+    named = {"coder": coder, "unit_id": unit_id, "codebook": book or store.codebook}
+    store.append([*[acts.apply(code=i, **named) for i in ids], acts.finish(**named)])
+
+
+def decided(store: Store) -> dict[tuple[str, str, str], bool]:
+    found = codings.decisions(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    keys = zip(found["coder"], found["unit_id"], found["code"], strict=True)
+    return dict(zip(keys, found["applied"], strict=True))
+
+
+def stale(store: Store) -> set[tuple[str, ...]]:
+    found = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    return set(found.itertuples(index=False, name=None))
+
+
+# what changed ---------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_change_is_told() -> None:
+    new = plus(without(BASE, "kind", "cold", "other"), "tone", "icy", "distant")
+    new = edited(edited(new, "tone", codable=False), "warm", label="Warmth", parent="tone")
+    told = changes(BASE, new, merged={"kind": "warm"}, split={"cold": ["icy", "distant"]})
+    assert told == (
+        Change("rename", "warm"),
+        Change("move", "warm"),
+        Change("merge", "kind", ("warm",)),
+        Change("split", "cold", ("icy", "distant")),
+        Change("retire", "other"),
+    )
+    more = edited(plus(BASE, "new"), "warm", avoid_when=("never",), examples=("Thanks!",))
+    assert changes(BASE, more) == (
+        Change("add", "new"),
+        Change("redefine", "warm"),
+        Change("annotate", "warm"),
+    )
+    assert changes(BASE, BASE) == ()
+    assert changes(BASE, edited(BASE, "warm", codable=False)) == (Change("retire", "warm"),)
+
+
+@pytest.mark.parametrize(
+    ("new", "told", "message"),
+    [
+        (BASE, {"merged": {"kind": "warm"}}, "found 'kind', still one of the new"),
+        (without(BASE, "kind"), {"merged": {"knid": "warm"}}, "not one of the old – did you mean 'kind'"),
+        (without(BASE, "kind"), {"merged": {"kind": "hot"}}, "found 'hot'"),
+        (without(BASE, "cold"), {"split": {"cold": ["warm", "kind"]}}, "found 'warm', 'kind'"),
+        (plus(without(BASE, "cold"), "icy"), {"split": {"cold": ["icy"]}}, "found 'icy'"),
+    ],
+)
+def test_merges_and_splits_that_do_not_fit_are_refused(
+    new: Codebook, told: dict[str, dict[str, object]], message: str
+) -> None:
+    with pytest.raises(CodebookError, match=message):
+        changes(BASE, new, **told)
+
+
+def test_changes_of_two_people_combine_field_by_field() -> None:
+    ours = plus(edited(BASE, "warm", label="Warmth"), "ours")
+    theirs = plus(edited(without(BASE, "other"), "warm", definition="Warm words."), "theirs")
+    found = combine(BASE, ours, theirs)
+    assert found.code("warm").label == "Warmth"
+    assert found.code("warm").definition == "Warm words."
+    assert found.ids == ("warm", "kind", "cold", "ours", "theirs")
+    assert combine(BASE, ours, BASE) == combine(BASE, BASE, ours) == combine(BASE, ours, ours) == ours
+
+
+def test_changes_of_one_thing_by_two_people_are_a_conflict_that_names_both() -> None:
+    ours, theirs = edited(BASE, "warm", label="Warmth"), edited(BASE, "warm", label="Heat")
+    with pytest.raises(CodebookError, match="label of code 'warm': yours 'Warmth', theirs 'Heat'"):
+        combine(BASE, ours, theirs)
+    with pytest.raises(CodebookError, match="code 'warm': yours taken away, theirs 'Heat'"):
+        combine(BASE, without(BASE, "warm"), theirs)
+    words = "Sentinel-Quokka"
+    with pytest.raises(CodebookError, match="yours 1 entries, theirs 2 entries") as refused:
+        combine(BASE, edited(BASE, "warm", examples=(words,)), edited(BASE, "warm", examples=(words, "b")))
+    assert words not in str(refused.value)
+
+
+# in a study -----------------------------------------------------------------------------------------
+
+
+def test_every_version_stays_and_says_who_and_why(store: Store) -> None:
+    new = store.revise(edited(BASE, "warm", label="Warmth"), why="Clearer.", coder="lead")
+    assert new == store.codebook == Store(store.path).codebook
+    assert set(store.codebooks) == {BASE.fingerprint, new.fingerprint}
+    (said,) = Store(store.path).revisions()
+    assert (said.coder, said.why, said.base) == ("lead", "Clearer.", BASE.fingerprint)
+    assert (said.codebook, said.changes) == (new.fingerprint, (Change("rename", "warm"),))
+    assert store.verify()["ok"].all()
+
+
+def test_a_revision_needs_a_reason_and_a_change(store: Store) -> None:
+    with pytest.raises(ActError, match="expected why"):
+        store.revise(plus(BASE, "new"), why=" ", coder="lead")
+    with pytest.raises(ActError, match="found the same"):
+        store.revise(BASE, why="No change.", coder="lead")
+    assert store.revisions() == ()
+    assert Store(store.path).codebook == BASE
+
+
+def test_two_people_revise_at_once(store: Store) -> None:
+    other, early = Store(store.path), Store(store.path)
+    store.revise(edited(BASE, "warm", label="Warmth"), why="Clearer.", coder="lead")
+    other.append([acts.apply(coder="ana", unit_id="m1", code="warm", codebook=store.codebook)])
+    assert other.codebook == BASE  # what this notebook began from, though it has seen the newer version
+    both = other.revise(plus(BASE, "new"), why="Needed.", coder="lead2")
+    assert both.code("warm").label == "Warmth"
+    assert "new" in both.ids
+    assert [one.changes for one in Store(store.path).revisions()] == [
+        (Change("rename", "warm"),),
+        (Change("add", "new"),),
+    ]
+    third = edited(BASE, "warm", label="Heat")
+    with pytest.raises(CodebookError, match="yours 'Heat', theirs 'Warmth'"):
+        early.revise(third, why="Hotter.", coder="lead")
+    assert len(store.revisions()) == 2
+
+
+def test_codings_are_carried_over_by_rule_and_what_is_stale_is_never_counted(store: Store) -> None:
+    code(store, "ana", "m1", "warm", "cold")
+    code(store, "ana", "m2")
+    first = edited(without(BASE, "kind"), "warm", label="Warmth")
+    store.revise(first, why="One code.", coder="lead", merged={"kind": "warm"})
+    code(store, "ben", "m1", "other")
+    second = plus(edited(without(first, "cold"), "other", definition="All else."), "icy", "distant", "new")
+    store.revise(second, why="Two kinds.", coder="lead", split={"cold": ["icy", "distant"]})
+    assert stale(store) == {
+        ("m1", "ana", "icy", "split"),
+        ("m1", "ana", "distant", "split"),
+        *((unit, coder, one, reason) for unit, coder in [("m1", "ana"), ("m2", "ana"), ("m1", "ben")]
+          for one, reason in [("other", "redefine"), ("new", "add")]),
+    }  # fmt: skip
+    assert decided(store) == {
+        ("ana", "m1", "warm"): True,
+        ("ana", "m2", "warm"): False,
+        ("ana", "m2", "icy"): False,  # cold was absent, so its parts are
+        ("ana", "m2", "distant"): False,
+        ("ben", "m1", "warm"): False,
+        ("ben", "m1", "icy"): False,
+        ("ben", "m1", "distant"): False,
+    }
+    with pytest.raises(TableError, match=r"pass revisions=store\.revisions"):
+        codings.decisions(store.codings(), store.coverage(), store.codebook)
+    code(store, "ben", "m1", "icy")  # looks at the unit again, and says so
+    assert not [row for row in stale(store) if row[1] == "ben"]
+    now = {key: value for key, value in decided(store).items() if key[0] == "ben"}
+    assert now == {
+        ("ben", "m1", one): one in ("other", "icy") for one in ("warm", "other", "icy", "distant", "new")
+    }
+
+
+def test_merged_codes_count_where_either_was_applied(store: Store) -> None:
+    code(store, "ana", "m1", "kind")
+    code(store, "ana", "m2", "warm", "kind")
+    store.revise(without(BASE, "kind"), why="Same.", coder="lead", merged={"kind": "warm"})
+    found = decided(store)
+    assert found["ana", "m1", "warm"]
+    assert found["ana", "m2", "warm"]
+    assert stale(store) == set()
+    kept, _ = codings.carried(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    assert kept[["unit_id", "code", "was"]].to_numpy().tolist() == [
+        ["m1", "warm", "kind"], ["m2", "warm", "warm"], ["m2", "warm", "kind"]
+    ]  # fmt: skip
+    assert store.codings()["code"].tolist() == ["kind", "warm", "kind"]  # the history stays
+
+
+def test_a_return_to_an_earlier_version_makes_nothing_stale(store: Store) -> None:
+    code(store, "ana", "m1", "warm")
+    there = store.revise(edited(BASE, "warm", definition="Other."), why="Try.", coder="lead")
+    assert [row[2:] for row in stale(store)] == [("warm", "redefine")]
+    store.revise(edited(there, "warm", definition=BASE.code("warm").definition), why="Back.", coder="lead")
+    assert stale(store) == set()
+    assert decided(store)["ana", "m1", "warm"]
+
+
+def test_a_history_that_does_not_lead_there_is_refused(store: Store) -> None:
+    code(store, "ana", "m1", "warm")
+    store.revise(plus(BASE, "new"), why="Needed.", coder="lead")
+    stranger = plus(BASE, "stranger")
+    with pytest.raises(TableError, match="expected revisions that lead from"):
+        codings.decisions(store.codings(), store.coverage(), stranger, revisions=store.revisions())
+
+
+@pytest.mark.postgres
+def test_only_a_lead_revises_in_postgresql(postgres: Callable[..., str]) -> None:
+    address = postgres()
+    first = Store.create(address, units=UNITS, codebook=BASE)
+    first.add_coder("ana", role="ana")
+    ana = Store(postgres("ana", address.rpartition("=")[2]))
+    with pytest.raises(StoreError, match="expected a role with the right"):
+        ana.revise(plus(BASE, "new"), why="Mine.", coder="ana")
+    assert Store(address).codebook == BASE
+    for store in (first, ana):
+        server.connect(str(store.path)).engine.dispose()
