@@ -1,0 +1,122 @@
+"""Rounds: opened, coded in, unblinded, and what a coder sees of the others meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from sense7_qual import acts, codings, rounds
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import ActError
+from sense7_qual.store import Store
+from tests.test_revise import UNITS
+
+BOOK = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
+_minutes = count()
+
+
+def stamped(make: Callable[..., Act], *given: str, **named: object) -> Act:
+    at = f"2026-01-31T12:{next(_minutes) // 60:02}:{next(_minutes) % 60:02}.000Z"
+    return make(*given, **({"coder": "lead", "codebook": BOOK, "at": at} | named))
+
+
+def opening(name: str = "one", **named: object) -> Act:
+    return stamped(rounds.open_round, name, **({"units": ["m1", "m2"], "coders": ["ana", "ben"]} | named))
+
+
+def test_a_round_is_what_the_lead_opened_and_when_it_was_unblinded() -> None:
+    first, second = opening(), opening("two", units=["m2"])
+    shown = stamped(rounds.unblind, "one")
+    one, two = rounds.opened([second, shown, first])
+    assert (one.name, one.units, one.coders, one.codebook) == (
+        "one",
+        ("m1", "m2"),
+        ("ana", "ben"),
+        BOOK.fingerprint,
+    )
+    assert (one.opened_by, one.opened_at, one.unblinded_by, one.unblinded_at) == (
+        "lead",
+        first.at,
+        "lead",
+        shown.at,
+    )
+    assert (two.units, two.unblinded_at) == (("m2",), None)
+    assert repr(two) == "Round('two', 1 units, 2 coders, blind)"
+    again = opening(units=["m2"], coders=["cleo"])
+    assert rounds.opened([first, shown, again])[0].coders == ("cleo",)
+    assert rounds.opened([first, shown, stamped(rounds.unblind, "one")])[0].unblinded_at == shown.at
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"units": []}, "units of round 'one', each once – found none"),
+        ({"units": ["m1", "m1"]}, "found 'm1' twice"),
+        ({"units": "m1"}, "found other values"),
+        ({"coders": ["ana", 7]}, "coders of round 'one', each once – found other values"),
+        ({"coders": ["consensus"]}, "computed decisions"),
+    ],
+)
+def test_a_round_without_units_or_coders_is_refused(named: dict[str, object], message: str) -> None:
+    with pytest.raises(ActError, match=message):
+        opening(**named)
+    with pytest.raises(ActError, match="expected a name"):
+        opening(" ")
+
+
+def test_neither_opening_nor_unblinding_is_undone() -> None:
+    for act in (opening(), stamped(rounds.unblind, "one")):
+        with pytest.raises(ActError, match="what the team has seen stays seen"):
+            acts.undo(act, codebook=BOOK)
+
+
+def test_a_coder_sees_their_own_and_what_is_unblinded() -> None:
+    of_ben = [
+        stamped(acts.apply, coder="ben", unit_id="m1", code="warm", round="one"),
+        stamped(acts.apply, coder="ben", unit_id="m1", code="warm", round="two"),
+        stamped(acts.apply, coder="ben", unit_id="m2", code="warm"),
+        stamped(acts.memo, coder="ben", unit_id="m1", text="A memo."),
+    ]
+    of_ben.append(acts.undo(of_ben[0], codebook=BOOK))
+    own = stamped(acts.finish, coder="ana", unit_id="m1", round="two")
+    first, shown = opening(), stamped(rounds.unblind, "one")
+    assert rounds.visible([first, *of_ben, own], viewer="ana") == [first, own]
+    # With a coding of the round comes its undoing, so that what was taken back does not stand.
+    assert rounds.visible([first, *of_ben, own, shown], viewer="ana") == [
+        first,
+        of_ben[0],
+        of_ben[4],
+        own,
+        shown,
+    ]
+    assert rounds.visible(of_ben, viewer="ben") == of_ben
+
+
+def test_a_study_is_coded_in_rounds(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
+    store.append([opening(), opening("final", units=["m1"])])
+    for name, applied in (("one", ["warm"]), ("final", [])):
+        named = {"coder": "ana", "unit_id": "m1", "codebook": BOOK, "round": name}
+        store.append([*[acts.apply(code=code, **named) for code in applied], acts.finish(**named)])
+    one, final = rounds.opened(store.acts())
+    assert rounds.progress([one, final], store.coverage()).to_numpy().tolist() == [
+        ["one", "ana", 2, 1, False],
+        ["one", "ben", 2, 0, False],
+        ["final", "ana", 1, 1, False],
+        ["final", "ben", 1, 0, False],
+    ]
+    found = {
+        name: codings.decisions(store.codings(), store.coverage(), BOOK, round=name)["applied"].tolist()
+        for name in ("one", "final", None)
+    }
+    assert found == {"one": [True, False], "final": [False, False], None: [False, False]}
+    with pytest.raises(ActError, match="expected units of this study in round 'one' – found 'm9'"):
+        store.append([opening(units=["m9"])])
+    shown = stamped(rounds.unblind, "one")
+    stamp = acts.stamp("lead", BOOK, None, None)
+    with pytest.raises(ActError, match="found an act of kind 'unblind'"):
+        store.append([shown, Act(kind="undo", target=shown.act_id, **stamp)])
