@@ -36,7 +36,14 @@ from sense7_qual.errors import ActError, StoreError
 from sense7_qual.server import Server, retried, run, search_path
 from sense7_qual.study import Study
 
-__all__ = ["acts", "add_coder", "coders", "create", "read", "set_codebook", "write"]
+__all__ = ["OPEN_STATISTICS", "acts", "add_coder", "coders", "create", "read", "set_codebook", "write"]
+
+OPEN_STATISTICS: Final = (
+    "study: expected a superuser, who can close the database's statistics to the coders – found another "
+    "role, "
+    "so that table sizes and activity still tell a coder how much others have done (not what) – let an "
+    "administrator run the SQL of sense7_qual.row_security.STATISTICS in this database."
+)
 
 _T = TypeVar("_T")
 

@@ -142,7 +142,8 @@ class Store:
             `units` is not what its contract says.
         """
         if server.is_address(path):
-            postgresql.create(server.connect(str(path)), units=units, codebook=codebook)
+            if not postgresql.create(server.connect(str(path)), units=units, codebook=codebook):
+                warnings.warn(postgresql.OPEN_STATISTICS, stacklevel=2)
             return cls(path)
         path = Path(path).absolute()
         study.create(path, units=units, codebook=codebook)

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 
 from sense7_qual import acts, server
@@ -326,3 +327,22 @@ def test_a_forked_process_does_not_speak_over_its_parents_connection(store: Stor
     assert os.waitpid(child, 0)[1] == 0
     assert store.append([put(code="relational")]) == 1
     assert len(store.acts()) == 3
+
+
+def test_a_role_that_is_no_superuser_can_lead_a_study_and_is_told_what_stays_open(postgres: Address) -> None:
+    address = postgres()
+    with psycopg.connect(address.partition("&study=")[0], autocommit=True) as admin:
+        admin.execute("CREATE ROLE plain_lead LOGIN CREATEROLE")
+        admin.execute("GRANT CREATE ON DATABASE postgres TO plain_lead")
+    name = address.rpartition("=")[2]
+    with pytest.warns(UserWarning, match="row_security.STATISTICS"):
+        store = Store.create(postgres("plain_lead", name), units=frame_of(), codebook=CODEBOOK)
+    store.add_coder("dora", role="dora")
+    dora = Store(postgres("dora", name))
+    assert dora.append([put(coder="dora", start=0, end=2)]) == 1
+    assert store.append([put(coder="model-1")]) == 1
+    assert dora.coders == ("dora",)
+    assert store.coders == ("dora", "model-1")
+    assert [act.text for act in store.acts(coder="dora")] == [frame_of()["text"][0][:2]]
+    for one in (store, dora):
+        server.connect(str(one.path)).engine.dispose()
