@@ -145,6 +145,7 @@ def search_path(schema: str) -> str:
 
 
 def run(connection: Connection, statements: Iterable[str]) -> None:
+    """Run SQL statements that take no parameters, one after the other."""
     for statement in statements:
         connection.exec_driver_sql(statement, execution_options={"no_parameters": True})
 
