@@ -132,7 +132,7 @@ def _building(target: Path) -> Iterator[Path]:
                 f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
                 "a copy is never written over."
             )
-        target.parent.mkdir(parents=True, exist_ok=True)
+        sealed.make_parents(target)
         yield building
     except OSError as error:
         raise StoreError(

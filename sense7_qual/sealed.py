@@ -31,6 +31,7 @@ __all__ = [
     "Copy",
     "Withdrawal",
     "is_note",
+    "make_parents",
     "new_id",
     "note",
     "notes",
@@ -146,6 +147,14 @@ def replace(path: Path, content: bytes) -> None:
     finally:
         building.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def make_parents(path: Path) -> None:
+    """Make the folders above `path` that are missing, and wait until their names are on the disk."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        sync_folder(folder.parent)
 
 
 def settle(path: Path) -> None:

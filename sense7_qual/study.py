@@ -102,7 +102,7 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     }
     building = path.with_name(f".{path.name}.{uuid.uuid4()}.new")
     with _refusing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        sealed.make_parents(path)
         try:
             _write(building, contents)
             _read_back(building, units)
