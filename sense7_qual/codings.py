@@ -115,7 +115,7 @@ def decisions(
 
 
 def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Codebook) -> None:
-    """Refuse to guess what another version of the codebook meant; a word that is no fingerprint names none."""
+    """Refuse to guess what another version of the codebook meant; what is no fingerprint names none."""
     under = pd.concat([codings["codebook"], coverage["codebook"]]).dropna().astype("string")
     others = under[(under != codebook.fingerprint) & under.str.fullmatch("[0-9a-f]{32}")]
     if len(others):
