@@ -1,8 +1,10 @@
 """From files to units, and from units to a plan of who codes what.
 
 A unit is one text that a coder decides on. `read` takes columns by their role and guesses nothing away;
-`read_sense7` knows the workbook of the SENSE-7 data set; `assign` deals the units to coders. Texts have one
-canonical form (`canonical`), in which spans are counted and hashes taken.
+`read_sense7` and `read_sense7_messages` know the workbook of the SENSE-7 data set; `assign` deals the units
+to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken;
+`byte_offsets` and `source_offsets` lead from there back to the bytes of the file. How much a file may hold is
+said by `Limits`.
 """
 
 from __future__ import annotations
@@ -27,13 +29,24 @@ from sense7_qual.columns import (
 )
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.files import read_strings
-from sense7_qual.sense7_workbook import read_sense7
+from sense7_qual.limits import Limits
+from sense7_qual.origins import byte_offsets, source_offsets
+from sense7_qual.sense7_workbook import read_sense7, read_sense7_messages
 from sense7_qual.tables import UNITS
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["assign", "canonical", "read", "read_sense7"]
+__all__ = [
+    "Limits",
+    "assign",
+    "byte_offsets",
+    "canonical",
+    "read",
+    "read_sense7",
+    "read_sense7_messages",
+    "source_offsets",
+]
 
 _Columns = str | Sequence[str] | Mapping[str, str]
 
@@ -54,6 +67,7 @@ def read(
     rating_labels: Mapping[str, float | None] | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    limits: Limits | None = None,
     empty: Literal["error", "skip"] = "error",
 ) -> pd.DataFrame:
     """Read the texts to be coded, with their ratings and variables, one unit per row.
@@ -85,6 +99,8 @@ def read(
         stands for a missing rating.
     encoding, sheet
         Of a text file that is not UTF-8; of a workbook that has several sheets.
+    limits
+        How much a file may hold; without it, what `Limits()` says.
     empty
         Whether a text that is missing or holds white space alone is an error, or its row is skipped.
 
@@ -112,7 +128,7 @@ def read(
     >>> units["text"].tolist(), units["stars"].tolist()
     (['None', 'It heard me.\\n'], [4.0, nan])
     """
-    table = _table(source, encoding=encoding, sheet=sheet)
+    table = _table(source, encoding=encoding, sheet=sheet, limits=limits)
     ids = [unit_id] if isinstance(unit_id, str) else list(unit_id or ())
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = _renamed(ratings)
@@ -139,12 +155,18 @@ def read(
 
 
 def _table(
-    source: str | os.PathLike[str] | pd.DataFrame, *, encoding: str | None, sheet: str | None
+    source: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    encoding: str | None,
+    sheet: str | None,
+    limits: Limits | None,
 ) -> pd.DataFrame:
     if not isinstance(source, pd.DataFrame):
-        return read_strings(source, encoding=encoding, sheet=sheet)
-    if encoding is not None or sheet is not None:
-        raise TableError("expected no encoding and no sheet for a DataFrame – found one – leave it out.")
+        return read_strings(source, encoding=encoding, sheet=sheet, limits=limits)
+    if not (encoding is None and sheet is None and limits is None):
+        raise TableError(
+            "expected no encoding, no sheet and no limits for a DataFrame – found one – leave it out."
+        )
     return strings(source)
 
 

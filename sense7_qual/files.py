@@ -19,15 +19,18 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import pandas as pd
 
-from sense7_qual.cells import MAX_BYTES, frame_of, places, read_parquet, read_sheet
+from sense7_qual.cells import frame_of, places
 from sense7_qual.errors import ImportRefused, did_you_mean
+from sense7_qual.limits import Limits
+from sense7_qual.parquet import read_parquet
+from sense7_qual.workbooks import read_sheet
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["read_strings"]
+__all__ = ["DELIMITERS", "bytes_of", "decoded", "read_strings"]
 
-_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _SUFFIXES: Final = (".csv", ".tsv", ".xlsx", ".jsonl", ".ndjson", ".parquet")
 # UTF-32 stands first because its little-endian mark begins with that of UTF-16.
@@ -46,7 +49,11 @@ _ENCODINGS: Final = (
 
 
 def read_strings(
-    path: str | os.PathLike[str], *, encoding: str | None = None, sheet: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    limits: Limits | None = None,
 ) -> pd.DataFrame:
     """Read a data file into a frame whose cells are strings exactly as written, or missing.
 
@@ -58,6 +65,8 @@ def read_strings(
         Of a CSV, TSV or JSONL file; without it the file must be UTF-8, or carry a byte order mark.
     sheet
         Of a workbook; without it the workbook must have one sheet only.
+    limits
+        How much the file may hold; without it, what `Limits()` says.
 
     Returns
     -------
@@ -72,11 +81,11 @@ def read_strings(
     Raises
     ------
     ImportRefused
-        There is no such file, it is too large, it is not of the kind that its name says, its bytes are not
-        text in the encoding, a row is ragged, a column has no name or the name of another, or a cell holds
-        an Excel error, a formula without its value, NUL or half of a surrogate pair.
+        There is no such file, it holds more than `limits` allow, it is not of the kind that its name says,
+        its bytes are not text in the encoding, a row is ragged, a column has no name or the name of another,
+        or a cell holds an Excel error, a formula without its value, NUL or half of a surrogate pair.
     """
-    path = Path(path)
+    path, limits = Path(path), limits or Limits()
     suffix = path.suffix.casefold()
     if suffix not in _SUFFIXES:
         raise ImportRefused(
@@ -87,28 +96,24 @@ def read_strings(
         raise ImportRefused(f"expected no sheet for {path.name!r} – found {sheet!r} – leave it out.")
     if encoding is not None and suffix in {".xlsx", ".parquet"}:
         raise ImportRefused(f"expected no encoding for {path.name!r} – found {encoding!r} – leave it out.")
-    packed = _bytes(path)
+    packed = bytes_of(path, limits)
     if suffix == ".xlsx":
-        return read_sheet(packed, sheet, path.name)
+        return read_sheet(packed, sheet, path.name, limits)
     if suffix == ".parquet":
-        return read_parquet(packed, path.name)
-    text = _decoded(packed, encoding, path.name)
+        return read_parquet(packed, path.name, limits)
+    text = decoded(packed, encoding, path.name)
     if suffix in _LINES:
-        return _json_lines(text, path.name)
-    return _delimited(text, _DELIMITERS[suffix], path.name)
+        return _json_lines(text, path.name, limits)
+    return _delimited(text, DELIMITERS[suffix], path.name, limits)
 
 
 # Bytes and text
 
 
-def _bytes(path: Path) -> bytes:
+def bytes_of(path: Path, limits: Limits) -> bytes:
+    """Return the bytes of a file that is there, is a file, and is not too large."""
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise ImportRefused(
-                f"expected at most {MAX_BYTES:,} bytes (MAX_BYTES) – found {size:,} in {path.name!r} – split "
-                "it."
-            )
+        limits.require("file_bytes", path.stat().st_size, name=path.name, of="bytes", remedy="split the file")
         return path.read_bytes()
     except FileNotFoundError:
         near = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -121,7 +126,8 @@ def _bytes(path: Path) -> bytes:
         ) from None
 
 
-def _decoded(packed: bytes, encoding: str | None, name: str) -> str:
+def decoded(packed: bytes, encoding: str | None, name: str) -> str:
+    """Return the text of a file in the encoding named, or marked in it, or UTF-8; its marks are removed."""
     marked = next((known for mark, known in _BOMS if packed.startswith(mark)), "utf-8")
     try:
         text = packed.decode(encoding or marked)
@@ -160,7 +166,7 @@ def _likely_encodings(packed: bytes) -> list[str]:
     return [known for *_, known in sorted(fits)][:3]
 
 
-def _delimited(text: str, delimiter: str, name: str) -> pd.DataFrame:
+def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> pd.DataFrame:
     if "\x00" in text:
         line = text[: text.index("\x00")].count("\n") + 1
         raise ImportRefused(
@@ -168,13 +174,17 @@ def _delimited(text: str, delimiter: str, name: str) -> pd.DataFrame:
             "UTF-16, "
             'name it: encoding="utf-16-le".'
         )
-    lines, rows, start = [], [], 1
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    start, cells = 1, 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for row in reader:
             if row:  # a blank line; a row of blank cells is [''] or longer
                 lines.append(start)
                 rows.append(row)
+                cells += len(row)
+                _require_size(len(rows) - 1, cells, name, limits)
             start = reader.line_num + 1
     except csv.Error as error:
         raise ImportRefused(
@@ -186,8 +196,13 @@ def _delimited(text: str, delimiter: str, name: str) -> pd.DataFrame:
     _refuse_other_delimiter(header, delimiter, name)
     _refuse_ragged(lines, rows, name)
     columns = [list(column) for column in zip(*rows, strict=True)]
-    cells = [[cell or None for cell in column[1:]] for column in columns]
-    return frame_of(header, cells, pd.Index(lines[1:], name="line", dtype="int64"), name)
+    texts = [[cell or None for cell in column[1:]] for column in columns]
+    return frame_of(header, texts, pd.Index(lines[1:], name="line", dtype="int64"), name, limits)
+
+
+def _require_size(rows: int, cells: int, name: str, limits: Limits) -> None:
+    limits.require("rows", rows, name=name, of="rows", remedy="split the file")
+    limits.require("cells", cells, name=name, of="cells", remedy="split the file, or keep fewer columns")
 
 
 def _refuse_other_delimiter(header: Sequence[str], delimiter: str, name: str) -> None:
@@ -217,15 +232,27 @@ class _Number(str):
     __slots__ = ()
 
 
-def _json_lines(text: str, name: str) -> pd.DataFrame:
-    lines, rows = [], []
+def _json_lines(text: str, name: str, limits: Limits) -> pd.DataFrame:
+    lines: list[int] = []
+    rows: list[dict[str, str | None]] = []
+    header: dict[str, None] = {}
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         if line.strip():
             lines.append(number)
-            rows.append(_json_object(line, number, name))
-    header = list(dict.fromkeys(key for row in rows for key in row))
-    columns = [[_json_cell(row.get(key)) for row in rows] for key in header]
-    return frame_of(header, columns, pd.Index(lines, name="line", dtype="int64"), name)
+            rows.append(_json_row(line, number, name, limits))
+            header |= dict.fromkeys(rows[-1])
+            _require_size(len(rows), len(rows) * len(header), name, limits)
+    columns = [[row.get(key) for row in rows] for key in header]
+    return frame_of(list(header), columns, pd.Index(lines, name="line", dtype="int64"), name, limits)
+
+
+def _json_row(line: str, number: int, name: str, limits: Limits) -> dict[str, str | None]:
+    found = _json_object(line, number, name)
+    try:
+        return {key: _json_cell(value, limits.depth) for key, value in found.items()}
+    except RecursionError:
+        of, remedy = f"levels of nesting in line {number}", "write the column as text"
+        raise limits.beyond("depth", name=name, of=of, remedy=remedy) from None
 
 
 def _json_object(line: str, number: int, name: str) -> dict[str, object]:
@@ -261,16 +288,19 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _json_cell(value: object) -> str | None:
-    return None if value is None else str(value) if isinstance(value, str) else _spelled(value)
+def _json_cell(value: object, depth: int) -> str | None:
+    return None if value is None else str(value) if isinstance(value, str) else _spelled(value, depth)
 
 
-def _spelled(value: object) -> str:
+def _spelled(value: object, depth: int) -> str:
     """Write a parsed JSON value compactly, its numbers spelled as they were."""
     if isinstance(value, _Number):
         return str(value)
+    if isinstance(value, dict | list) and depth < 1:
+        raise RecursionError
     if isinstance(value, dict):
-        return "{" + ",".join(f"{_spelled(key)}:{_spelled(item)}" for key, item in value.items()) + "}"
+        pairs = (f"{_spelled(key, 0)}:{_spelled(item, depth - 1)}" for key, item in value.items())
+        return "{" + ",".join(pairs) + "}"
     if isinstance(value, list):
-        return "[" + ",".join(_spelled(item) for item in value) + "]"
+        return "[" + ",".join(_spelled(item, depth - 1) for item in value) + "]"
     return json.dumps(value, ensure_ascii=False)

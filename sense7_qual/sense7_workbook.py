@@ -1,4 +1,4 @@
-"""The workbook of the SENSE-7 data set, read into units: one explanation of a rating per row."""
+"""The workbook of the SENSE-7 data set: its explanations as units, its turns as messages."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ from sense7_qual.cells import places, shown
 from sense7_qual.columns import NUMBER, canonical, ids_of, positions_of, ratings_of, require, unit_ids
 from sense7_qual.errors import TableError, did_you_mean
 from sense7_qual.files import read_strings
+from sense7_qual.limits import Limits
 from sense7_qual.tables import UNITS
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["read_sense7"]
+__all__ = ["DIMENSIONS", "LEVEL_WORDS", "read_sense7", "read_sense7_messages"]
 
-_DIMENSIONS: Final = (
+DIMENSIONS: Final = (
     *("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"),
 )
-_TASK_COLUMNS: Final = ("PID", "Model", "TaskId")
-_MESSAGE_COLUMNS: Final = (
-    *("TaskId", "MessageId", "TimeOffsetSeconds", "Role", "Content", "Retry", "EmpathyOverall", "Comment"),
-)
-_SENSE7_VARIABLES: Final = ("EmpathyOverall", *_DIMENSIONS, "TimeOffsetSeconds", "Retry", "Role")
-_CORRECT_THEM: Final = "correct these cells."
-_FIVE_LEVELS: Final[Mapping[str, float | None]] = {
+"""The columns of the seven ratings of a turn."""
+LEVEL_WORDS: Final[Mapping[str, float | None]] = {
     "very poor": 1.0,
     "poor": 2.0,
     "neutral": 3.0,
@@ -36,9 +32,17 @@ _FIVE_LEVELS: Final[Mapping[str, float | None]] = {
     "very good": 5.0,
     "unknown": None,
 }
+"""The number of each level of a rating; None stands for a missing one."""
+_TASK_COLUMNS: Final = ("PID", "Model", "TaskId")
+_MESSAGE_COLUMNS: Final = (
+    *("TaskId", "MessageId", "TimeOffsetSeconds", "Role", "Content", "Retry", "EmpathyOverall", "Comment"),
+)
+_RATINGS: Final = ("EmpathyOverall", *DIMENSIONS)
+_SENSE7_VARIABLES: Final = (*_RATINGS, "TimeOffsetSeconds", "Retry", "Role")
+_CORRECT_THEM: Final = "correct these cells."
 
 
-def read_sense7(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:
     """Read the explanations of ratings in the workbook of the SENSE-7 data set, one per row.
 
     Every row of the sheet Messages whose Comment is not blank becomes a unit, whoever's turn it stands on
@@ -48,6 +52,8 @@ def read_sense7(path: str | os.PathLike[str]) -> pd.DataFrame:
     ----------
     path
         The .xlsx workbook, with the sheets Tasks and Messages.
+    limits
+        How much the file may hold; without it, what `corpus.Limits()` says.
 
     Returns
     -------
@@ -97,30 +103,99 @@ def read_sense7(path: str | os.PathLike[str]) -> pd.DataFrame:
     >>> units.loc[0, "context"]
     '[{"role": "user", "text": "I failed."}, {"role": "assistant", "text": "Oh."}]'
     """
-    tasks = _sense7_sheet(path, "Tasks", _TASK_COLUMNS)
-    asked = {name: _task_variable(tasks[name]) for name in map(str, tasks) if _is_of_task(name)}
-    tasks = tasks.assign(PID=ids_of(tasks, "PID"), **asked).set_index(pd.Index(unit_ids(tasks, ["TaskId"])))
-    turns = _sense7_turns(_sense7_sheet(path, "Messages", _MESSAGE_COLUMNS), list(tasks.index))
+    tasks, turns = _tasks_and_turns(path, limits)
+    asked = [name for name in map(str, tasks) if _is_of_task(name)]
     of_task = tasks.loc[turns["TaskId"]].set_index(turns.index)
     explained = turns["Comment"].map(str.strip) != ""
     units = pd.DataFrame(
-        {
-            "unit_id": turns["TaskId"] + "/" + turns["MessageId"].astype("string"),
-            "text": turns["Comment"],
-            "document_id": turns["TaskId"],
-            "case_id": of_task["PID"],
-            "position": turns["MessageId"],
-            "context": _contexts(turns, explained),
-            "Model": of_task["Model"],
-        }
+        _keys(turns, of_task)
+        | {"text": turns["Comment"], "context": _contexts(turns, explained), "Model": of_task["Model"]}
         | {name: turns[name] for name in _SENSE7_VARIABLES}
         | {name: of_task[name] for name in asked}
     )
-    return UNITS.check(units[explained])
+    first = ["unit_id", "text", "document_id", "case_id", "position", "context"]
+    return UNITS.check(units.loc[explained, [*first, *(name for name in units if name not in first)]])
 
 
-def _sense7_sheet(path: str | os.PathLike[str], sheet: str, columns: Sequence[str]) -> pd.DataFrame:
-    table = read_strings(path, sheet=sheet)
+def read_sense7_messages(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:
+    """Read every turn of the conversations in the workbook of the SENSE-7 data set, one per row.
+
+    These are the rows that `ratings.ground_truth` and `ratings.judge` take: the truth of a conversation is
+    made of all rated turns, and a judge reads all of it. `read_sense7` keeps the turns with a comment only.
+
+    Parameters
+    ----------
+    path
+        The .xlsx workbook, with the sheets Tasks and Messages.
+    limits
+        How much the file may hold; without it, what `corpus.Limits()` says.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per turn, in the order of Tasks, then of MessageId; rows of the role `error` are left out.
+        Columns unit_id ("TaskId/MessageId", as of `read_sense7`), document_id (the TaskId), case_id (the
+        PID), position (the MessageId), Role (user or assistant, in lower case), Content (what was said, in
+        canonical form; empty where nothing is written), Model, EmpathyOverall and the seven dimensions
+        (`float64`, 1 = very poor … 5 = very good, NaN where blank or "unknown"), TimeOffsetSeconds
+        (`float64`) and Retry (`string`). The comments are not among the columns.
+
+    Raises
+    ------
+    TableError, ImportRefused
+        As `read_sense7`.
+
+    References
+    ----------
+    Suh et al. (2025), arXiv:2509.16437; the data set's own description of its columns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/sense-7.xlsx"
+    >>> turn = {"TaskId": "t1", "TimeOffsetSeconds": 9, "Retry": None, **dict.fromkeys(DIMENSIONS, "Good")}
+    >>> turns = [{**turn, "MessageId": 1, "Role": "user", "Content": "I failed."},
+    ...          {**turn, "MessageId": 2, "Role": "Assistant", "Content": "Oh."}]
+    >>> with pd.ExcelWriter(path) as book:
+    ...     tasks = pd.DataFrame([{"PID": "p1", "Model": "a model", "TaskId": "t1"}])
+    ...     tasks.to_excel(book, sheet_name="Tasks", index=False)
+    ...     messages = pd.DataFrame(turns).assign(EmpathyOverall=None, Comment=None)
+    ...     messages.to_excel(book, sheet_name="Messages", index=False)
+    >>> found = read_sense7_messages(path)
+    >>> found[["unit_id", "Role", "Content", "Affective"]].values.tolist()
+    [['t1/1', 'user', 'I failed.', 4.0], ['t1/2', 'assistant', 'Oh.', 4.0]]
+    """
+    tasks, turns = _tasks_and_turns(path, limits)
+    of_task = tasks.loc[turns["TaskId"]].set_index(turns.index)
+    said = {"Role": turns["Role"], "Content": turns["Content"].astype("string"), "Model": of_task["Model"]}
+    numbers = {name: turns[name] for name in (*_RATINGS, "TimeOffsetSeconds", "Retry")}
+    return pd.DataFrame(_keys(turns, of_task) | said | numbers).reset_index(drop=True)
+
+
+def _tasks_and_turns(
+    path: str | os.PathLike[str], limits: Limits | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tasks by TaskId, their variables typed, and the turns in order."""
+    tasks = _sense7_sheet(path, "Tasks", _TASK_COLUMNS, limits)
+    asked = {name: _task_variable(tasks[name]) for name in map(str, tasks) if _is_of_task(name)}
+    tasks = tasks.assign(PID=ids_of(tasks, "PID"), **asked).set_index(pd.Index(unit_ids(tasks, ["TaskId"])))
+    messages = _sense7_sheet(path, "Messages", _MESSAGE_COLUMNS, limits)
+    return tasks, _sense7_turns(messages, list(tasks.index))
+
+
+def _keys(turns: pd.DataFrame, of_task: pd.DataFrame) -> dict[str, pd.Series]:
+    return {
+        "unit_id": turns["TaskId"] + "/" + turns["MessageId"].astype("string"),
+        "document_id": turns["TaskId"],
+        "case_id": of_task["PID"],
+        "position": turns["MessageId"],
+    }
+
+
+def _sense7_sheet(
+    path: str | os.PathLike[str], sheet: str, columns: Sequence[str], limits: Limits | None
+) -> pd.DataFrame:
+    table = read_strings(path, sheet=sheet, limits=limits)
     table.index.name = f"{sheet} row"
     for name in columns:
         require(table, name)
@@ -133,7 +208,7 @@ def _sense7_turns(messages: pd.DataFrame, tasks: list[str]) -> pd.DataFrame:
     messages = messages[messages["Role"] != "error"]
     numbers = positions_of(messages, "MessageId", ids_of(messages, "MessageId"))
     _refuse_turns(messages, numbers, tasks)
-    scale = {name: _dimension_column(messages, name) for name in _DIMENSIONS} | {
+    scale = {name: _dimension_column(messages, name) for name in DIMENSIONS} | {
         "EmpathyOverall": "EmpathyOverall"
     }
     turns = messages.assign(
@@ -143,7 +218,7 @@ def _sense7_turns(messages: pd.DataFrame, tasks: list[str]) -> pd.DataFrame:
         Comment=messages["Comment"].fillna("").map(canonical),
         TimeOffsetSeconds=ratings_of(messages["TimeOffsetSeconds"], {}, remedy=_CORRECT_THEM),
         **{
-            name: ratings_of(messages[column], _FIVE_LEVELS, low=1, high=5, remedy=_CORRECT_THEM)
+            name: ratings_of(messages[column], LEVEL_WORDS, low=1, high=5, remedy=_CORRECT_THEM)
             for name, column in scale.items()
         },
     )

@@ -29,9 +29,11 @@ MODULES = sorted(
 # The modules that make up a public one. They are no promise to anybody, but hold to the same form.
 PARTS = {
     "acceptance", "archives", "assignment", "carrying", "cells", "chain", "columns", "database",
-    "diagnostic_figures", "drawing", "files", "merging", "migrations", "postgresql", "quotes",
-    "resampling", "results", "revising", "row_security", "sealed", "sense7_workbook", "server", "study",
-    "typeset", "verification", "withdrawal",
+    "diagnostic_figures", "distribution_figures", "drawing", "files", "limits", "link_figures",
+    "merging", "migrations", "origins", "pages", "parquet", "postgresql", "power_figures", "quotes",
+    "resampling", "results", "revising", "row_security", "saving", "sealed", "sense7_workbook",
+    "server", "specification_figures", "study", "typeset", "unpacking", "validity_figures",
+    "verification", "withdrawal", "word", "workbooks",
 }  # fmt: skip
 
 

@@ -297,7 +297,7 @@ def test_columns_that_would_take_a_contracted_name_are_refused_and_can_be_rename
 
 def test_a_data_frame_takes_no_encoding_and_no_sheet():
     for option in ("encoding", "sheet"):
-        with pytest.raises(TableError, match="no encoding and no sheet for a DataFrame"):
+        with pytest.raises(TableError, match="no encoding, no sheet and no limits for a DataFrame"):
             corpus.read(comments(), text="said", **{option: "x"})
 
 

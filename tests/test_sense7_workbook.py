@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from openpyxl import Workbook
 
-from sense7_qual import corpus
+from sense7_qual import corpus, ratings, sense7_workbook
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.tables import UNITS
 
+BOOK = Path(__file__).parents[1] / "data" / "sense7_synthetic.xlsx"
 DIMENSIONS = ["Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"]
 EXPERIENCE = [
     f"PostTaskExperience_{name}" for name in ("Successful", "Engaged", "PositiveInteraction", "UseAgain")
@@ -221,3 +224,44 @@ def test_a_missing_sheet_is_named_with_the_nearest(tmp_path):
         ImportRefused, match=r"expected a sheet 'Messages' – found none – did you mean 'Message'\?"
     ):
         corpus.read_sense7(write(tmp_path / "a.xlsx", names=("Tasks", "Message")))
+
+
+# Every turn
+
+
+def test_every_turn_is_a_message_with_its_ratings(tmp_path):
+    path = write(tmp_path / "a.xlsx")
+    found = corpus.read_sense7_messages(path)
+    assert found["unit_id"].tolist() == ["t9/8", "t9/9", "t9/10", "7/1", "7/2", "7/3"]
+    assert found["Role"].tolist() == ["assistant", "user", "assistant", "user", "assistant", "assistant"]
+    assert found["Content"].tolist() == ["Hello.", "I feel low.", "I see.", "Help me.", "", "Sure."]
+    assert found["case_id"].tolist() == ["p1"] * 3 + ["p2"] * 3
+    assert found["Model"].tolist() == ["System A"] * 3 + ["None"] * 3
+    np.testing.assert_array_equal(found["EmpathyOverall"], [2, np.nan, 5, np.nan, 3, 3])
+    assert not {"Comment", "text", "context"} & set(found.columns)
+    # The turns that are explained are the units, number for number.
+    units = corpus.read_sense7(path).set_index("unit_id")
+    shared = [name for name in found.columns if name in units.columns]
+    pd.testing.assert_frame_equal(found.set_index("unit_id").loc[units.index, shared], units[shared])
+
+
+def test_the_truth_and_the_judge_take_the_messages_as_they_are():
+    """All turns of the synthetic workbook: no warning, and the truth that the sheet itself gives."""
+    messages = corpus.read_sense7_messages(BOOK)
+    truth = ratings.ground_truth(messages)
+    sheet = ratings.ground_truth(pd.read_excel(BOOK, sheet_name="Messages"), document="TaskId")
+    np.testing.assert_array_equal(
+        truth["truth"], truth["document_id"].map(sheet.set_index("document_id")["truth"])
+    )
+    assert truth["case_id"].notna().all()
+    assert set(truth["document_id"]) == set(sheet["document_id"])
+    judged = ratings.judge(messages, chat=lambda prompt: "4")
+    assert judged["document_id"].tolist() == truth["document_id"].tolist()
+    np.testing.assert_array_equal(judged["n_turns"], messages.groupby("document_id", sort=False).size())
+
+
+def test_the_names_of_the_dimensions_stand_in_one_place():
+    assert list(sense7_workbook.DIMENSIONS) == DIMENSIONS
+    assert (
+        inspect.signature(ratings.ground_truth).parameters["dimensions"].default is sense7_workbook.DIMENSIONS
+    )

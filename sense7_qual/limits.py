@@ -1,0 +1,97 @@
+"""How much a file may hold before it is refused, so that a hostile or mistaken one cannot fill the memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from sense7_qual.errors import ImportRefused, TableError
+
+__all__ = ["Limits"]
+
+# Small files may unpack to this much whatever their ratio: an honest sheet of repeated cells packs very well.
+_FREE_BYTES = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The most that one file may hold; raise a number where you know and trust the file.
+
+    Parameters
+    ----------
+    file_bytes
+        Bytes of the file as it is.
+    unpacked_bytes
+        Bytes to which a workbook or a Parquet file unpacks, and bytes of all its texts together.
+    expansion
+        How many times its own size a workbook or a Parquet file may unpack to. Up to 10 MB are always let
+        through.
+    members
+        Files inside a workbook.
+    elements
+        XML elements of one part of a workbook that are no rows, cells or shared strings (styles, links,
+        conditional formats).
+    depth
+        Levels of nesting, in the XML of a workbook, in JSON and in lists.
+    rows, cells
+        Rows of the table; rows × columns of it (of a Parquet file, the items of lists too).
+    cell_characters
+        Code points of one cell. A cell of a CSV or TSV file may have `csv.field_size_limit()` at most.
+
+    Raises
+    ------
+    TableError
+        A limit is not a whole number above 0.
+
+    Examples
+    --------
+    >>> Limits(rows=5_000_000).rows, Limits().rows
+    (5000000, 1048576)
+    """
+
+    file_bytes: int = 100_000_000
+    unpacked_bytes: int = 500_000_000
+    expansion: int = 100
+    members: int = 2_000
+    elements: int = 500_000
+    depth: int = 64
+    rows: int = 1_048_576
+    cells: int = 5_000_000
+    cell_characters: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        """Refuse what is no limit."""
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise TableError(
+                    f"Limits: expected a whole number above 0 for {setting.name} – found "
+                    f"{type(value).__name__ if not isinstance(value, int) else value} – correct it."
+                )
+
+    def unpacked(self, packed: int) -> int:
+        """Return how many bytes a file of `packed` bytes may unpack to."""
+        return min(self.unpacked_bytes, max(_FREE_BYTES, self.expansion * packed))
+
+    def require(
+        self, setting: str, found: int, *, name: str, of: str, remedy: str, allowed: int | None = None
+    ) -> None:
+        """Raise `ImportRefused` where `found` is more than the setting, or `allowed`, computed from it."""
+        if found > (getattr(self, setting) if allowed is None else allowed):
+            raise self.beyond(setting, name=name, of=of, remedy=remedy, found=f"{found:,}", allowed=allowed)
+
+    def beyond(
+        self,
+        setting: str,
+        *,
+        name: str,
+        of: str,
+        remedy: str,
+        found: str = "more",
+        allowed: int | None = None,
+    ) -> ImportRefused:
+        """Return the error that names the setting, what was found, and how to change the setting."""
+        most = getattr(self, setting) if allowed is None else allowed
+        return ImportRefused(
+            f"{name}: expected at most {most:,} {of} (limits.{setting}) – found {found} – {remedy}; or, if "
+            f"you trust the file, pass limits=corpus.Limits({setting}=…)."
+        )

@@ -1,0 +1,138 @@
+"""Parquet files as frames of strings.
+
+A page of a Parquet file may stand for far more than its bytes: one value and a run length, or values that
+each repeat most of the last one. So the pages' own headers are read first, texts are read as a dictionary and
+places in it, and their length is known before they are written out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual.cells import frame_of
+from sense7_qual.errors import ImportRefused
+from sense7_qual.limits import Limits
+from sense7_qual.pages import BadPage, Pages, pages_of
+
+__all__ = ["read_parquet"]
+
+_LONGEST_FIXED: Final = 32  # bytes of a decimal of 76 digits; longer fixed values are no table's
+_REMEDY: Final = "split the file, or keep fewer columns"
+
+
+def read_parquet(packed: bytes, name: str, limits: Limits) -> pd.DataFrame:
+    """Read a Parquet file, given as bytes, into a frame of strings; rows are counted from 1."""
+    import pyarrow as pa
+
+    try:
+        header, columns = _columns(packed, name, limits)
+    except (pa.ArrowException, OSError, UnicodeError, BadPage, ValueError, OverflowError, MemoryError):
+        # The original error may quote a cell.
+        raise ImportRefused(
+            f"{name}: expected a Parquet file – found a damaged one, or text in it that is not UTF-8 – write "
+            "it again."
+        ) from None
+    rows = len(columns[0]) if columns else 0
+    return frame_of(header, columns, pd.RangeIndex(1, rows + 1, name="row"), name, limits)
+
+
+def _columns(packed: bytes, name: str, limits: Limits) -> tuple[list[str], list[list[object]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sizes = {"thrift_string_size_limit": 10_000_000, "thrift_container_size_limit": 1_000_000}
+    metadata = pq.read_metadata(pa.BufferReader(packed))
+    _require_small(metadata, packed, name, limits)
+    texts = [
+        metadata.schema.column(i).path
+        for i in range(metadata.num_columns)
+        if metadata.schema.column(i).physical_type == "BYTE_ARRAY"
+    ]
+    file = pq.ParquetFile(
+        pa.BufferReader(packed), read_dictionary=texts, page_checksum_verification=True, **sizes
+    )
+    table = file.read(use_threads=False)
+    if table.num_rows != metadata.num_rows:
+        raise BadPage  # Arrow leaves out, unsaid, a page of a kind that it does not know
+    table.validate(full=True)
+    allowed = limits.unpacked(len(packed))
+    setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
+    size = sum(_text_bytes(chunk) for column in table.columns for chunk in column.chunks)
+    of = f"bytes of text in a file of {len(packed):,} bytes"
+    limits.require(setting, size, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+    cells = [[cell for chunk in column.chunks for cell in _cells(chunk)] for column in table.columns]
+    return table.column_names, cells
+
+
+def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> None:
+    """Refuse what would unpack to too much, by the file's own account and by that of its pages."""
+    rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+    limits.require("rows", max(rows, metadata.num_rows), name=name, of="rows", remedy=_REMEDY)
+    cells = max(rows, metadata.num_rows) * metadata.num_columns
+    limits.require("cells", cells, name=name, of="cells", remedy=_REMEDY)
+    schema = [metadata.schema.column(i) for i in range(metadata.num_columns)]
+    depth = max((column.path.count(".") for column in schema), default=0)
+    limits.require("depth", depth, name=name, of="levels of nesting", remedy="write the column as text")
+    if any(column.length > _LONGEST_FIXED for column in schema):
+        raise ImportRefused(
+            f"{name}: expected text, numbers, dates or lists – found values of a fixed length of over "
+            f"{_LONGEST_FIXED} bytes – leave the column out."
+        )
+    found = _all_pages(metadata, packed)
+    if found.delta_texts:
+        raise ImportRefused(
+            f"{name}: expected texts in plain or dictionary encoding – found DELTA_BYTE_ARRAY, whose "
+            "unpacked size nobody can tell beforehand – write the file again without it."
+        )
+    limits.require("cells", found.values, name=name, of="cells, items of lists counted", remedy=_REMEDY)
+    allowed = limits.unpacked(len(packed))
+    setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
+    of = f"bytes of a file of {len(packed):,} bytes when it is unpacked"
+    limits.require(setting, found.unpacked, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+
+
+def _all_pages(metadata: Any, packed: bytes) -> Pages:
+    total = Pages(0, 0, delta_texts=False)
+    for group in range(metadata.num_row_groups):
+        for i in range(metadata.num_columns):
+            column = metadata.row_group(group).column(i)
+            places = [column.data_page_offset]
+            if column.has_dictionary_page and column.dictionary_page_offset:
+                places.append(column.dictionary_page_offset)
+            total += pages_of(packed, min(places), column.total_compressed_size)
+    return total
+
+
+def _text_bytes(array: Any) -> int:
+    """Return the bytes of all texts of an Arrow array when each is written out, in lists and records too."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        sizes = pc.binary_length(array.dictionary).take(array.indices)
+        return pc.sum(sizes.cast(pa.int64())).as_py() or 0
+    if pa.types.is_struct(kind):
+        return sum(_text_bytes(part) for part in array.flatten())
+    if pa.types.is_map(kind):
+        return _text_bytes(array.keys) + _text_bytes(array.items)
+    if pa.types.is_nested(kind):
+        return _text_bytes(array.flatten())
+    if pa.types.is_binary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pc.sum(pc.binary_length(array).cast(pa.int64())).as_py() or 0
+    return 0
+
+
+def _cells(array: Any) -> list[object]:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        words = array.dictionary.to_pylist()
+        return [None if place is None else words[place] for place in array.indices.to_pylist()]
+    if pa.types.is_float32(array.type) or pa.types.is_float16(array.type):
+        # to_pylist would widen 5.667 to 5.666999816894531.
+        return list(array.to_numpy(zero_copy_only=False))
+    cells: list[object] = array.to_pylist()
+    return cells

@@ -1,0 +1,189 @@
+"""Sheets of an .xlsx workbook as frames of strings."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from sense7_qual.cells import frame_of, shown, written
+from sense7_qual.errors import ImportRefused, did_you_mean, first_three
+from sense7_qual.limits import Limits
+from sense7_qual.unpacking import BROKEN_ZIP, require_harmless
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+
+__all__ = ["read_sheet"]
+
+_EXCEL_CELL_LIMIT: Final = 32_767
+# Excel writes control characters as _xHHHH_ (a pasted CR is _x000D_), which openpyxl leaves as it is.
+_EXCEL_ESCAPE: Final = re.compile("_x(00[01][0-9A-Fa-f])_")
+
+
+def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> pd.DataFrame:
+    """Read one sheet of an .xlsx workbook, given as bytes, into a frame of strings.
+
+    The first row that is not blank is the header; the index holds Excel's own row numbers. A workbook of
+    several sheets is refused unless `sheet` names one.
+    """
+    from openpyxl.formula.tokenizer import TokenizerError
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    require_harmless(packed, limits=limits, name=name)
+    # Both readers of XML that openpyxl uses have a SyntaxError of their own.
+    broken = (InvalidFileException, TokenizerError, SyntaxError, *BROKEN_ZIP)
+    try:
+        cells = _sheet_cells(packed, sheet, name, limits)
+    except (*broken, LookupError, TypeError, AttributeError, ArithmeticError):
+        # openpyxl raises any of these on a damaged workbook, and some quote a cell.
+        raise ImportRefused(
+            f"{name}: expected an Excel workbook – found a damaged one – open it in Excel or LibreOffice and "
+            "save it again."
+        ) from None
+    if not cells:
+        return frame_of([], [], pd.RangeIndex(0, name="row"), name)
+    return _sheet_frame(cells, name, limits)
+
+
+def _sheet_frame(cells: dict[int, list[str | None]], name: str, limits: Limits) -> pd.DataFrame:
+    from openpyxl.utils import get_column_letter
+
+    width = max(len(row) for row in cells.values())
+    _require_cells(width * len(cells), name, limits)
+    (_, header), *rows = cells.items()
+    names = [label or "" for label in header] + [""] * (width - len(header))
+    beyond = [
+        f"{get_column_letter(i + 1)}{number}"
+        for number, row in rows
+        for i, cell in enumerate(row)
+        if cell and not names[i]
+    ]
+    if beyond:
+        raise ImportRefused(
+            f"{name}: expected a name above every filled column – found none above cells "
+            f"{first_three(beyond)} – write one into the header, or empty the cells."
+        )
+    padded = [row + [None] * (width - len(row)) for _, row in rows]
+    columns = [[row[i] for row in padded] for i in range(width)]
+    index = pd.Index([number for number, _ in rows], name="row", dtype="int64")
+    return frame_of(names, columns, index, name, limits)
+
+
+def _require_cells(read: int, name: str, limits: Limits) -> None:
+    remedy = "split the sheet, or delete the empty rows and columns around the data"
+    limits.require("cells", read, name=name, of="cells, empty ones among them", remedy=remedy)
+
+
+def _sheet_cells(packed: bytes, sheet: str | None, name: str, limits: Limits) -> dict[int, list[str | None]]:
+    cells: dict[int, list[str | None]] = {}
+    refused: dict[str, list[str]] = {}
+    unknown: list[str] = []
+    characters = 0
+    for number, row in _rows(packed, sheet, name, limits, values=True):
+        texts = []
+        for cell in row:
+            text, reason = _sheet_cell(cell)
+            texts.append(text)
+            characters += len(text or "")
+            if reason:
+                refused.setdefault(reason, []).append(cell.coordinate)
+            # EMPTY_CELL has no coordinate; a cell that is there and has no value may hide a formula.
+            elif cell.value is None and cell.data_type == "n" and hasattr(cell, "coordinate"):
+                unknown.append(cell.coordinate)
+        # Many cells may share one long string, which takes no room until each is written out.
+        _require_characters(characters, len(packed), name, limits)
+        if any(texts):
+            cells[number] = texts
+    if unknown:
+        refused |= _formulas_without_value(packed, sheet, name, limits, frozenset(unknown))
+    _refuse_cells(refused, name)
+    return cells
+
+
+def _require_characters(found: int, packed: int, name: str, limits: Limits) -> None:
+    allowed = limits.unpacked(packed)
+    setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
+    of = f"characters of text in a workbook of {packed:,} bytes"
+    limits.require(setting, found, name=name, of=of, remedy="save the sheet as CSV", allowed=allowed)
+
+
+def _refuse_cells(refused: dict[str, list[str]], name: str) -> None:
+    if refused:
+        reasons = "; ".join(f"{reason} in {first_three(where)}" for reason, where in refused.items())
+        raise ImportRefused(
+            f"{name}: expected values in every cell – found {reasons} – correct the cells (a formula gets "
+            "its value when Excel or LibreOffice saves the file)."
+        )
+
+
+def _formulas_without_value(
+    packed: bytes, sheet: str | None, name: str, limits: Limits, unknown: frozenset[str]
+) -> dict[str, list[str]]:
+    rows = _rows(packed, sheet, name, limits, values=False)
+    found = [c.coordinate for _, row in rows for c in row if c.data_type == "f" and c.coordinate in unknown]
+    return {"a formula without its value": found} if found else {}
+
+
+def _rows(
+    packed: bytes, sheet: str | None, name: str, limits: Limits, *, values: bool
+) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+    """Yield the rows of the sheet that hold cells, with Excel's row numbers."""
+    from openpyxl import load_workbook
+
+    book = load_workbook(io.BytesIO(packed), read_only=True, data_only=values, keep_links=False)
+    try:
+        found = _sheet_named(book, sheet, name)
+        # The size that a file claims for its sheet is often wrong, and then columns would be lost.
+        found.reset_dimensions()
+        read = 0
+        for number, row in enumerate(found.iter_rows(), start=1):
+            read += max(len(row), 1)
+            _require_cells(read, name, limits)
+            if row:
+                yield number, row
+    finally:
+        book.close()
+
+
+def _sheet_named(book: Any, sheet: str | None, name: str) -> Any:
+    titles = [found.title for found in book.worksheets]
+    if sheet is None and len(titles) > 1:
+        raise ImportRefused(
+            f"{name}: expected one sheet, or the name of one – found {first_three(titles)} – pass sheet=…"
+        )
+    if sheet is not None and sheet not in titles:
+        raise ImportRefused(
+            f"{name}: expected a sheet {sheet!r} – found none – {did_you_mean(sheet, titles)}"
+        )
+    if not titles:
+        raise ImportRefused(
+            f"{name}: expected a workbook with a sheet – found none – save it again in Excel."
+        )
+    return book[sheet or titles[0]]
+
+
+def _sheet_cell(cell: Cell) -> tuple[str | None, str | None]:
+    """Return the text of a cell, or the reason why it is refused."""
+    value = cell.value
+    if value is None:
+        return None, None
+    if cell.data_type == "e":
+        return None, f"the Excel error {shown(value, limit=15)}"
+    if isinstance(value, str):
+        if _EXCEL_CELL_LIMIT in (len(value), len(value.encode("utf-16-le", "surrogatepass")) // 2):
+            return None, f"text of exactly {_EXCEL_CELL_LIMIT:,} characters, where Excel cuts it off,"
+        return _EXCEL_ESCAPE.sub(lambda found: chr(int(found[1], 16)), value) or None, None
+    if isinstance(value, dt.datetime) and _is_date_only(cell.number_format):
+        return (value.date() if value.time() == dt.time() else value).isoformat(), None
+    return written(value), None
+
+
+def _is_date_only(number_format: str) -> bool:
+    from openpyxl.styles.numbers import is_datetime
+
+    return is_datetime(number_format) == "date"
