@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual.errors import QualError, did_you_mean
+from sense7_qual.saving import save
 
 __all__ = [
     "DARK",
@@ -110,7 +111,7 @@ class Figure:
                 f"figure: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
                 f"{did_you_mean(path.suffix, formats)}"
             )
-        path.write_bytes(formats[path.suffix.lower()]())
+        save(path, formats[path.suffix.lower()](), overwrite=True)
 
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None

@@ -20,13 +20,16 @@ __all__ = [
     "AGREEMENT_COLUMNS",
     "LINK_COLUMNS",
     "MISSING",
+    "caution_words",
     "coefficient",
     "count",
     "count_range",
     "interval",
     "interval_name",
     "number",
+    "number_interval",
     "of_source",
+    "of_sources",
     "p_value",
     "percent",
     "reason_words",
@@ -46,8 +49,9 @@ AGREEMENT_COLUMNS: Final = (
 
 LINK_COLUMNS: Final = (
     "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
-    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "n_boot", "n_undefined", "confidence_level",
-    "seed", "reason",
+    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "family", "odds_ratio", "odds_ratio_low",
+    "odds_ratio_high", "between_coder_share", "caution", "n_boot", "n_undefined", "confidence_level", "seed",
+    "reason", "odds_ratio_reason",
 )
 # fmt: on
 """What a table needs of the result of `links.code_to_rating`."""
@@ -92,6 +96,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "constant_truth": "every true value was the same",
     "constant_within_folds": "every prediction was the same within each fold",
     "constant_variable": "a variable has the same value everywhere",
+    "collinear_codes": "the other codes say exactly whether the code is applied",
     "collinear_predictors": "one variable follows from the others",
     "code_varies_between_only": "each cluster has the code in all of its texts or in none",
     "only_between_clusters": "the code differs between clusters only, not within them",
@@ -108,6 +113,21 @@ _REASONS: Final[Mapping[str, str]] = {
     "few_decided": "too few texts were decided on",
     "one_side_undefined": "only one of the two programs gives a number",
     "package_absent": "the other package is not installed",
+}
+
+
+# Of numbers that there are: what to know of them. Some have the name of a reason, and mean less by it.
+_CAUTIONS: Final[Mapping[str, str]] = {
+    "fewer_than_10_clusters": "fewer than 10 clusters have, or lack, the code",
+    "few_clusters": "there are fewer than 10 clusters",
+    "varies_between_only": "the code differs between clusters only, so it cannot be told apart from them",
+    "clusters_of_one": "no cluster has two texts, so the odds ratio is of a model without random intercepts",
+    "coders_left_out": "coders for whom the code has no effect and interval are left out",
+    "zero_variance": "the variance between clusters was estimated as 0",
+    "zero_nested_variance": "the variance between conversations of a cluster was estimated as 0",
+    "laplace_approximation": "variances are somewhat small where conversations have few texts",
+    "selection": "conversations with a poor turn may have been poorer all along: no effect of that turn",
+    "coarse_quadrature": "with more quadrature nodes the estimate would move",
 }
 
 
@@ -169,6 +189,35 @@ def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
     return links[links["source"].astype("string") == source]
 
 
+def of_sources(
+    links: pd.DataFrame, sources: Sequence[str], codebook: Codebook | None
+) -> list[dict[str, Any]]:
+    """Return the rows of several sources as `rows` does, those of one code beside each other.
+
+    Raises
+    ------
+    TableError
+        A source is unknown or named twice, or has several rows for a code.
+    CodebookError
+        A code is not in the codebook.
+    """
+    twice = sorted({name for name in sources if list(sources).count(name) > 1})
+    if twice or not sources:
+        raise TableError(
+            f"links: expected one or more different sources – found {first_three(twice) or 'none'} – name "
+            "each once."
+        )
+    found = [
+        row
+        for source in sources
+        for row in rows(of_source(links, source), (), frame_name="links", codebook=codebook)
+    ]
+    order = list(dict.fromkeys(str(row["code"]) for row in found))
+    if codebook is not None:
+        order = [code for code in codebook.ids if code in order]
+    return sorted(found, key=lambda row: order.index(str(row["code"])))
+
+
 def reason_words(reason: Any) -> str:
     """Return a reason code in words; a code that is not known here is printed with spaces.
 
@@ -178,6 +227,18 @@ def reason_words(reason: Any) -> str:
     if pd.isna(reason) or not str(reason):
         return "the result gives no reason"
     return _REASONS.get(str(reason), str(reason).replace("_", " "))
+
+
+def caution_words(cautions: Any) -> list[str]:
+    """Return in words each caution of a cell that lists them with commas or spaces between.
+
+    >>> caution_words("few_clusters, zero_variance")
+    ['there are fewer than 10 clusters', 'the variance between clusters was estimated as 0']
+    """
+    if pd.isna(cautions):
+        return []
+    codes = str(cautions).replace(",", " ").split()
+    return [_CAUTIONS.get(code, code.replace("_", " ")) for code in codes]
 
 
 def number(value: Any, digits: int) -> str:
@@ -213,6 +274,17 @@ def interval(low: Any, high: Any, digits: int) -> str:
     if pd.isna(low) and pd.isna(high):
         return MISSING
     return f"[{coefficient(low, digits)}, {coefficient(high, digits)}]"
+
+
+def number_interval(low: Any, high: Any, digits: int) -> str:
+    """Return an interval of numbers that can exceed 1, or the missing sign where both ends are missing.
+
+    >>> number_interval(0.61, 12.04, 2)
+    '[0.61, 12.04]'
+    """
+    if pd.isna(low) and pd.isna(high):
+        return MISSING
+    return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 def percent(share: Any) -> str:

@@ -1,4 +1,4 @@
-"""A finished table, and how it is written as Markdown, LaTeX and HTML.
+"""A finished table, and how it is written as Markdown, LaTeX, HTML and Word.
 
 `Table` holds text only. Each format has one function that escapes any text for it, so that what a
 participant or a coder typed is printed as typed and never becomes mark-up: no pipe splits a row, no
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from sense7_qual import word
 from sense7_qual.errors import QualError, TableError, did_you_mean
+from sense7_qual.saving import save
 
 __all__ = ["Table", "escape_html", "escape_latex", "escape_markdown"]
 
@@ -59,12 +61,15 @@ _LATEX: Final = str.maketrans(
         "−": r"\ensuremath{-}",
         "≤": r"\ensuremath{\leq}",
         "≥": r"\ensuremath{\geq}",
+        "∞": r"\ensuremath{\infty}",
         "←": r"\ensuremath{\leftarrow}",
         "→": r"\ensuremath{\rightarrow}",
     }
 )
 _LATEX_LIGATURES = re.compile(r"([-,'])(?=\1)")
-_LATEX_ALPHA = re.compile(r"(?<!\w)α(?![\w\u0300-\u036f])")  # the statistic, not a letter of a Greek word
+_LATEX_GREEK: Final = {"α": r"\ensuremath{\alpha}", "ρ": r"\ensuremath{\rho}"}
+_LATEX_STATISTIC = re.compile(r"(?<!\w)[αρ](?![\w\u0300-\u036f])")  # not a letter of a Greek word
+_MOST_USUAL: Final = 8  # columns that fit on a line in the usual size
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 
 _STYLE: Final = (
@@ -198,18 +203,22 @@ class Table:
         )
 
     def _longtable(self, caption: str) -> str:
-        # The space between columns is 12 pt each, at most 3.5 % of a line of the standard classes.
-        share = (1 - 0.035 * len(self.widths)) / sum(self.widths)
+        # The space between columns is 12 pt each, at most 3.5 % of a line of the standard classes; 4 pt where
+        # columns are many, which are set small.
+        many = len(self.widths) > _MOST_USUAL
+        share = (1 - (0.012 if many else 0.035) * len(self.widths)) / sum(self.widths)
         columns = "".join(
             f">{{\\{'raggedleft' if side == 'right' else 'raggedright'}\\arraybackslash\\hspace{{0pt}}}}"
             f"p{{{width * share:.3f}\\linewidth}}"
             for side, width in zip(self.alignments, self.widths, strict=True)
         )
         head = f"\\toprule\n{self._latex_head()}\\midrule\n"
-        rows = "".join(_latex_row(map(escape_latex, row)) for row in self.rows)
+        rows = "".join(_latex_row(map(_latex_cell, row, self.alignments)) for row in self.rows)
+        begin, end = ("{\\footnotesize\\setlength{\\tabcolsep}{2pt}\n", "}\n") if many else ("", "")
         return (
-            f"\\begin{{longtable}}{{{columns}}}\n{caption}\\\\\n{head}\\endfirsthead\n{head}\\endhead\n"
-            f"\\midrule\n\\endfoot\n\\bottomrule\n\\endlastfoot{{}}\n{rows}\\end{{longtable}}\n{self._latex_notes()}"
+            f"{begin}\\begin{{longtable}}{{{columns}}}\n{caption}\\\\\n{head}\\endfirsthead\n{head}\\endhead\n"
+            f"\\midrule\n\\endfoot\n\\bottomrule\n\\endlastfoot{{}}\n{rows}"
+            f"\\end{{longtable}}\n{end}{self._latex_notes()}"
         )
 
     def _latex_head(self) -> str:
@@ -244,13 +253,48 @@ class Table:
     def _repr_html_(self) -> str:
         return _STYLE + self.html()
 
-    def write(self, path: str | Path) -> None:
-        """Write the table to `path` in the format of its suffix: .md, .tex or .html (a whole page).
+    def docx(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table to `path` as a Word document: a real table, its head repeated on every page.
+
+        The title is its caption (style Caption), the notes stand below. A table of more than eight columns
+        is on a page in landscape. The file is written whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where, ending in .docx.
+        overwrite : bool
+            Whether to replace a file that is there: what somebody wrote into it would be lost.
 
         Raises
         ------
         QualError
-            The suffix is another one; nothing was written.
+            The path ends otherwise, or there is a file and `overwrite` is false; nothing was written.
+        """
+        path = Path(path)
+        if path.suffix.lower() != ".docx":
+            raise QualError(f"table: expected a path that ends in .docx – found {path.name!r} – use `write`.")
+        save(path, self._word(), overwrite=overwrite)
+
+    def _word(self) -> bytes:
+        return word.document(
+            " ".join(_clean(self.title).split("\n")),
+            [_clean(head) for head in self.headers],
+            [[_clean(cell) for cell in row] for row in self.rows],
+            [_clean(note) for note in self.notes],
+            right=[side == "right" for side in self.alignments],
+            widths=self.widths,
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the table to `path` in the format of its suffix: .md, .tex, .html (a whole page) or .docx.
+
+        A file of the same name is replaced, but for a Word document, which people write into: see `docx`.
+
+        Raises
+        ------
+        QualError
+            The suffix is another one, or the Word document exists; nothing was written.
         """
         path = Path(path)
         formats: dict[str, Callable[[], str]] = {
@@ -258,12 +302,16 @@ class Table:
             ".tex": self.latex,
             ".html": self._html_page,
         }
-        if path.suffix.lower() not in formats:
+        suffix, known = path.suffix.lower(), [*formats, ".docx"]
+        if suffix == ".docx":
+            self.docx(path)
+        elif suffix in formats:
+            save(path, formats[suffix]().encode(), overwrite=True)
+        else:
             raise QualError(
-                f"table: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
-                f"{did_you_mean(path.suffix, formats)}"
+                f"table: expected a path that ends in {', '.join(known)} – found {path.name!r} – "
+                f"{did_you_mean(path.suffix, known)}"
             )
-        path.write_text(formats[path.suffix.lower()](), encoding="utf-8", newline="\n")
 
     def _html_page(self) -> str:
         head = f'<meta charset="utf-8">\n<title>{_one_line(self.title, escape_html)}</title>\n{_STYLE}'
@@ -300,7 +348,8 @@ def escape_latex(text: str) -> str:
     50\% of R\&D\_
     """
     text = _LATEX_LIGATURES.sub(r"\1{\\kern0pt}", _clean(text).translate(_LATEX))
-    return _LATEX_ALPHA.sub(r"\\ensuremath{\\alpha}", text).replace("\n", "\\newline ")
+    text = _LATEX_STATISTIC.sub(lambda sign: _LATEX_GREEK[sign.group()], text)
+    return text.replace("\n", "\\newline ")
 
 
 def _clean(text: str) -> str:
@@ -322,6 +371,11 @@ def _markdown_row(cells: Iterable[str]) -> str:
 
 def _latex_row(cells: Iterable[str]) -> str:
     return f"{' & '.join(cells)} \\\\\n"
+
+
+def _latex_cell(cell: str, side: Alignment) -> str:
+    """Return a cell of a paragraph column; a number in it is never broken over lines."""
+    return escape_latex(cell.replace(" ", "\xa0") if side == "right" else cell)
 
 
 def _html_cells(row: Sequence[str], sides: Sequence[Alignment]) -> str:

@@ -1,4 +1,4 @@
-"""The four tables: what stands in their cells, and what their notes say."""
+"""The tables: what stands in their cells, and what their notes say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual import agreement, links, report
+from sense7_qual import agreement, links, ratings, report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.tables import CODINGS
@@ -52,7 +52,9 @@ def link_frame(**changes: object) -> pd.DataFrame:
         "code": "warm", "source": "majority", "n_with": 61, "n_without": 239, "n_clusters": 40,
         "mean_with": 3.9, "mean_without": 3.55, "mean_difference": 0.35, "rank_biserial": 0.214,
         "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
-        "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None,
+        "family": "codes of majority", "odds_ratio": 1.5214, "odds_ratio_low": 0.971,
+        "odds_ratio_high": 12.384, "between_coder_share": np.nan, "caution": None, "n_boot": 2000,
+        "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None, "odds_ratio_reason": None,
     }  # fmt: skip
     return pd.DataFrame([row | changes])
 
@@ -186,13 +188,28 @@ def test_link_row_and_foot() -> None:
         rating="Empathy_Overall",
         cluster_name="participants",
     )
-    assert table.rows == (("Warm | kind", "61", "239", "0.35", ".21", "[−.01, .41]", "< .001", ".003"),)
+    cells = (
+        "Warm | kind",
+        "61",
+        "239",
+        "0.35",
+        ".21",
+        "[−.01, .41]",
+        "< .001",
+        ".003",
+        "1.52",
+        "[0.97, 12.38]",
+    )
+    assert table.rows == (cells,)
     assert table.title == "Association of codes with Empathy_Overall"
     notes = notes_of(table)
-    assert "95% CI: bootstrap over whole participants (number: 40; B = 2,000 resamples; seed 7)." in notes
+    assert (
+        "95% CI of r: bootstrap over whole participants (number: 40; B = 2,000 resamples; seed 7)." in notes
+    )
     assert "Whose decisions: the majority of the coders." in notes
-    assert "Benjamini–Hochberg over the codes tested for this source (number: 1)" in notes
-    assert "p: two-sided, with participants as clusters." in notes
+    assert "Benjamini–Hochberg within each family (number of tests): codes of majority (1)." in notes
+    assert "p: two-sided, of r = 0, with participants as clusters." in notes
+    assert "odds of a higher rating with the code" in notes
     assert "These are associations" in notes
     coder = report.link_table(link_frame(source="ana"), source="ana")
     assert "Whose decisions: coder ana." in notes_of(coder)
@@ -214,12 +231,158 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     row = frame[frame["code"] == "warm"].iloc[0]
     assert table.rows[0][1] == str(int(applied["warm"].sum()))
     assert table.rows[0][3] == f"{row['mean_difference']:.2f}".replace("-", "−")
-    assert table.rows[1][3:] == ("–",) * 5
-    assert table.rows[2][3:] == ("–",) * 5
+    assert table.rows[1][3:] == ("–",) * 7
+    assert table.rows[2][3:] == ("–",) * 7
     notes = notes_of(table)
     assert "the code was never applied (cold)" in notes
     assert "the code was applied to every text (all)" in notes
-    assert "(number: 1)" in notes
+    assert "codes of ana (1)" in notes
+    assert "– for the odds ratio = not computable: the code was never applied (cold)." in notes
+    without = links.code_to_rating(
+        decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1, odds_ratios=False
+    )
+    assert "Odds ratio" not in report.link_table(without, source="ana").headers
+
+
+def test_sources_stand_beside_each_other_under_every_code() -> None:
+    decisions, units = study()
+    frame = links.code_to_rating(decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1)
+    table = report.link_table(frame, source=["majority", "ana", "pooled"])
+    assert [row[:2] for row in table.rows] == [
+        (code, source) for code in ("warm", "cold") for source in ("majority", "ana", "pooled")
+    ]
+    pooled = frame[(frame["source"] == "pooled") & (frame["code"] == "warm")].iloc[0]
+    assert table.headers[-1] == "Between coders (%)"
+    assert table.rows[2][-1] == f"{100 * pooled['between_coder_share']:.1f}"
+    assert table.rows[0][-1] == table.rows[1][-1] == ""
+    assert table.rows[2][5] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
+    notes = notes_of(table)
+    assert "each coder's own, with the estimates combined (pooled)" in notes
+    assert "codes of majority (2), codes of ana (2), codes of pooled (2)" in notes
+    assert "longtable" in table.latex()
+
+
+def test_cautions_of_links_are_spelt_out() -> None:
+    table = report.link_table(
+        pd.concat([link_frame(caution="fewer_than_10_clusters, clusters_of_one"), link_frame(source="ana")]),
+        source=["majority", "ana"],
+    )
+    assert (
+        "To be read with caution: fewer than 10 clusters have, or lack, the code (warm / majority)."
+        in table.notes
+    )
+    assert sum("no cluster has two texts" in note for note in table.notes) == 1
+
+
+def study(n: int = 240) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two coders who mostly agree on two codes, in 30 participants' texts; `warm` goes with high ratings."""
+    rng = np.random.default_rng(5)
+    ids = [f"m{number}" for number in range(n)]
+    true = {"warm": rng.random(n) < 0.4, "cold": rng.random(n) < 0.3}
+    stars = np.clip(np.round(2.5 + true["warm"] + rng.normal(size=n)), 1, 5)
+    units = pd.DataFrame(
+        {"unit_id": ids, "case_id": [f"p{number % 30}" for number in range(n)], "stars": stars}
+    )
+    units["system"] = np.where(rng.random(n) < 0.5, "new", "old")
+    decisions = pd.concat(
+        pd.DataFrame(
+            {"unit_id": ids, "coder": coder, "code": code, "applied": applied ^ (rng.random(n) < 0.1)}
+        )
+        for coder in ("ana", "ben")
+        for code, applied in true.items()
+    )
+    return decisions, units
+
+
+def test_joint_table_has_a_row_per_code_and_per_condition() -> None:
+    decisions, units = study()
+    frame = links.joint(
+        decisions, units, rating="stars", cluster="case_id", source="ana", interaction="system"
+    )
+    table = report.joint_table(frame, rating="Stars", cluster_name="participants")
+    assert table.headers == ("Code", "Condition", "n with", "Odds ratio", "95% CI", "p", "Adjusted p", "VIF")
+    assert [row[:2] for row in table.rows] == [
+        ("warm", "all"), ("cold", "all"), ("warm", "old over new"), ("cold", "old over new"),
+    ]  # fmt: skip
+    first = frame.iloc[0]
+    assert table.rows[0][2:5] == (
+        str(first["n_with"]), f"{first['odds_ratio']:.2f}",
+        f"[{first['odds_ratio_low']:.2f}, {first['odds_ratio_high']:.2f}]",
+    )  # fmt: skip
+    assert table.rows[0][7] == f"{first['variance_inflation']:.2f}"
+    assert table.rows[2][7] == ""
+    notes = notes_of(table)
+    assert "(240 texts of 30 participants)" in notes
+    assert "codes of ana (2), codes of ana by system (2)" in notes
+    assert "Equal odds ratios in all conditions (Wald's F): warm p" in notes
+    plain = report.joint_table(frame[frame["effect"] == "code"])
+    assert "Condition" not in plain.headers
+    with pytest.raises(TableError, match="rows of one source – found 'ana', 'ben'"):
+        report.joint_table(pd.concat([frame, frame.assign(source="ben")]))
+
+
+def test_a_code_that_the_others_determine_has_an_infinite_inflation_and_a_reason() -> None:
+    decisions, units = study()
+    same = decisions[decisions["code"] == "warm"].assign(code="same")
+    frame = links.joint(pd.concat([decisions, same]), units, rating="stars", cluster="case_id", source="ana")
+    table = report.joint_table(frame)
+    assert [row[-1] for row in table.rows][0::2] == ["∞", "∞"]
+    assert (
+        "– = not computable: the other codes say exactly whether the code is applied (warm, same)."
+        in table.notes
+    )
+    assert "\\infty" in table.latex()
+
+
+def test_rating_table_has_both_baselines_and_marks_what_was_published() -> None:
+    _, units = study()
+    found = ratings.cross_validate(
+        units,
+        {"guess": lambda train, test: np.arange(len(test)) % 5 + 1.0},
+        rating="stars", cluster="case_id", folds=5, seed=7,
+    )  # fmt: skip
+    compared = ratings.compare(found, n_boot=100, seed=7)
+    table = report.rating_table(compared, rating="Stars")
+    assert [row[0] for row in table.rows] == [
+        "guess", "majority class", "mean rating", "SENSE-7 paper (published, on its own data) *",
+    ]  # fmt: skip
+    accuracy = compared.loc[0, ["accuracy", "accuracy_low", "accuracy_high"]].astype(float)
+    printed = [f"{value:.2f}".removeprefix("0") for value in accuracy]
+    assert table.rows[0][3] == f"{printed[0]}\n[{printed[1]}, {printed[2]}]"
+    assert table.rows[1][-1] == ".00"
+    assert table.rows[3][1:] == ("–", ".37", ".49", "–", "–", "–", "–")
+    notes = notes_of(table)
+    assert "every prediction was the same within each fold (mean rating)" in notes
+    assert "computed on other data. They are no result on these texts" in notes
+    assert "(number: 30; B = 100 resamples; seed 7)" in notes
+    with pytest.raises(TableError, match="one row per predictor"):
+        report.rating_table(pd.concat([compared, compared]))
+
+
+def test_disruption_and_variance_tables() -> None:
+    rng = np.random.default_rng(2)
+    units = pd.DataFrame(
+        {"unit_id": f"t{document}/{turn}", "document_id": f"t{document}", "case_id": f"p{document % 12}",
+         "turn": turn, "stars": float(rng.integers(1, 6))}
+        for document in range(48)
+        for turn in range(5)
+    )  # fmt: skip
+    decisions = units[["unit_id"]].assign(coder="ana", code="warm", applied=rng.random(len(units)) < 0.4)
+    found = links.disruption(
+        units, rating="stars", document="document_id", position="turn", cluster="case_id",
+        decisions=decisions, source="ana", n_boot=100,
+    )  # fmt: skip
+    table = report.disruption_table(found, codebook=CODEBOOK, cluster_name="participants")
+    assert [row[:2] for row in table.rows][:4] == [
+        ("later turns", "all"), ("later turns, adjusted", "all"), ("within conversation", "all"),
+        ("later turns", "Warm | kind"),
+    ]  # fmt: skip
+    assert table.rows[0][8] == f"{found.loc[0, 'cohens_d']:.2f}".replace("-", "−")
+    assert "none of this shows what they cause" in notes_of(table)
+    shares = links.variance_shares(units, rating="stars", levels=["case_id", "document_id"], n_boot=100)
+    table = report.variance_table(shares, names={"case_id": "Participant"}, rating="Stars")
+    assert [row[0] for row in table.rows] == ["Participant", "document_id", "Remainder (turn, and error)"]
+    assert table.rows[2][3] == f"{100 * shares.loc[2, 'share']:.1f}"
 
 
 def test_links_refuse_an_unknown_source_and_repeated_codes() -> None:

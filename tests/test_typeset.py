@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
+import zipfile
 from html.parser import HTMLParser
+from pathlib import Path
 
+import docx
 import mistune
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.errors import QualError, TableError
@@ -231,6 +236,7 @@ def test_rows_must_fit_the_columns() -> None:
 def test_write_by_suffix(tmp_path, suffix: str) -> None:
     table = hostile_table("é 👍 α")
     path = tmp_path / f"table{suffix}"
+    path.write_bytes(b"an earlier one")
     table.write(path)
     content = path.read_bytes().decode()
     if suffix.lower() == ".html":
@@ -239,9 +245,99 @@ def test_write_by_suffix(tmp_path, suffix: str) -> None:
         assert table.html() in content
     else:
         assert content == {".md": table.markdown(), ".tex": table.latex()}[suffix]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_write_refuses_another_suffix(tmp_path) -> None:
-    with pytest.raises(QualError, match=r"\.md, \.tex, \.html"):
-        hostile_table("x").write(str(tmp_path / "table.docx"))
+    with pytest.raises(QualError, match=r"\.md, \.tex, \.html, \.docx"):
+        hostile_table("x").write(str(tmp_path / "table.doc"))
+    with pytest.raises(QualError, match=r"ends in \.docx – found 'table.md'"):
+        hostile_table("x").docx(tmp_path / "table.md")
     assert not list(tmp_path.iterdir())
+
+
+def read_back(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The paragraphs and the cells of a Word document, as its reader gives them."""
+    opened = docx.Document(str(path))
+    cells = [[seen(cell.text) for cell in row.cells] for row in opened.tables[0].rows]
+    return [seen(paragraph.text) for paragraph in opened.paragraphs], cells
+
+
+@pytest.mark.parametrize("widths", [(), (0.5, 0.5)])
+def test_word_reads_back_what_was_typed(tmp_path, widths: tuple[float, ...]) -> None:
+    rows = tuple((text, text) for text in HOSTILE)
+    sides = ("left", "right")
+    table = Table("T " + "".join(HOSTILE), ("Code", "H\n|"), rows, tuple(HOSTILE), sides, widths)
+    table.docx(tmp_path / "table.docx")
+    paragraphs, cells = read_back(tmp_path / "table.docx")
+    assert paragraphs[0] == seen(table.title)
+    assert cells == [[seen(cell) for cell in row] for row in [table.headers, *rows]]
+    assert paragraphs[1:] == [seen(f"Note. {HOSTILE[0]}"), *map(seen, HOSTILE[1:])]
+
+
+@settings(max_examples=20)
+@given(st.text(st.characters(codec=None), max_size=30))
+def test_any_text_is_a_word_document(text: str) -> None:
+    content = hostile_table(text)._word()
+    cells = docx.Document(io.BytesIO(content)).tables[0].rows[1].cells
+    assert seen(cells[0].text) == seen(text)
+
+
+def word_parts(table: Table) -> str:
+    with zipfile.ZipFile(io.BytesIO(table._word())) as packed:
+        assert packed.testzip() is None
+        return packed.read("word/document.xml").decode()
+
+
+def test_word_has_caption_head_and_no_field_or_link() -> None:
+    table = Table("T", ("Code", "n"), (("a", "1 2"),) * 60, notes=("N",), alignments=("left", "right"))
+    source = word_parts(table)
+    assert source.count("<w:tblHeader/>") == 1
+    assert source.index("<w:tblHeader/>") < source.index("</w:tr>")
+    assert source.count("<w:cantSplit/>") == 61
+    assert '<w:pStyle w:val="Caption"/>' in source
+    assert "1\xa02" in source
+    assert 'w:orient="landscape"' not in source
+    assert not re.search(
+        "fldChar|instrText|fldSimple|hyperlink|altChunk", word_parts(hostile_table(HOSTILE[1]))
+    )
+    many = Table("T", ("c",) * 9, (("x",) * 9,))
+    assert 'w:orient="landscape"' in word_parts(many)
+    assert word_parts(hostile_table("עברית שלום")).count("<w:bidi/>") == 3  # two cells and a note
+
+
+def test_word_is_not_overwritten_unless_told(tmp_path) -> None:
+    path = tmp_path / "table.docx"
+    hostile_table("first").write(path)
+    before = path.read_bytes()
+    for write in (hostile_table("second").docx, hostile_table("second").write):
+        with pytest.raises(QualError, match=r"found a file 'table.docx' there, which was left as it is"):
+            write(path)
+    assert path.read_bytes() == before
+    hostile_table("second").docx(path, overwrite=True)
+    assert read_back(path)[1][1] == ["second", "x"]
+    assert [file.name for file in tmp_path.iterdir()] == ["table.docx"]
+    with pytest.raises(FileNotFoundError):
+        hostile_table("x").docx(tmp_path / "nowhere" / "table.docx")
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.md"
+    hostile_table("first").write(path)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        hostile_table("second").write(path)
+    assert path.read_text("utf-8") == hostile_table("first").markdown()
+    assert [file.name for file in tmp_path.iterdir()] == ["table.md"]
+
+
+def test_a_table_of_many_columns_is_set_small() -> None:
+    table = Table("T", ("c",) * 9, (("x y",) * 9,), alignments=("left", *["right"] * 8), widths=(0.1,) * 9)
+    source = table.latex()
+    assert source.count("\\footnotesize\\setlength{\\tabcolsep}") == 1
+    assert "x y & x~y & " in source
+    assert source.count("{") - source.count("\\{") == source.count("}") - source.count("\\}")

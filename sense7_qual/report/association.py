@@ -1,0 +1,209 @@
+"""Links of codes with a rating as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual import results
+from sense7_qual.codebook import Codebook
+from sense7_qual.report.foot import (
+    bootstrap_note,
+    caution_notes,
+    family_note,
+    made_with,
+    reason_notes,
+)
+from sense7_qual.tables import require_column
+from sense7_qual.typeset import Alignment, Table
+
+__all__ = ["link_table"]
+
+_SOURCES: Final[Mapping[str, str]] = {
+    "majority": "the majority of the coders",
+    "consensus": "the consensus after adjudication",
+    "pooled": "each coder's own, with the estimates combined (pooled)",
+}
+_RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low", "p", "p_adjusted")
+
+
+def link_table(
+    links: pd.DataFrame,
+    *,
+    source: str | Sequence[str],
+    codebook: Codebook | None = None,
+    digits: int = 2,
+    rating: str | None = None,
+    cluster_name: str = "clusters",
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return the association of codes with a rating as a table, one row per code and source.
+
+    Parameters
+    ----------
+    links : DataFrame
+        The result of `links.code_to_rating`, one row per code and source: code, source, n_with, n_without,
+        n_clusters, mean_difference (points of the rating, with minus without the code), rank_biserial and
+        its interval (−1 to 1), p, p_adjusted, family, odds_ratio and its interval (above 0),
+        between_coder_share (0 to 1), caution, n_boot, n_undefined, confidence_level, seed, reason and
+        odds_ratio_reason. A missing number is printed as "–" and its reason in the foot.
+    source : str, or sequence of str
+        Whose decisions: a coder, "majority", "consensus" or "pooled"; or several, for a row each under every
+        code. There is no default: which sources are printed is a choice to be made before the results.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    digits : int
+        Decimals of the mean difference, the effects and their intervals (1–6); p has three.
+    rating : str, optional
+        What was rated, for the title.
+    cluster_name : str
+        What the clusters are, as a plural, such as "participants".
+    notes : sequence of str
+        Further lines for the foot.
+
+    Returns
+    -------
+    Table
+        Code, source (of several), texts with and without the code, mean difference, rank-biserial r with
+        interval, its p and adjusted p; the odds ratio with interval, unless `links` was computed without;
+        and with "pooled" the percentage of the variance of r that is due to the choice of coder.
+
+    Raises
+    ------
+    TableError
+        A column is missing, there is no such source, a code has several rows for it, or rows were computed
+        with different levels or seeds.
+    CodebookError
+        A code is not in the codebook.
+    QualError
+        `digits` is out of range.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Journal of the Royal Statistical Society B 57(1), 289–300: the adjusted p.
+
+    Examples
+    --------
+    >>> result = pd.DataFrame({
+    ...     "code": ["prosocial"], "source": ["majority"], "n_with": [61], "n_without": [239],
+    ...     "n_clusters": [40], "mean_difference": [0.35], "rank_biserial": [0.214],
+    ...     "rank_biserial_low": [-0.012], "rank_biserial_high": [0.41], "p": [0.0004],
+    ...     "p_adjusted": [0.0028], "family": ["codes of majority"], "odds_ratio": [1.52],
+    ...     "odds_ratio_low": [0.97], "odds_ratio_high": [2.38], "between_coder_share": [None],
+    ...     "caution": [None], "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95], "seed": [7],
+    ...     "reason": [None], "odds_ratio_reason": [None]})
+    >>> link_table(result, source="majority").rows[0][:8]
+    ('prosocial', '61', '239', '0.35', '.21', '[−.01, .41]', '< .001', '.003')
+    >>> link_table(result, source="majority").rows[0][8:]
+    ('1.52', '[0.97, 2.38]')
+    """
+    for name in results.LINK_COLUMNS:
+        require_column(links, name, frame_name="links")
+    sources = [source] if isinstance(source, str) else list(source)
+    rows = [row | {"told": _told(row, sources)} for row in results.of_sources(links, sources, codebook)]
+    interval = results.interval_name(rows, frame_name="links")
+    columns = _columns(rows, sources, interval, digits)
+    return Table(
+        title=f"Association of codes with {rating or 'the rating'}",
+        headers=tuple(head for head, _, _ in columns),
+        rows=tuple(zip(*(cells for _, cells, _ in columns), strict=True)),
+        notes=(
+            *_notes(rows, sources, interval, cluster_name),
+            "These are associations: they do not show that what a code describes raised or lowered a rating.",
+            *notes,
+            made_with(codebook, rows),
+        ),
+        alignments=tuple(_side(head) for head, _, _ in columns),
+        widths=tuple(width for _, _, width in columns),
+    )
+
+
+def _told(row: Mapping[str, Any], sources: Sequence[str]) -> str:
+    return str(row["label"]) if len(sources) == 1 else f"{row['label']} / {row['source']}"
+
+
+def _side(head: str) -> Alignment:
+    return "left" if head in ("Code", "Source") else "right"
+
+
+def _columns(
+    rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, digits: int
+) -> list[tuple[str, list[str], float]]:
+    """Return head, cells and share of the line of each column."""
+    found = [
+        ("Code", [str(row["label"]) for row in rows], 0.17),
+        ("Source", [str(row["source"]) for row in rows], 0.11),
+        ("n with", [results.count(row["n_with"]) for row in rows], 0.06),
+        ("n without", [results.count(row["n_without"]) for row in rows], 0.08),
+        ("Mean difference", [results.number(row["mean_difference"], digits) for row in rows], 0.1),
+        ("Rank-biserial r", [results.coefficient(row["rank_biserial"], digits) for row in rows], 0.09),
+        (interval, [_interval(row, digits) for row in rows], 0.13),
+        ("p", [results.p_value(row["p"]) for row in rows], 0.08),
+        ("Adjusted p", [results.p_value(row["p_adjusted"]) for row in rows], 0.09),
+    ]
+    if len(sources) == 1:
+        del found[1]
+    if _has_odds(rows):
+        ends = [
+            results.number_interval(row["odds_ratio_low"], row["odds_ratio_high"], digits) for row in rows
+        ]
+        found.append(("Odds ratio", [results.number(row["odds_ratio"], digits) for row in rows], 0.08))
+        found.append((interval, ends, 0.15))
+    if "pooled" in sources:
+        found.append(("Between coders (%)", [_between(row) for row in rows], 0.09))
+    return found
+
+
+def _interval(row: Mapping[str, Any], digits: int) -> str:
+    return results.interval(row["rank_biserial_low"], row["rank_biserial_high"], digits)
+
+
+def _between(row: Mapping[str, Any]) -> str:
+    """Return the share due to the choice of coder; no other source than pooled can have one."""
+    return results.percent(row["between_coder_share"]) if row["source"] == "pooled" else ""
+
+
+def _has_odds(rows: Sequence[Mapping[str, Any]]) -> bool:
+    return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
+
+
+def _notes(
+    rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, cluster_name: str
+) -> list[str]:
+    resampled = [row for row in rows if row["source"] != "pooled"]
+    seed = results.seed(rows, frame_name="links")
+    found = [_terms(sources)]
+    found += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
+    if _has_odds(rows):
+        found.append(
+            "Odds ratio = odds of a higher rating with the code over those without it, raters being equal: "
+            f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
+        )
+    found.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
+    if "pooled" in sources:
+        found.append(_pooled_note(interval))
+    found += reason_notes(rows, _RANKS)
+    if _has_odds(rows):
+        lacking = [row for row in rows if pd.isna(row["odds_ratio"])]
+        found += reason_notes(lacking, ["odds_ratio"], column="odds_ratio_reason", of="for the odds ratio")
+    return found + caution_notes(rows)
+
+
+def _terms(sources: Sequence[str]) -> str:
+    whose = "; ".join(_SOURCES.get(source, f"coder {source}") for source in sources)
+    return (
+        f"Whose decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
+        "with the code minus without. Rank-biserial r = probability that a text with the code is rated "
+        "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
+        "the code."
+    )
+
+
+def _pooled_note(interval: str) -> str:
+    return (
+        f"Pooled: the coders' own estimates combined on Fisher's z and on the log odds ratio; the {interval} "
+        "holds the differences between coders too, and Between coders is their part of the variance of r. "
+        "n with = texts to which any coder applied the code."
+    )
