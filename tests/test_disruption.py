@@ -115,11 +115,16 @@ def test_selection_alone_fools_the_plain_contrast_and_not_the_one_within() -> No
     plain, within = [], []
     for _ in range(30):
         found = disruption(conversations(rng), n_boot=100)
-        plain.append(found.loc["later_turns", "p"] < 0.05)
+        plain.append(found.loc["later_turns", "difference_high"] < 0)
         row = found.loc["within_document"]
         within.append((row["mean_difference"], row["p"] < 0.05, row["d_low"] <= 0 <= row["d_high"]))
     difference, rejected, covered = np.mean(within, axis=0)
     assert np.mean(plain) > 0.9
+    # So it has no p, and says what it is; the contrast within conversations has one, and no caution.
+    assert found["p"].isna().to_dict() == {
+        "later_turns": True, "later_turns_adjusted": False, "within_document": False,
+    }  # fmt: skip
+    assert found["caution"].fillna("").tolist() == ["selection", "selection", ""]
     assert abs(difference) < 0.06
     assert rejected < 0.2
     assert covered > 0.8

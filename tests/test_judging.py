@@ -40,7 +40,8 @@ def test_a_conversation_is_a_json_list_in_order_without_errors() -> None:
             "MessageId": [10, 9, 9, 1],  # 10 comes after 9, and an error may share a number
         }
     )
-    prompts = ratings.judge_prompts(frame, document="TaskId", position="MessageId")
+    prompts = ratings.judge_prompts(frame)
+    assert prompts == ratings.judge_prompts(frame, document="TaskId", position="MessageId")
     assert list(prompts) == ["7", "8"]
     system, said = prompts["7"]
     assert system == {"role": "system", "content": ratings.INSTRUCTIONS}
@@ -165,7 +166,7 @@ def test_the_judge_asks_for_consent_before_anything_is_sent() -> None:
             ratings.judge(study(), chat=chat)
         consent = chat.estimate(ratings.judge_prompts(study()).values()).consent
         assert server.requests == []
-        few = models.chat(base_url=server.base_url, model="m-1", consent=consent.replace("6", "5"))
+        few = models.chat(base_url=server.base_url, model="m-1", consent=consent.replace("most 6", "most 5"))
         with pytest.raises(QualError, match="found one for 5 texts, where 6 are to be sent"):
             ratings.judge(study(), chat=few)
         assert server.requests == []

@@ -324,7 +324,7 @@ def test_participants_widen_the_interval_on_real_ratings() -> None:
     [
         (
             {"empathy": ["good", "poor", 3.0]},
-            r"numbers in rating column 'empathy'.*2 rows \(units 'u0000', 'u0001'\)",
+            r"numbers in column 'empathy'.*2 rows \(units 'u0000', 'u0001'\)",
         ),
         ({"empathy": ["4", "5", "3"]}, "3 rows"),
         ({"empathy": [True, False, True]}, "3 rows"),

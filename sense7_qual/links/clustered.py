@@ -6,7 +6,6 @@ as a function of those sums; its interval and its standard error come from here.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,19 +18,16 @@ from sense7_qual.errors import TableError, first_three
 from sense7_qual.links.ranks import cluster_weights, jackknife_error, percentile_interval, t_test
 from sense7_qual.links.screening import by_source, chosen_sources
 from sense7_qual.resampling import check_resampling
-from sense7_qual.tables import DECISIONS, Contract, require_column
+from sense7_qual.tables import DECISIONS
 
 __all__ = [
     "Resampling",
-    "checked_units",
     "cluster_sums",
     "decided_by",
     "interval",
     "jackknife_interval",
     "jackknife_p",
     "left_out",
-    "numbered",
-    "numbers_of",
     "resampled",
     "settings",
 ]
@@ -40,7 +36,6 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Statistic = Callable[[Any], Any]
 
-_UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": "id"})
 _CELLS: Final = 4_000_000
 
 
@@ -57,41 +52,6 @@ def settings(function: str, *, n_boot: int, confidence_level: float, seed: int) 
     """Return the settings of a resampling, or refuse them in the name of `function`."""
     check_resampling(function, n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     return Resampling(n_boot=int(n_boot), confidence_level=float(confidence_level), seed=int(seed))
-
-
-def checked_units(units: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Return the units with their ids typed, or say which column is missing."""
-    units = _UNIT_IDS.check(units)
-    for column in columns:
-        require_column(units, column, frame_name="units")
-    return units
-
-
-def numbered(units: pd.DataFrame, column: str) -> Integers:
-    """Return the labels of a column as numbers 0, 1 …; a missing label is refused."""
-    unlabelled = units.loc[units[column].isna(), "unit_id"]
-    if len(unlabelled):
-        raise TableError(
-            f"units: expected a label in column {column!r} for every rated unit – found none for "
-            f"{first_three(unlabelled)} – fill it in."
-        )
-    number, _ = pd.factorize(units[column].astype("string"), sort=True)
-    return np.asarray(number, dtype=np.int64)
-
-
-def numbers_of(units: pd.DataFrame, column: str) -> Floats:
-    """Return a column as floats, NaN where missing; words, and numbers written as text, are refused."""
-    values = units[column].astype(object)
-    is_number = values.map(lambda value: isinstance(value, numbers.Real) and not isinstance(value, bool))
-    found = values.where(is_number, np.nan).to_numpy(dtype=np.float64)
-    bad = values.notna().to_numpy() & ~np.isfinite(found)
-    if bad.any():
-        raise TableError(
-            f"units: expected finite numbers in column {column!r} – found something else in {int(bad.sum())} "
-            f"rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert them to numbers, missing where "
-            "there is none."
-        )
-    return np.asarray(found)
 
 
 def cluster_sums(terms: Floats, cluster: Integers) -> Floats:

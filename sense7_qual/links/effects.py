@@ -37,6 +37,7 @@ def code_to_rating(
     rating: str,
     cluster: str,
     sources: Sequence[str] | None = None,
+    nested: str | None = None,
     odds_ratios: bool = True,
     sensitivity: bool = False,
     pooling: Pooling = "rubin",
@@ -61,6 +62,9 @@ def code_to_rating(
         Coders, "majority" (more than half of the coders who decided on the unit; ties are missing),
         "consensus" (where `decisions` hold it) or "pooled" (each coder's own analysis, the estimates
         combined). By default all of them; majority and pooled from two coders on.
+    nested : str, optional
+        The column of the conversation, where participants have several: the mixed models then have a random
+        intercept for it as well. All other intervals allow for conversations in any case.
     odds_ratios : bool
         Whether to fit the mixed models; without them the table takes a tenth of the time.
     sensitivity : bool
@@ -120,7 +124,8 @@ def code_to_rating(
           `no_variation_between_clusters` (leaving out any cluster leaves the effect as it is: no interval and
           no p); `fewer_than_two_coders` (pooled: fewer than two coders have an effect and an interval)
         - odds_ratio_reason: the same for the odds ratio; also `separation` (it would be infinite or 0),
-          `no_variation_within_clusters` (of the rating), `not_converged`
+          `no_variation_within_clusters` (of the rating), `levels_not_separable` (`nested` has one
+          conversation a participant, or one unit a conversation), `not_converged`
 
     Raises
     ------
@@ -187,7 +192,7 @@ def code_to_rating(
     chosen = screening.chosen_sources(decisions, sources)
     weights = functools.cache(functools.partial(ranks.cluster_weights, n_boot=n_boot, seed=seed))
     how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
-    study = _Study(decisions, screening.rated_units(decisions, units, rating, cluster))
+    study = _Study(decisions, screening.rated_units(decisions, units, rating, cluster, nested))
     coders = screening.coders_of(decisions) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
     found = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
@@ -208,7 +213,7 @@ class _How:
 
 @dataclass(frozen=True, slots=True)
 class _Study:
-    """The decisions, and the decided units that have a rating (unit_id, rating, cluster)."""
+    """The decisions, and the decided units that have a rating (unit_id, rating, cluster, perhaps nested)."""
 
     decisions: pd.DataFrame
     rated: pd.DataFrame
@@ -236,7 +241,7 @@ def _analyses(study: _Study, sources: list[str], how: _How) -> dict[tuple[str, s
 
 
 def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
-    """Analyse one code and source from its rated units: applied, rating, cluster."""
+    """Analyse one code and source from its rated units: applied, rating, cluster, and perhaps nested."""
     applied = decided["applied"].to_numpy(dtype=np.bool_)
     ratings = decided["rating"].to_numpy(dtype=np.float64)
     cluster = decided["cluster"].to_numpy(dtype=np.int64)
@@ -252,7 +257,8 @@ def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
     if reason is None:
         rank = RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
         row |= _inferred(counts, rank, how)
-    odds = _odds(applied, ratings, cluster, counts, reason, how)
+    nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
+    odds = _odds(applied, ratings, cluster, nested, counts, reason, how)
     for name, found in odds.items():
         row |= columns_of(name, found.alone(), how.confidence_level)
     whole = odds.get("odds_ratio", LogOdds(reason=reason if how.odds_ratios else None))
@@ -298,6 +304,7 @@ def _odds(
     applied: ranks.Truths,
     ratings: npt.NDArray[np.float64],
     cluster: npt.NDArray[np.int64],
+    nested: npt.NDArray[np.int64] | None,
     counts: ranks.Counts,
     reason: str | None,
     how: _How,
@@ -307,7 +314,7 @@ def _odds(
         return {}
     fewest, found = counts.fewest_clusters, {}
     if how.odds_ratios:
-        found = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies)
+        found = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
     if how.sensitivity:
         found["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
     return found

@@ -32,13 +32,17 @@ class CumulativeModel:
     thresholds : Series
         By pair of neighbouring levels ("1|2"), rising.
     covariance : DataFrame
-        Of thresholds, coefficients and, where it was estimated above 0, cluster_sd.
+        Of thresholds, coefficients and, where they were estimated above 0, cluster_sd and nested_sd.
     cluster_variance, cluster_sd : float
         Variance, and standard deviation, of the clusters' random intercepts; NaN in a model without them.
+    nested_variance, nested_sd : float
+        The same of the conversations' within clusters; NaN in a model without them.
     log_likelihood : float
         NaN where the model has none (estimating equations).
     n, n_missing, n_clusters : int
         Complete rows, rows left out because a value is missing, and clusters of the complete rows.
+    n_nested : int or None
+        Conversations of the complete rows; None where none were given.
     degrees_of_freedom : float
         Of Student's t: the number of clusters less one.
     converged : bool
@@ -51,11 +55,16 @@ class CumulativeModel:
         Why there are no estimates: `no_complete_rows`, `constant_rating`, `one_cluster`,
         `collinear_predictors` (see `dependent`), `separation` (an estimate would be infinite: the predictors,
         or predictors and clusters, tell some levels apart perfectly, or all but), `not_converged`,
-        `no_variation_within_clusters` (every cluster has one level alone: its variance would be infinite).
+        `no_variation_within_clusters` (every cluster, or every conversation, has one level alone: its
+        variance would be infinite), `levels_not_separable` (each cluster has one conversation, or each
+        conversation one row).
     cautions : tuple of str
         What to know of estimates that there are: `few_clusters` (fewer than 10), `clusters_of_one` (no
         cluster has two rows: no random intercept is estimated), `zero_variance` (see `boundary`),
-        `coarse_quadrature` (with many more nodes an estimate would move by more than a tenth of its standard
+        `zero_nested_variance` (conversations of a cluster differ no more than chance makes them),
+        `laplace_approximation` (of the model with conversations: its variances come out somewhat small where
+        conversations have few rows), `coarse_quadrature` (with many more nodes an estimate would move by more
+        than a tenth of its standard
         error: take more).
     dependent : tuple of str
         Predictors that are constant, or linear combinations of those before them.
@@ -72,10 +81,13 @@ class CumulativeModel:
     covariance: pd.DataFrame
     cluster_variance: float
     cluster_sd: float
+    nested_variance: float
+    nested_sd: float
     log_likelihood: float
     n: int
     n_missing: int
     n_clusters: int
+    n_nested: int | None
     degrees_of_freedom: float
     converged: bool
     gradient_norm: float
@@ -153,13 +165,14 @@ class CumulativeModel:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What a search found, in the predictors' own units: thresholds, coefficients, and perhaps the sd."""
+    """What a search found, in the predictors' own units: thresholds, coefficients, and the `sds` named."""
 
     values: Floats
     covariance: Floats
     log_likelihood: float
     gradient_norm: float
     cautions: tuple[str, ...] = ()
+    sds: tuple[str, ...] = ()
 
 
 def fitted(
@@ -169,17 +182,20 @@ def fitted(
     from scipy import special
 
     names, n_thresholds, q = _pairs(rows), len(rows.labels) - 1, len(rows.names)
-    sd = found.values[n_thresholds + q :]
+    sds = dict(zip(found.sds, found.values[n_thresholds + q :].tolist(), strict=True))
     estimates = found.values[n_thresholds : n_thresholds + q]
     errors = np.sqrt(np.diag(found.covariance))[n_thresholds : n_thresholds + q]
     degrees = float(len(rows.sizes) - 1)
-    labels = [*names, *rows.names, *["cluster_sd"] * len(sd)]
+    labels = [*names, *rows.names, *found.sds]
     index = pd.Index(rows.names, name="predictor", dtype=object)
-    deviation = float(sd.sum()) if random else np.nan
+    deviation = sds.get("cluster_sd", 0.0) if random else np.nan
+    inner = sds.get("nested_sd", 0.0) if rows.nested is not None else np.nan
     cautions = {
         "few_clusters": len(rows.sizes) < _FEW_CLUSTERS,
         "clusters_of_one": rows.sizes.max() == 1,
         "zero_variance": deviation == 0,
+        "zero_nested_variance": inner == 0,
+        "laplace_approximation": inner > 0,
     }
     return dataclasses.replace(
         unfitted(rows, None, link=link, quadrature=quadrature),
@@ -190,6 +206,8 @@ def fitted(
         covariance=pd.DataFrame(found.covariance, index=labels, columns=labels),
         cluster_variance=deviation**2,
         cluster_sd=deviation,
+        nested_variance=inner**2,
+        nested_sd=inner,
         log_likelihood=found.log_likelihood,
         degrees_of_freedom=degrees,
         converged=True,
@@ -211,10 +229,13 @@ def unfitted(rows: Observed, reason: str | None, *, link: str, quadrature: int |
         covariance=pd.DataFrame(np.nan, index=labels, columns=labels),
         cluster_variance=np.nan,
         cluster_sd=np.nan,
+        nested_variance=np.nan,
+        nested_sd=np.nan,
         log_likelihood=np.nan,
         n=rows.n,
         n_missing=rows.n_missing,
         n_clusters=len(rows.sizes),
+        n_nested=None if rows.nested is None else len(np.unique(rows.nested)),
         degrees_of_freedom=np.nan,
         converged=False,
         gradient_norm=np.nan,

@@ -11,14 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.errors import QualError, TableError, first_three
-from sense7_qual.links.clustered import (
-    checked_units,
-    cluster_sums,
-    jackknife_interval,
-    left_out,
-    numbered,
-    numbers_of,
-)
+from sense7_qual.links.clustered import cluster_sums, jackknife_interval, left_out
+from sense7_qual.links.screening import checked_units, numbered, numbers_of
 from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
 
 __all__ = ["dimension_correlations", "internal_consistency"]

@@ -10,9 +10,10 @@ from typing import Final
 import numpy as np
 
 from sense7_qual.links.cumulative import Floats, Link
+from sense7_qual.links.nested import Nested, integrate_nested
 from sense7_qual.links.quadrature import Integral, Parameters, Patterns, integrate
 
-__all__ = ["Maximum", "fixed_maximum", "mixed_maximum"]
+__all__ = ["Maximum", "fixed_maximum", "mixed_maximum", "nested_maximum"]
 
 # The gradient is differentiated by one-sided steps: it is exact to about 1e-12, predictors are in standard
 # deviations, so this step leaves the Hessian six digits.
@@ -35,7 +36,7 @@ class Maximum:
     at : Parameters
     log_likelihood : float
     hessian : array (parameters, parameters)
-        Of the log-likelihood by thresholds, coefficients and, in a mixed model, the sd.
+        Of the log-likelihood by thresholds, coefficients and, in a mixed model, the sd or both of them.
     gradient_norm : float
         The largest absolute element of the gradient.
     converged : bool
@@ -57,23 +58,28 @@ def fixed_maximum(patterns: Patterns, link: Link) -> Maximum:
     below = np.cumsum(counts)[:-1] / counts.sum()
     thresholds = special.logit(below) if link == "logit" else special.ndtri(below)
     start = Parameters(thresholds, np.zeros(patterns.predictors.shape[1]), 0.0)
-    return _Search(patterns, link, 1, mixed=False).from_(start)
+    return _Search(patterns, link, 1, n_sds=0).from_(start)
 
 
 def mixed_maximum(patterns: Patterns, link: Link, quadrature: int, fixed: Maximum) -> Maximum:
     """Fit the model with random intercepts: by Laplace's approximation, and on from there by quadrature."""
     start = dataclasses.replace(fixed.at, sd=1.0 if link == "logit" else 0.6)
-    found = _Search(patterns, link, 1, mixed=True).from_(start)
+    found = _Search(patterns, link, 1, n_sds=1).from_(start)
     if quadrature == 1 or not found.converged:
         return found
-    return _Search(patterns, link, quadrature, mixed=True).from_(found.at)
+    return _Search(patterns, link, quadrature, n_sds=1).from_(found.at)
+
+
+def nested_maximum(nested: Nested, link: Link, start: Parameters) -> Maximum:
+    """Fit the model with random intercepts of participants and of their conversations, by Laplace."""
+    return _NestedSearch(nested, link).from_(start)
 
 
 class _Search:
     """A search of one likelihood; it remembers the last modes, from which the next are found soon."""
 
-    def __init__(self, patterns: Patterns, link: Link, quadrature: int, *, mixed: bool) -> None:
-        self.patterns, self.link, self.quadrature, self.mixed = patterns, link, quadrature, mixed
+    def __init__(self, patterns: Patterns, link: Link, quadrature: int, *, n_sds: int) -> None:
+        self.patterns, self.link, self.quadrature, self.n_sds = patterns, link, quadrature, n_sds
         self.n_thresholds = patterns.n_levels - 1
         self.modes: Floats | None = None
 
@@ -81,7 +87,8 @@ class _Search:
         """Climb by BFGS, its metric being Laplace's Hessian at the start, and end by Newton's method."""
         from scipy import optimize
 
-        natural = np.concatenate([start.thresholds, start.coefficients, [start.sd] * self.mixed])
+        sds = [start.sd, start.inner_sd][: self.n_sds]
+        natural = np.concatenate([start.thresholds, start.coefficients, sds])
         inner = _inner(natural, self.n_thresholds)
         metric = _differentiated(lambda at: self._negative(at, 1)[1], inner)
         found = optimize.minimize(
@@ -93,8 +100,8 @@ class _Search:
             options={"hess_inv0": _inverted(metric), "gtol": _NEAR, "maxiter": 500},
         )
         natural, _ = _natural(found.x, self.n_thresholds)
-        if self.mixed:
-            natural[-1] = abs(natural[-1])  # the likelihood is the same on both sides of 0
+        tail = slice(len(natural) - self.n_sds, None)
+        natural[tail] = np.abs(natural[tail])  # the likelihood is the same on both sides of 0
         return self._ended(natural)
 
     def _ended(self, natural: Floats) -> Maximum:
@@ -123,10 +130,10 @@ class _Search:
         return natural, slope
 
     def _parameters(self, natural: Floats) -> Parameters:
-        coefficients = natural[self.n_thresholds : len(natural) - self.mixed]
-        return Parameters(
-            natural[: self.n_thresholds], coefficients, float(natural[-1]) if self.mixed else 0.0
+        coefficients, sds = np.split(
+            natural[self.n_thresholds :], [len(natural) - self.n_thresholds - self.n_sds]
         )
+        return Parameters(natural[: self.n_thresholds], coefficients, *(sds.tolist() or [0.0]))
 
     def _integral(self, natural: Floats, quadrature: int) -> Integral:
         found = integrate(
@@ -146,6 +153,20 @@ class _Search:
         natural, slope = _natural(inner, self.n_thresholds)
         found = self._integral(natural, quadrature)
         return -found.log_likelihood, -slope.T @ found.gradient[: len(natural)]
+
+
+class _NestedSearch(_Search):
+    """A search of the likelihood with two random intercepts."""
+
+    def __init__(self, nested: Nested, link: Link) -> None:
+        super().__init__(nested.patterns, link, 1, n_sds=2)
+        self.nested = nested
+
+    def _integral(self, natural: Floats, quadrature: int) -> Integral:
+        at = self._parameters(natural)
+        found = integrate_nested(self.nested, at, link=self.link, modes=self.modes)
+        self.modes = found.modes
+        return found
 
 
 def _natural(inner: Floats, n_thresholds: int) -> tuple[Floats, Floats]:

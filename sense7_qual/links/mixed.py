@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -10,10 +11,11 @@ import pandas as pd
 from sense7_qual.errors import QualError
 from sense7_qual.links.cumulative import Floats, Link
 from sense7_qual.links.fitted import CumulativeModel, Estimates, fitted, unfitted
-from sense7_qual.links.maximum import Maximum, fixed_maximum, mixed_maximum
-from sense7_qual.links.observed import Observed, observed
+from sense7_qual.links.maximum import Maximum, fixed_maximum, mixed_maximum, nested_maximum
+from sense7_qual.links.nested import Nested
+from sense7_qual.links.observed import Integers, Observed, observed
 from sense7_qual.links.quadrature import Parameters, Patterns, integrate, patterns_of
-from sense7_qual.links.separation import constant_within, reason_before, runs_away, separated
+from sense7_qual.links.separation import reason_before, reason_within, runs_away, separated
 
 __all__ = ["cumulative_mixed"]
 
@@ -26,12 +28,13 @@ def cumulative_mixed(
     predictors: pd.DataFrame | pd.Series,
     *,
     cluster: pd.Series,
+    nested: pd.Series | None = None,
     quadrature: int = 10,
     link: Link = "logit",
 ) -> CumulativeModel:
     """Fit a cumulative-link mixed model: ordinal ratings with a normal random intercept per cluster.
 
-    P(rating ≤ j) = F(threshold j − predictors · coefficients − u), u ~ normal(0, cluster_variance): the
+    P(rating ≤ j) = F(threshold j − predictors · coefficients − u − v), u ~ normal(0, cluster_variance): the
     proportional-odds model (logit) or the ordinal probit model, with participants who rate higher or lower
     throughout. An odds ratio is that of a given participant's ratings with and without the predictor.
 
@@ -44,6 +47,10 @@ def cumulative_mixed(
         constant: the thresholds are the intercepts.
     cluster : Series
         The participant of each row.
+    nested : Series, optional
+        The conversation of each row, where participants have several: adds a normal random intercept v for
+        each. Conversations are told apart within their participant, so that numbering them anew for each
+        is no fault. The likelihood is then Laplace's approximation, whatever `quadrature` is.
     quadrature : int
         Nodes of the adaptive Gauss–Hermite quadrature, 1 to 100; 1 is Laplace's approximation.
     link : {"logit", "probit"}
@@ -91,8 +98,8 @@ def cumulative_mixed(
     (12, 4, ('few_clusters', 'zero_variance'))
     """
     _check_settings(quadrature, link)
-    rows = observed("cumulative_mixed", rating, predictors, cluster)
-    reason = reason_before(rows) or ("no_variation_within_clusters" if constant_within(rows) else None)
+    rows = observed("cumulative_mixed", rating, predictors, cluster, nested)
+    reason = reason_before(rows) or reason_within(rows)
     if reason is not None:
         return unfitted(rows, reason, link=link, quadrature=quadrature)
     patterns = patterns_of(rows.level, rows.scaled, rows.cluster)
@@ -100,29 +107,58 @@ def cumulative_mixed(
     if runs_away(fixed, link) and separated(rows):
         return unfitted(rows, "separation", link=link, quadrature=quadrature)
     random = bool(rows.sizes.max() > 1)
-    found = mixed_maximum(patterns, link, quadrature, fixed) if random else fixed
-    if found.at.sd < _NO_SD or found.log_likelihood < fixed.log_likelihood:
-        found = fixed
+    found = _highest(rows, patterns, fixed, link, quadrature) if random else fixed
     if not found.converged or runs_away(found, link):
         reason = "separation" if runs_away(found, link) else "not_converged"
         return unfitted(rows, reason, link=link, quadrature=quadrature)
     estimates = _estimates(rows, patterns, found, link, quadrature)
-    return fitted(rows, estimates, link=link, quadrature=quadrature if random else None, random=random)
+    nodes = 1 if found.at.inner_sd > 0 else quadrature
+    return fitted(rows, estimates, link=link, quadrature=nodes if random else None, random=random)
+
+
+def _highest(rows: Observed, patterns: Patterns, fixed: Maximum, link: Link, quadrature: int) -> Maximum:
+    """Return the maximum of the model with random intercepts; of a smaller one where a variance is 0."""
+    if rows.nested is not None:
+        found = _with_conversations(rows, rows.nested, patterns, fixed, link)
+        if found is not None:
+            return found
+    found = mixed_maximum(patterns, link, quadrature, fixed)
+    return fixed if found.at.sd < _NO_SD or found.log_likelihood < fixed.log_likelihood else found
+
+
+def _with_conversations(
+    rows: Observed, document: Integers, patterns: Patterns, fixed: Maximum, link: Link
+) -> Maximum | None:
+    """Return the maximum with a second random intercept, or None where its variance is estimated as 0."""
+    by_document = patterns_of(rows.level, rows.scaled, document)
+    plain = mixed_maximum(patterns, link, 1, fixed)
+    alone = mixed_maximum(by_document, link, 1, fixed)
+    owner = rows.cluster[np.unique(document, return_index=True)[1]]
+    start = replace(plain.at, sd=max(plain.at.sd, 0.3) * 0.8, inner_sd=max(alone.at.sd, 0.3) * 0.5)
+    found = nested_maximum(Nested(by_document, owner), link, start)
+    if found.at.inner_sd < _NO_SD:
+        return None
+    if found.at.sd >= _NO_SD:
+        return found
+    # Participants do not differ beyond their conversations: the conversations' intercept alone is left.
+    return replace(alone, at=replace(alone.at, sd=0.0, inner_sd=alone.at.sd))
 
 
 def _estimates(rows: Observed, patterns: Patterns, found: Maximum, link: Link, quadrature: int) -> Estimates:
     """Return the estimates in the predictors' own units."""
-    mixed = found.at.sd > 0
-    back = rows.unscaling(extra=int(mixed))
+    named = {"cluster_sd": found.at.sd, "nested_sd": found.at.inner_sd}
+    sds = {name: sd for name, sd in named.items() if sd > 0}
+    back = rows.unscaling(extra=len(sds))
     covariance: Floats = np.linalg.inv(-found.hessian).astype(np.float64)
-    values = np.concatenate([found.at.thresholds, found.at.coefficients, [found.at.sd] * mixed])
-    coarse = mixed and _coarse(patterns, found.at, covariance, link, quadrature)
+    values = np.concatenate([found.at.thresholds, found.at.coefficients, list(sds.values())])
+    coarse = set(sds) == {"cluster_sd"} and _coarse(patterns, found.at, covariance, link, quadrature)
     return Estimates(
         back @ values,
         back @ covariance @ back.T,
         found.log_likelihood,
         found.gradient_norm,
         ("coarse_quadrature",) * coarse,
+        tuple(sds),
     )
 
 

@@ -34,6 +34,8 @@ class Observed:
         0 … n_clusters − 1.
     n_missing : int
         Rows left out because a value is missing.
+    nested : array (n,) or None
+        0 … n_nested − 1, in the order of the clusters in which they are nested.
     """
 
     level: Integers
@@ -42,6 +44,7 @@ class Observed:
     names: tuple[str, ...]
     cluster: Integers
     n_missing: int
+    nested: Integers | None = None
 
     @property
     def n(self) -> int:
@@ -95,20 +98,30 @@ class Observed:
 
 
 def observed(
-    function: str, rating: pd.Series, predictors: pd.DataFrame | pd.Series, cluster: pd.Series
+    function: str,
+    rating: pd.Series,
+    predictors: pd.DataFrame | pd.Series,
+    cluster: pd.Series,
+    nested: pd.Series | None = None,
 ) -> Observed:
-    """Return the complete rows of three columns or frames that run alike, row by row."""
+    """Return the complete rows of columns or frames that run alike, row by row."""
     frame = _frame(function, predictors)
-    _check_rows(function, rating, frame, cluster)
+    inner = cluster if nested is None else nested
+    _check_rows(function, rating, frame, cluster, inner)
     values, names_of_levels = levels_of(function, pd.Series(rating))
     x = np.column_stack(
         [_numbers(f"{function}: predictor {name!r}", frame.iloc[:, i]) for i, name in enumerate(frame)]
         or [np.empty((len(frame), 0))]
     )
-    label = pd.Series(cluster).astype(object)
-    complete = ~np.isnan(values) & ~np.isnan(x).any(axis=1) & label.notna().to_numpy(dtype=np.bool_)
+    label, inner_label = (
+        pd.Series(column).astype(object).reset_index(drop=True) for column in (cluster, inner)
+    )
+    labelled = (label.notna() & inner_label.notna()).to_numpy(dtype=np.bool_)
+    complete = ~np.isnan(values) & ~np.isnan(x).any(axis=1) & labelled
     kept, level = np.unique(values[complete], return_inverse=True)
     number, _ = pd.factorize(label[complete].astype(str), sort=True)
+    within = pd.DataFrame({"cluster": number, "nested": inner_label[complete].astype(str).to_numpy()})
+    inner_number = within.groupby(["cluster", "nested"]).ngroup().to_numpy().astype(np.int64)
     return Observed(
         level=level.astype(np.int64),
         labels=tuple(names_of_levels[value] for value in kept),
@@ -116,6 +129,7 @@ def observed(
         names=tuple(str(name) for name in frame.columns),
         cluster=number.astype(np.int64),
         n_missing=int((~complete).sum()),
+        nested=None if nested is None else inner_number,
     )
 
 
@@ -151,16 +165,23 @@ def _frame(function: str, predictors: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return predictors
 
 
-def _check_rows(function: str, rating: pd.Series, frame: pd.DataFrame, cluster: pd.Series) -> None:
+def _check_rows(
+    function: str, rating: pd.Series, frame: pd.DataFrame, cluster: pd.Series, nested: pd.Series
+) -> None:
     """Refuse columns of different lengths, and pandas columns whose rows are named differently."""
-    lengths = {"rating": len(rating), "predictors": len(frame), "cluster": len(cluster)}
+    lengths = {
+        "rating": len(rating),
+        "predictors": len(frame),
+        "cluster": len(cluster),
+        "nested": len(nested),
+    }
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise TableError(
             f"{function}: expected as many ratings as rows of predictors and clusters – found {found} – take "
             "all of them from one frame."
         )
-    others = [column.index for column in (rating, cluster) if isinstance(column, pd.Series)]
+    others = [column.index for column in (rating, cluster, nested) if isinstance(column, pd.Series)]
     if any(not frame.index.equals(index) for index in others):
         raise TableError(
             f"{function}: expected rating, predictors and cluster with the same index, row by row – found "

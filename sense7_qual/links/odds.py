@@ -44,7 +44,13 @@ class LogOdds:
 
 
 def log_odds(
-    applied: Truths, ratings: Floats, cluster: Integers, *, fewest: int, varies: str | None
+    applied: Truths,
+    ratings: Floats,
+    cluster: Integers,
+    *,
+    fewest: int,
+    varies: str | None,
+    nested: Integers | None = None,
 ) -> dict[str, LogOdds]:
     """Return the log odds ratio of the code, and of its parts within and between clusters, by mixed models.
 
@@ -52,12 +58,12 @@ def log_odds(
     code less that share. A part exists only where the code varies in that way.
     """
     levels = few_levels(ratings)
-    whole = _fitted(levels, pd.DataFrame({"code": applied.astype(np.float64)}), cluster)
+    whole = _fitted(levels, pd.DataFrame({"code": applied.astype(np.float64)}), cluster, nested)
     found = {"odds_ratio": _estimate(whole, "code", fewest)}
     if varies == "both":
         code = pd.Series(applied.astype(np.float64))
         share = code.groupby(cluster).transform("mean")
-        parts = _fitted(levels, pd.DataFrame({"within": code - share, "between": share}), cluster)
+        parts = _fitted(levels, pd.DataFrame({"within": code - share, "between": share}), cluster, nested)
         found["within_odds_ratio"] = _estimate(parts, "within", fewest)
         found["between_odds_ratio"] = _estimate(parts, "between", fewest)
     elif varies is not None:
@@ -92,8 +98,11 @@ def columns_of(name: str, found: Pooled, confidence_level: float) -> dict[str, f
     return {name: ratio, f"{name}_low": low, f"{name}_high": high, f"{name}_p": found.p}
 
 
-def _fitted(ratings: Floats, predictors: pd.DataFrame, cluster: Integers) -> CumulativeModel:
-    return cumulative_mixed(pd.Series(ratings), predictors, cluster=pd.Series(cluster))
+def _fitted(
+    ratings: Floats, predictors: pd.DataFrame, cluster: Integers, nested: Integers | None
+) -> CumulativeModel:
+    within = None if nested is None else pd.Series(nested)
+    return cumulative_mixed(pd.Series(ratings), predictors, cluster=pd.Series(cluster), nested=within)
 
 
 def _estimate(model: CumulativeModel, name: str, fewest: int) -> LogOdds:

@@ -24,7 +24,7 @@ from sense7_qual.links.cumulative import (
     slopes,
 )
 
-__all__ = ["Integral", "Parameters", "Patterns", "integrate", "patterns_of"]
+__all__ = ["Integral", "Parameters", "Patterns", "bounds", "gathered", "integrate", "patterns_of"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -68,11 +68,15 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Thresholds (rising), coefficients, and the standard deviation of the clusters' intercepts."""
+    """Thresholds (rising), coefficients, and the standard deviations of the random intercepts.
+
+    `sd` is that of the clusters', `inner_sd` that of what is nested in them.
+    """
 
     thresholds: Floats
     coefficients: Floats
     sd: float
+    inner_sd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ def integrate(
     patterns: Patterns, at: Parameters, *, quadrature: int, link: Link, modes: Floats | None = None
 ) -> Integral:
     """Return the log-likelihood and its gradient; `modes` is a guess, the last ones for example."""
-    upper, lower = _bounds(patterns, at)
+    upper, lower = bounds(patterns, at)
     mode, scale, there = _modes(patterns, upper, lower, at.sd, link, modes)
     node, weight = _rule(quadrature)
     u = mode[:, None] + scale[:, None] * node
@@ -125,11 +129,11 @@ def integrate(
     weighed = (p * by_upper).sum(axis=1), (p * by_lower).sum(axis=1)
     by_sd = (patterns.count * (p * slope * u[patterns.cluster]).sum(axis=1)).sum()
     moved = _of_moving_nodes(patterns, there, at.sd, mode, scale, shift, spread)
-    gradient = _gathered(patterns, weighed[0] + moved[0], weighed[1] + moved[1], by_sd + moved[2])
+    gradient = gathered(patterns, weighed[0] + moved[0], weighed[1] + moved[1], by_sd + moved[2])
     return Integral(log_likelihood, gradient, mode)
 
 
-def _bounds(patterns: Patterns, at: Parameters) -> tuple[Floats, Floats]:
+def bounds(patterns: Patterns, at: Parameters) -> tuple[Floats, Floats]:
     """Return both thresholds of each pattern's level, less its fixed part of the linear predictor."""
     ends = np.concatenate([[-BEYOND], at.thresholds, [BEYOND]])
     eta = np.einsum("pq,q->p", patterns.predictors, at.coefficients)
@@ -204,7 +208,7 @@ def _of_moving_nodes(
     return upper, lower, float(by_sd.sum())
 
 
-def _gathered(patterns: Patterns, upper: Floats, lower: Floats, by_sd: float) -> Floats:
+def gathered(patterns: Patterns, upper: Floats, lower: Floats, by_sd: float) -> Floats:
     """Return the gradient from what each row gives its upper and its lower threshold."""
     upper, lower = patterns.count * upper, patterns.count * lower
     thresholds = np.bincount(patterns.level, upper, minlength=patterns.n_levels)[:-1]

@@ -19,9 +19,56 @@ from sense7_qual.codings import majority
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.tables import Contract, require_column
 
-__all__ = ["by_source", "chosen_sources", "coders_of", "known_sources", "rated_units"]
+__all__ = [
+    "by_source",
+    "checked_units",
+    "chosen_sources",
+    "coders_of",
+    "known_sources",
+    "numbered",
+    "numbers_of",
+    "rated_units",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 _UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": "id"})
+
+
+def checked_units(units: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the units with their ids typed, or say which column is missing."""
+    units = _UNIT_IDS.check(units)
+    for column in columns:
+        require_column(units, column, frame_name="units")
+    return units
+
+
+def numbered(units: pd.DataFrame, column: str) -> Integers:
+    """Return the labels of a column as numbers 0, 1 …; a missing label is refused."""
+    unlabelled = units.loc[units[column].isna(), "unit_id"]
+    if len(unlabelled):
+        raise TableError(
+            f"units: expected a label in column {column!r} for every unit that is used – found none for "
+            f"{first_three(unlabelled)} – fill it in."
+        )
+    number, _ = pd.factorize(units[column].astype("string"), sort=True)
+    return np.asarray(number, dtype=np.int64)
+
+
+def numbers_of(units: pd.DataFrame, column: str) -> Floats:
+    """Return a column as floats, NaN where missing; words, and numbers written as text, are refused."""
+    values = units[column].astype(object)
+    is_number = values.map(lambda value: isinstance(value, numbers.Real) and not isinstance(value, bool))
+    found = values.where(is_number, np.nan).to_numpy(dtype=np.float64)
+    bad = values.notna().to_numpy() & ~np.isfinite(found)
+    if bad.any():
+        raise TableError(
+            f"units: expected finite numbers in column {column!r} – found something else in {int(bad.sum())} "
+            f"rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert them to numbers, missing where "
+            "there is none."
+        )
+    return np.asarray(found)
 
 
 def coders_of(decisions: pd.DataFrame) -> list[str]:
@@ -73,19 +120,18 @@ def by_source(decisions: pd.DataFrame, sources: Sequence[str]) -> dict[str, pd.D
     return {name: parts[name][["unit_id", "code", "applied"]] for name in sources if name != "pooled"}
 
 
-def rated_units(decisions: pd.DataFrame, units: pd.DataFrame, rating: str, cluster: str) -> pd.DataFrame:
-    """Return unit_id, rating and cluster (numbered by label) of the decided units that have a rating.
+def rated_units(
+    decisions: pd.DataFrame, units: pd.DataFrame, rating: str, cluster: str, nested: str | None = None
+) -> pd.DataFrame:
+    """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating.
 
     Raises
     ------
     TableError
         A column is missing, the rating holds something other than finite numbers, a unit of `decisions` is
-        not in `units`, or it has no label in `cluster`.
+        not in `units`, or it has no label in `cluster` or `nested`.
     """
-    units = _UNIT_IDS.check(units)
-    for column in (rating, cluster):
-        require_column(units, column, frame_name="units")
-    values = _ratings(units, rating)
+    units = checked_units(units, rating, cluster, *([] if nested is None else [nested]))
     decided = pd.Index(decisions["unit_id"].unique())
     unknown = decided[~decided.isin(units["unit_id"])]
     if len(unknown):
@@ -93,33 +139,10 @@ def rated_units(decisions: pd.DataFrame, units: pd.DataFrame, rating: str, clust
             f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
             "pass the units that the decisions are about."
         )
+    values = numbers_of(units, rating)
     used = units["unit_id"].isin(decided).to_numpy(dtype=np.bool_)
-    units, values = units[used], values[used]
-    unlabelled = units.loc[units[cluster].isna(), "unit_id"]
-    if len(unlabelled):
-        raise TableError(
-            f"units: expected a label in column {cluster!r} for every unit that was decided on – found none "
-            f"for {first_three(unlabelled)} – fill it in."
-        )
-    number, _ = pd.factorize(units[cluster].astype("string"), sort=True)
-    rated = pd.DataFrame({"unit_id": units["unit_id"], "rating": values, "cluster": number})
+    units = units[used]
+    rated = units[["unit_id"]].assign(rating=values[used], cluster=numbered(units, cluster))
+    if nested is not None:
+        rated["nested"] = numbered(units, nested)
     return rated[rated["rating"].notna()]
-
-
-def _ratings(units: pd.DataFrame, rating: str) -> npt.NDArray[np.float64]:
-    """Return the ratings as floats, NaN where missing; words, and numbers written as text, are refused."""
-    column = units[rating].astype(object)
-    is_number = column.map(_is_number).to_numpy(dtype=np.bool_)
-    values = column.where(is_number, np.nan).to_numpy(dtype=np.float64)
-    bad = column.notna().to_numpy() & ~np.isfinite(values)
-    if bad.any():
-        raise TableError(
-            f"units: expected finite numbers in rating column {rating!r} – found something else in "
-            f"{int(bad.sum())} rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert the ratings "
-            "to numbers, missing where there is none."
-        )
-    return np.asarray(values, dtype=np.float64)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

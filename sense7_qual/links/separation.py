@@ -11,7 +11,7 @@ from sense7_qual.links.cumulative import Link
 from sense7_qual.links.maximum import Maximum
 from sense7_qual.links.observed import Observed
 
-__all__ = ["constant_within", "reason_before", "runs_away", "separated"]
+__all__ = ["reason_before", "reason_within", "runs_away", "separated"]
 
 _FLAT: Final = 30.0
 """A standard error (predictors in standard deviations) that only an estimate on its way to infinity has."""
@@ -30,16 +30,21 @@ def reason_before(rows: Observed) -> str | None:
     return "collinear_predictors" if rows.dependent else None
 
 
-def constant_within(rows: Observed) -> bool:
-    """Return whether every cluster has one level alone, and some cluster more than one row."""
-    pairs = pd.DataFrame({"cluster": rows.cluster, "level": rows.level}).drop_duplicates()
-    return len(pairs) == len(rows.sizes) and bool(rows.sizes.max() > 1)
+def reason_within(rows: Observed) -> str | None:
+    """Say why the random intercepts have no finite variance, or cannot be told from what is within them."""
+    inner = rows.cluster if rows.nested is None else rows.nested
+    n_clusters, n_inner = len(rows.sizes), len(np.unique(inner))
+    if rows.nested is not None and not n_clusters < n_inner < rows.n:
+        return "levels_not_separable"
+    # Each has one level alone, and some has more than one row.
+    pairs = pd.DataFrame({"inner": inner, "level": rows.level}).drop_duplicates()
+    return "no_variation_within_clusters" if len(pairs) == n_inner < rows.n else None
 
 
 def runs_away(found: Maximum, link: Link) -> bool:
-    """Return whether the likelihood is all but flat, or the clusters' sd all but infinite."""
+    """Return whether the likelihood is all but flat, or a random intercept's sd all but infinite."""
     flat = np.linalg.eigvalsh(-found.hessian).min() < 1 / _FLAT**2
-    return bool(flat or found.at.sd > _LARGEST_SD[link])
+    return bool(flat or max(found.at.sd, found.at.inner_sd) > _LARGEST_SD[link])
 
 
 def separated(rows: Observed) -> bool:

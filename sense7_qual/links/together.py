@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links.clustered import checked_units, decided_by
+from sense7_qual.links.clustered import decided_by
+from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.fitted import CumulativeModel
 from sense7_qual.links.mixed import cumulative_mixed
 from sense7_qual.links.pairs import by_unit
-from sense7_qual.links.screening import rated_units
+from sense7_qual.links.screening import checked_units, rated_units
 
 __all__ = ["joint"]
 
@@ -29,6 +30,7 @@ def joint(
     cluster: str,
     source: str,
     interaction: str | None = None,
+    nested: str | None = None,
     quadrature: int = 10,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
@@ -50,6 +52,8 @@ def joint(
         A column of conditions (the system, for example). Then each code's odds ratio is also compared between
         conditions, in a model per code: all codes, the conditions, and that code in each condition. A unit
         without a condition is left out there.
+    nested : str, optional
+        The column of the conversation, where participants have several: a random intercept for it as well.
     quadrature : int
         As in `cumulative_mixed`.
     confidence_level : float
@@ -111,7 +115,7 @@ def joint(
     _check_level("joint", confidence_level)
     units = checked_units(units, *([] if interaction is None else [interaction]))
     decided = decided_by(decisions, units, source)
-    study = _studied(*_rows_of(decided, rated_units(decided, units, rating, cluster)))
+    study = _studied(*_rows_of(decided, rated_units(decided, units, rating, cluster, nested)))
     model = _model(study.rows, _independent(study.used), quadrature)
     found = [_main(code, model, study, confidence_level) for code in study.counts]
     table = _adjusted(pd.DataFrame(found, columns=_COLUMNS), f"codes of {source}")
@@ -215,7 +219,10 @@ def _independent(codes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
-    return cumulative_mixed(rows["rating"], predictors, cluster=rows["cluster"], quadrature=quadrature)
+    nested = rows.get("nested")
+    return cumulative_mixed(
+        rows["rating"], predictors, cluster=rows["cluster"], nested=nested, quadrature=quadrature
+    )
 
 
 def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: float) -> dict[str, object]:
@@ -325,14 +332,7 @@ def _joint_p(model: CumulativeModel, levels: list[str]) -> float:
 
 def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
     """Fill in p adjusted over the rows that have one, and name the family."""
-    from statsmodels.stats.multitest import multipletests
-
-    tested = table["p"].notna().to_numpy()
-    if tested.any():
-        p = table.loc[tested, "p"].to_numpy(dtype=np.float64)
-        table.loc[tested, "p_adjusted"] = multipletests(p, method="fdr_bh")[1]
-        table.loc[tested, "p_holm"] = multipletests(p, method="holm")[1]
-    return table.assign(family=family)
+    return with_adjusted(table, "p").assign(family=family)
 
 
 _KINDS: Final = {

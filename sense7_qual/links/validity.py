@@ -12,18 +12,16 @@ import pandas as pd
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.links.clustered import (
     Resampling,
-    checked_units,
     decided_by,
     interval,
     jackknife_p,
     left_out,
-    numbered,
-    numbers_of,
     resampled,
     settings,
 )
 from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.ranks import rank_biserial
+from sense7_qual.links.screening import checked_units, numbered, numbers_of
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = ["by_dimension"]

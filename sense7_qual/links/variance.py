@@ -13,16 +13,14 @@ import pandas as pd
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.links.clustered import (
     Resampling,
-    checked_units,
     cluster_sums,
     interval,
     jackknife_interval,
     left_out,
-    numbered,
-    numbers_of,
     resampled,
     settings,
 )
+from sense7_qual.links.screening import checked_units, numbered, numbers_of
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = ["variance_shares"]

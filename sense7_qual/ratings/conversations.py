@@ -7,10 +7,24 @@ import pandas as pd
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import require_column
 
-__all__ = ["ASSISTANT", "USER", "turns_by_document"]
+__all__ = ["ASSISTANT", "USER", "column_of", "turns_by_document"]
 
 USER, ASSISTANT = "user", "assistant"
 _SKIPPED = "error"
+_IN_THE_WORKBOOK = {"document_id": "TaskId", "position": "MessageId"}
+
+
+def column_of(messages: pd.DataFrame, given: str | None, name: str) -> str:
+    """Return the column that was given; else `name`, or what the sheet Messages of SENSE-7 calls it.
+
+    >>> column_of(pd.DataFrame(columns=["TaskId", "Role"]), None, "document_id")
+    'TaskId'
+    """
+    if given is not None:
+        return given
+    other = _IN_THE_WORKBOOK[name]
+    there = list(messages) if isinstance(messages, pd.DataFrame) else []
+    return other if other in there and name not in there else name
 
 
 def turns_by_document(messages: pd.DataFrame, *, document: str, role: str) -> pd.DataFrame:

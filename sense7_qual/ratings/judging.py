@@ -14,7 +14,7 @@ import pandas as pd
 
 from sense7_qual.columns import canonical
 from sense7_qual.errors import QualError, TableError, first_three
-from sense7_qual.ratings.conversations import turns_by_document
+from sense7_qual.ratings.conversations import column_of, turns_by_document
 from sense7_qual.ratings.evaluation import LEVELS
 from sense7_qual.tables import require_column
 
@@ -50,10 +50,10 @@ def judge(
     messages: pd.DataFrame,
     *,
     chat: Chat,
-    document: str = "document_id",
+    document: str | None = None,
     role: str = "Role",
     content: str = "Content",
-    position: str = "position",
+    position: str | None = None,
     instructions: str = INSTRUCTIONS,
     missing_on: type[Exception] | tuple[type[Exception], ...] = (),
     progress: Progress | bool | None = None,
@@ -70,7 +70,8 @@ def judge(
         before anything is sent.
     document, role, content, position : str
         The columns of the conversation, of whose turn it is (user, assistant, or error: left out), of
-        what was said (missing = nothing), and of the order of the turns.
+        what was said (missing = nothing), and of the order of the turns. By default document_id and
+        position, or TaskId and MessageId where there are none.
     instructions : str
         What the model is told; the shipped wording by default. Results of different wordings are results
         of different instruments: `prompt` tells them apart.
@@ -142,10 +143,10 @@ def judge(
 def judge_prompts(
     messages: pd.DataFrame,
     *,
-    document: str = "document_id",
+    document: str | None = None,
     role: str = "Role",
     content: str = "Content",
-    position: str = "position",
+    position: str | None = None,
     instructions: str = INSTRUCTIONS,
 ) -> dict[str, list[Message]]:
     """Return what `judge` sends for each conversation, to be read or estimated before anything is sent.
@@ -175,6 +176,10 @@ def judge_prompts(
     >>> print(judge_prompts(messages)["t1"][1]["content"])
     [{"role": "user", "content": "I \\"failed\\"."}, {"role": "assistant", "content": "Oh no."}]
     """
+    document, position = (
+        column_of(messages, given, name)
+        for given, name in ((document, "document_id"), (position, "position"))
+    )
     turns = turns_by_document(messages, document=document, role=role)
     for column in (content, position):
         require_column(turns, column, frame_name="messages")
