@@ -61,7 +61,10 @@ def test_the_truth_of_the_sheet_as_it_is_and_of_the_explanations_alone() -> None
     """The loader keeps turns with a comment; their truth is another one, and that is said."""
     book = ROOT / "data" / "sense7_synthetic.xlsx"
     sheet = pd.read_excel(book, sheet_name="Messages")
-    found = ratings.ground_truth(sheet, document="TaskId").set_index("document_id")
+    found = ratings.ground_truth(sheet).set_index("document_id")
+    pd.testing.assert_frame_equal(
+        ratings.ground_truth(sheet, document="TaskId").set_index("document_id"), found
+    )
     words = {"very poor": 1, "poor": 2, "neutral": 3, "good": 4, "very good": 5}
     for task, rows in list(sheet.groupby("TaskId"))[:10]:
         turns = rows[rows["Role"] == "assistant"][SEVEN]

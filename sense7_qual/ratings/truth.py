@@ -4,36 +4,23 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 import pandas as pd
 
 from sense7_qual.columns import ratings_of
 from sense7_qual.errors import TableError
-from sense7_qual.ratings.conversations import ASSISTANT, turns_by_document
+from sense7_qual.ratings.conversations import ASSISTANT, column_of, turns_by_document
+from sense7_qual.sense7_workbook import DIMENSIONS, LEVEL_WORDS
 from sense7_qual.tables import require_column
 
-__all__ = ["DIMENSIONS", "ground_truth"]
-
-DIMENSIONS: Final = (
-    *("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"),
-)
-"""The columns of the seven ratings of a turn."""
-_WORDS: Final[Mapping[str, float | None]] = {
-    "very poor": 1.0,
-    "poor": 2.0,
-    "neutral": 3.0,
-    "good": 4.0,
-    "very good": 5.0,
-    "unknown": None,
-}
+__all__ = ["ground_truth"]
 
 
 def ground_truth(
     messages: pd.DataFrame,
     *,
-    document: str = "document_id",
+    document: str | None = None,
     case: str = "case_id",
     role: str = "Role",
     dimensions: Sequence[str] = DIMENSIONS,
@@ -44,11 +31,11 @@ def ground_truth(
     ----------
     messages : DataFrame
         One row per turn, in any order: **every** turn of the assistant that was rated, with a comment or
-        without. The sheet Messages of the SENSE-7 workbook is one (`document="TaskId"`).
+        without. The sheet Messages of the SENSE-7 workbook is one, as pandas reads it.
         `corpus.read_sense7` gives the turns with a comment only: the truth of such a frame is the mean over
         those, and a warning says where others are known to be missing.
-    document : str
-        The column of the conversation.
+    document : str, optional
+        The column of the conversation; by default document_id, or TaskId where there is none.
     case : str
         The column of the participant, handed through where the frame has it.
     role : str
@@ -97,6 +84,7 @@ def ground_truth(
     """
     if isinstance(dimensions, str) or not dimensions:
         raise TableError("ground_truth: expected a list of columns of ratings – found none – name them.")
+    document = column_of(messages, document, "document_id")
     turns = turns_by_document(messages, document=document, role=role)
     for name in dimensions:
         require_column(turns, name, frame_name="messages")
@@ -130,7 +118,9 @@ def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
 
 def _ratings(column: pd.Series) -> pd.Series:
     written = column.astype(object).where(column.notna(), "").map(str)
-    return ratings_of(written.rename(str(column.name)), _WORDS, low=1, high=5, remedy="correct these cells.")
+    return ratings_of(
+        written.rename(str(column.name)), LEVEL_WORDS, low=1, high=5, remedy="correct these cells."
+    )
 
 
 def _cases(turns: pd.DataFrame, case: str) -> dict[str, object]:
