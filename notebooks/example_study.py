@@ -1,4 +1,4 @@
-"""The example study that notebooks 02 to 04 work on: synthetic texts, coded by three synthetic coders."""
+"""The example study that notebooks 02 to 05 work on: synthetic texts, coded by three synthetic coders."""
 
 from __future__ import annotations
 

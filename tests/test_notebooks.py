@@ -25,8 +25,8 @@ def workplace(tmp_path_factory) -> Path:
     return place / "notebooks"
 
 
-def test_there_are_four() -> None:
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04"]
+def test_there_are_five() -> None:
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
