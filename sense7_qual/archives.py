@@ -27,7 +27,7 @@ import shutil
 import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -117,7 +117,7 @@ def restore(source: Path, target: Path) -> None:
             _write(building, again)  # the acts must be the same bytes again
             _refuse_other(again, names, source)
         finally:
-            again.unlink(missing_ok=True)
+            _remove(again)
         building.rename(target)
         database.sync_folder(target.parent)
 
@@ -140,9 +140,15 @@ def _building(target: Path) -> Iterator[Path]:
             f"{error.strerror or type(error).__name__} – nothing was left there and the study is unchanged."
         ) from None
     finally:
-        if building.is_dir():
-            shutil.rmtree(building, ignore_errors=True)
-        else:
+        _remove(building)
+
+
+def _remove(building: Path) -> None:
+    """Remove what was being built; a disk that fails at this too must not hide its first error."""
+    if building.is_dir():
+        shutil.rmtree(building, ignore_errors=True)
+    else:
+        with suppress(OSError):
             building.unlink(missing_ok=True)
 
 

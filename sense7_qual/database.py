@@ -164,6 +164,7 @@ def create(path: Path, *, study: str, coder: str) -> None:
             _move_in(building, path)
         finally:
             building.unlink(missing_ok=True)
+            building.with_name(f"{building.name}-journal").unlink(missing_ok=True)  # of a write that failed
 
 
 def _move_in(building: Path, path: Path) -> None:

@@ -129,6 +129,7 @@ def write(path: Path, content: bytes) -> None:
     try:
         path.hardlink_to(building)
     except FileExistsError:
+        sync_folder(path.parent)  # whoever wrote it may not have come as far as this
         raise
     except OSError:  # a file system without hard links
         if path.exists():
@@ -218,10 +219,14 @@ def read_note(path: Path, kind: type[_Note]) -> _Note:
 def _beside(path: Path, content: bytes) -> Path:
     building = path.with_name(f".{uuid.uuid4()}.new")
     handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        building.unlink(missing_ok=True)
+        raise
     return building
 
 
