@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual.links.clustered import jackknife_interval, left_out
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = ["share_columns", "spearman"]
@@ -19,21 +20,15 @@ def share_columns(shares: pd.DataFrame, confidence_level: float) -> dict[str, fl
     The interval is that of Fisher's z with its delete-one-cluster jackknife standard error; without one where
     there are fewer than six clusters, or the correlation is ±1.
     """
-    from scipy import special
-
     tables = _tables(shares)
     rho = float(spearman(tables.sum(axis=0))) if len(tables) else np.nan
-    row = {"spearman": rho}
-    if len(tables) < FEWEST_CLUSTERS or not abs(rho) < 1:
-        return row
-    without = spearman(tables.sum(axis=0) - tables)
-    if not (np.abs(without) < 1).all():
-        return row
-    n, z = len(tables), np.arctanh(without)
-    error = np.sqrt((n - 1) / n * np.square(z - z.mean()).sum())
-    half = float(special.stdtrit(n - 1, (1 + confidence_level) / 2) * error)
-    low, high = np.tanh(np.arctanh(rho) + np.array([-half, half]))
-    return {**row, "spearman_low": float(low), "spearman_high": float(high)}
+    if len(tables) < FEWEST_CLUSTERS:
+        return {"spearman": rho}
+    without = left_out(
+        tables.reshape(len(tables), -1), lambda sums: spearman(sums.reshape(-1, *tables.shape[1:]))
+    )
+    low, high = jackknife_interval(rho, without, confidence_level, onto=np.arctanh, back=np.tanh)
+    return {"spearman": rho, "spearman_low": low, "spearman_high": high}
 
 
 def spearman(tables: Floats) -> Floats:
