@@ -230,6 +230,7 @@ def test_categories_that_nobody_gave_count_where_the_coefficient_depends_on_them
     for name in ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa"):
         function = getattr(agreement, name)
         assert function(PAIR, **three) == pytest.approx(function(PAIR))
+    assert np.isnan(agreement.estimate([[None], [None]], "gwet_ac", categories=["a", "b"]).estimate)
     everybody_absent = [[0, 0, 0], [0, 0, 0]]
     assert agreement.gwet_ac(everybody_absent, categories=[0, 1]) == 1.0
     with pytest.raises(QualError, match="found 1 of 2 missing from the categories"):
@@ -319,6 +320,16 @@ def test_patterns_without_coders_are_not_enough_for_some(name: str) -> None:
         (lambda: agreement.gwet_ac(PAIR, weights=np.eye(3)), r"matrix of 2 × 2 .* found 3 × 3"),
         (lambda: agreement.gwet_ac(PAIR, weights=[[1, 0.5], [0.2, 1]]), "symmetric"),
         (lambda: agreement.gwet_ac(PAIR, weights=[[0, 1], [1, 0]]), "1 for equal categories"),
+        (lambda: agreement.gwet_ac(PAIR, weights=[["linear"]]), "or a matrix of numbers – found a list"),
+        (lambda: agreement.gwet_ac(PAIR, weights=2), "found a single number"),
+        (lambda: agreement.krippendorff_alpha(PAIR, level=None), "expected nominal, ordinal, .* or nothing"),
+        (lambda: agreement.krippendorff_alpha(PAIR, level=lambda a, b: None), "missing or infinite"),
+        (lambda: agreement.krippendorff_alpha(PAIR, level=lambda a, b: a - b), "not symmetric"),
+        (lambda: agreement.gwet_ac(PAIR, categories=["0", "1"]), "list of numbers, as the values are"),
+        (lambda: agreement.gwet_ac(PAIR, categories=[0, 1, None]), "none of them missing"),
+        (lambda: agreement.gwet_ac(PAIR, categories="01"), "found a str"),
+        (lambda: agreement.gwet_ac([["a", "b"], ["a", "a"]], categories=[1, 2]), "list of strings"),
+        (lambda: agreement.specific_agreement(PAIR, category=[0, 1]), "one number or string"),
         (lambda: agreement.krippendorff_alpha(PAIR, level=[[0, -1], [-1, 0]]), "differences ≥ 0"),
         (lambda: agreement.krippendorff_alpha(PAIR, level=[[1, 1], [1, 0]]), "0 of a value from itself"),
         (lambda: agreement.fleiss_kappa([[-1, 2], [2, 2]], weights="ratio"), "categories ≥ 0"),

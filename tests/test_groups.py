@@ -9,6 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from sense7_qual.agreement.codes import by_code
 from sense7_qual.agreement.groups import human_model
+from sense7_qual.agreement.intervals import estimate
 from sense7_qual.errors import TableError
 
 
@@ -128,11 +129,35 @@ def test_what_cannot_be_computed_says_why() -> None:
     assert found["reason"].tolist() == [
         "no_variation",
         "no_disagreement",
-        "few_clusters",
+        "no_disagreement",
         "no_pairable_units",
     ]
-    assert found["low"].isna().all()
+    assert found[["low", "high"]].notna().all(axis=1).tolist() == [False, True, True, False]
     assert found.loc["never", "percent"] == 1
+    disagreement = (1 - found.loc["same", "low"]) * 0.5  # half of the pairs would differ by chance
+    assert (1 - disagreement) ** 20 == pytest.approx(0.025, rel=1e-12)
+
+
+def test_few_clusters_are_left_out_in_turn_as_by_code_does() -> None:
+    """With one human cross-kappa is Cohen's kappa, and its interval that of `estimate` with clusters."""
+    decisions = study(7, humans=1, units=40, missing=0)
+    wide = decisions[decisions["coder"] != "llama"].pivot_table(
+        index="unit_id", columns="coder", values="applied", aggfunc="first"
+    )
+    cluster = pd.Series(np.arange(40) // 6, index=wide.index)
+    found = human_model(decisions, models=["gpt", "llama"], cluster=cluster, n_boot=20, seed=1).iloc[1]
+    values = wide[["h0", "gpt"]].to_numpy(dtype=float).T
+    kappa = estimate(values, "cohen_kappa", cluster=cluster.to_numpy(), n_boot=20, seed=1)
+    assert (found["reason"], kappa.reason) == ("few_clusters", "few_clusters")
+    assert found[["low", "high"]].tolist() == pytest.approx([kappa.low, kappa.high], abs=1e-12)
+    assert pd.isna(found["n_boot"])
+
+
+def test_one_model_may_be_named_without_a_list() -> None:
+    decisions = study(1)
+    decisions = decisions[decisions["coder"] != "llama"]
+    named, listed = (human_model(decisions, models=models, n_boot=20, seed=1) for models in ("gpt", ["gpt"]))
+    pd.testing.assert_frame_equal(named, listed)
 
 
 def test_coders_that_are_not_there_are_refused() -> None:

@@ -274,7 +274,10 @@ def test_perfect_agreement_has_a_lower_limit() -> None:
     assert np.isnan([found.standard_error, found.p_below_667]).all()
     percent = agreement.estimate(PERFECT, "percent_agreement")
     assert percent.low**30 == pytest.approx(0.025, rel=1e-12)
-    assert np.isnan(agreement.estimate(PERFECT, "gwet_ac").low)  # another idea of chance: no limit known
+    # Two of three values are given, half of the time each: chance is (1/4 + 1/4) / 2 in AC1, and 1/3 in BP.
+    for name, chance in (("gwet_ac", 1 / 4), ("brennan_prediger", 1 / 3)):
+        other = agreement.estimate(PERFECT, name, categories=[0, 1, 2])
+        assert (1 - (1 - other.low) * (1 - chance)) ** 30 == pytest.approx(0.025, rel=1e-12)
     clustered = agreement.estimate(
         PERFECT, "krippendorff_alpha", level="nominal", cluster=np.arange(30) // 5, seed=1
     )
@@ -357,3 +360,63 @@ def test_what_does_not_go_together_is_refused() -> None:
         agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", ci="coders")
     with pytest.raises(TableError, match="expected two coders"):
         agreement.estimate(KRIPPENDORFF_C, "cohen_kappa")
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1e6])
+def test_the_unit_of_a_scale_does_not_move_an_interval(unit: float) -> None:
+    table = study(np.random.default_rng(11), 60, 0.5, FIVE)
+    for options in ({"ci": "unit"}, {"cluster": np.arange(60) // 3}):
+        settings = {"level": "interval", "n_boot": 200, "seed": 1, **options}
+        one = agreement.estimate(table, "krippendorff_alpha", **settings)
+        other = agreement.estimate(table * unit, "krippendorff_alpha", **settings)
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=1e-6)
+
+
+def test_a_coder_who_leaves_takes_no_category_along() -> None:
+    """The last category is one coder's alone: weights and differences are still those of the whole table."""
+    table = study(np.random.default_rng(12), 40, 0.7, FIVE, coders=4)
+    table[1:] = np.minimum(table[1:], 3)
+    assert len(np.unique(table)) == 5
+    matrix = 1 - np.abs(np.subtract.outer(np.arange(5), np.arange(5))) / 4
+    named = agreement.estimate(table, "gwet_ac", ci="coders", weights="linear", categories=range(5))
+    for weights in ("linear", matrix):
+        found = agreement.estimate(table, "gwet_ac", ci="coders", weights=weights)
+        assert (found.low, found.high) == pytest.approx((named.low, named.high), abs=1e-12)
+    interval = agreement.estimate(table, "krippendorff_alpha", ci="coders", level="interval")
+    squares = (4 * (1 - matrix)) ** 2
+    given = agreement.estimate(table, "krippendorff_alpha", ci="coders", level=squares)
+    assert (given.low, given.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
+
+
+def test_a_share_is_not_below_0() -> None:
+    rare = np.zeros((2, 200))
+    rare[0, :3], rare[1, 1:4] = 1, 1
+    found = agreement.estimate(rare, "specific_agreement", category=1)
+    assert (found.low, found.estimate) == (0.0, pytest.approx(2 / 3))
+    assert found.high < 1
+
+
+@pytest.mark.parametrize("ci", ["unit", "gwet", "cluster", "kalpha"])
+def test_an_interval_without_width_is_none(ci: str) -> None:
+    """All units disagree in the same way: resamples differ in nothing, which is not certainty."""
+    table = np.tile([[0.0], [1.0]], 12)
+    cluster = np.arange(12) if ci == "cluster" else None
+    found = agreement.estimate(
+        table, "krippendorff_alpha", ci=ci, cluster=cluster, level="nominal", n_boot=50, seed=1
+    )
+    assert np.isnan([found.low, found.high, found.standard_error]).all()
+    assert found.reason == "one_pattern"
+
+
+def test_the_interval_holds_the_coefficient() -> None:
+    """Real numbers as names: no resample has the coefficient, because fewer different values are drawn."""
+    table = np.random.default_rng(13).normal(size=(2, 30))
+    found = agreement.estimate(table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=200, seed=1)
+    assert found.low <= found.estimate <= found.high
+
+
+def test_an_option_that_a_coefficient_does_not_take() -> None:
+    with pytest.raises(QualError, match="fleiss_kappa: expected options out of weights, categories"):
+        agreement.estimate(PERFECT, "fleiss_kappa", level="nominal")
+    with pytest.raises(QualError, match="did you mean 'weights'"):
+        agreement.estimate(PERFECT, "gwet_ac", weight="linear")

@@ -196,3 +196,23 @@ def test_real_numbers_are_told_what_to_do() -> None:
     table = np.random.default_rng(6).normal(size=(2, 20_000))
     with pytest.raises(QualError, match="expected a scale of categories"):
         from_values(table)
+
+
+@pytest.mark.parametrize("dtype", [float, int, object])
+def test_what_a_mask_hides_is_missing(dtype: type) -> None:
+    hidden = np.ma.array([[1, 2, 9, 1], [1, 9, 2, 1]], mask=[[0, 0, 1, 0], [0, 1, 0, 0]], dtype=dtype)
+    expected = from_values([[1, 2, None, 1], [1, None, 2, 1]])
+    for table in (hidden, list(hidden)):
+        found = from_values(table)
+        assert found.categories.tolist() == expected.categories.tolist() == [1, 2]
+        assert found.counts.tolist() == expected.counts.tolist()
+        assert found.n_units.tolist() == expected.n_units.tolist()
+
+
+def test_other_arrays() -> None:
+    words = [["a", "b", "b"], ["a", "b", "a"]]
+    expected = from_values(words)
+    found = from_values(np.array(words, dtype=np.dtypes.StringDType()))
+    assert found.counts.tolist() == expected.counts.tolist()
+    with pytest.raises(TableError, match="values of another kind"):
+        from_values(np.array([[b"1", b"2"], [b"1", b"3"]]))

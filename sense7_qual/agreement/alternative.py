@@ -93,7 +93,7 @@ def alternative_annotator_test(
     model: str,
     epsilon: float,
     by: By = "code",
-    other_models: Sequence[str] = (),
+    other_models: str | Sequence[str] = (),
     fdr: float = 0.05,
     fewest_units: int = 30,
 ) -> AlternativeAnnotatorTest:
@@ -126,7 +126,7 @@ def alternative_annotator_test(
         Compare each code's presence, in a test of its own; or the whole set of codes on a unit, where two
         coders decide alike only if their sets are equal, and have finished a unit if they decided on every
         code.
-    other_models : sequence of str
+    other_models : str or sequence of str
         Further coders that are models, and so no humans.
     fdr : float
         The false discovery rate that is kept among the humans of a code, 0–1.
@@ -181,8 +181,9 @@ def alternative_annotator_test(
     """
     _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
     own = own_decisions(decisions)
-    require_coders((model, *other_models), own, what="model")
-    own = own[~own["coder"].isin(set(other_models) - {model})]
+    others = [other_models] if isinstance(other_models, str) else list(other_models)
+    require_coders((model, *others), own, what="model")
+    own = own[~own["coder"].isin(set(others) - {model})]
     rows, parts = [], [pd.DataFrame(columns=list(_HUMANS)).astype(_HUMANS)]
     for code, values in _set_values(own) if by == "set" else _code_values(own):
         compared = _compared(values, model)

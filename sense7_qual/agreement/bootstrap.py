@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,13 +14,36 @@ from sense7_qual.agreement.weights import Metric, difference
 from sense7_qual.agreement.wide import WideAlpha
 from sense7_qual.resampling import widened_quantile
 
-__all__ = ["bias_corrected", "left_out", "resampled", "resampled_pairs", "resampled_wide", "summed"]
+__all__ = [
+    "Interval", "Resampling", "bias_corrected", "ends", "left_out", "resampled", "resampled_interval",
+    "resampled_pairs", "resampled_wide", "summed",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Group = tuple[Integers, Integers]
 
+_NAN: Final = float("nan")
 _CELLS: Final = 32_768
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How clusters are resampled, and the level of the intervals."""
+
+    n_boot: int
+    confidence_level: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The ends of an interval and the resamples without a value; or why there is none."""
+
+    low: float = _NAN
+    high: float = _NAN
+    n_undefined: int | None = None
+    reason: str | None = None
 
 
 def resampled(
@@ -53,8 +77,11 @@ def resampled(
     True
     """
     # Groups that add the same are interchangeable: drawing how many of each kind come is the same as drawing
-    # groups. Rounding keeps the order in which a sum was taken out of the result.
-    kinds, kind = np.unique(np.round(rows, 9), axis=0, return_inverse=True)
+    # groups. Rounding to 40 binary digits of the largest keeps the order in which a sum was taken out of the
+    # result, whatever the unit of the scale.
+    digit = np.exp2(np.ceil(np.log2(np.abs(rows).max(axis=0, initial=1e-300))) - 40)
+    kinds, kind = np.unique(np.round(rows / digit), axis=0, return_inverse=True)
+    kinds *= digit
     n = np.bincount(kind.ravel(), times, minlength=len(kinds)).astype(np.float64)
     rng = np.random.default_rng(seed)
     found = np.empty(n_boot)
@@ -94,7 +121,7 @@ def bias_corrected(
     Returns
     -------
     tuple of float
-        The lower and the upper end.
+        The lower and the upper end; the coefficient lies between them.
 
     References
     ----------
@@ -121,7 +148,27 @@ def bias_corrected(
     # The slope cannot turn: where the acceleration is that strong, the end is the outermost resample.
     shares = special.ndtr(bias + ends / np.maximum(1 - acceleration * ends, 1e-9))
     low, high = np.quantile(found, shares)
-    return float(low), float(high)
+    # Resamples of rare values can all lie on one side of the coefficient.
+    return min(float(low), estimate), max(float(high), estimate)
+
+
+def resampled_interval(rows: Floats, value: Function, how: Resampling) -> Interval:
+    """Return the interval of a coefficient from what each cluster adds to its sums (G, K)."""
+    once = np.ones(len(rows), dtype=np.int64)
+    found = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
+    deviations, times = left_out(rows, once, value)
+    return ends(found, float(value(rows.sum(axis=0))), deviations, times, how)
+
+
+def ends(found: Floats, estimate: float, deviations: Floats, times: Integers, how: Resampling) -> Interval:
+    """Return the bias-corrected interval of resamples, some of which may have no coefficient (NaN)."""
+    there = found[~np.isnan(found)]
+    if not len(there):
+        return Interval(n_undefined=len(found), reason="no_variation")
+    low, high = bias_corrected(
+        there, estimate, deviations=deviations, times=times, confidence_level=how.confidence_level
+    )
+    return Interval(low, high, len(found) - len(there))
 
 
 def left_out(rows: Floats, times: Integers, value: Function) -> tuple[Floats, Integers]:

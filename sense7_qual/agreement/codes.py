@@ -19,7 +19,7 @@ from sense7_qual.agreement.intervals import estimate
 from sense7_qual.agreement.pattern_counts import Coded
 from sense7_qual.agreement.set_values import set_patterns
 from sense7_qual.agreement.sets import SetDistance, set_distances
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.agreement.tallies import cluster_numbers
 from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import DECISIONS
 
@@ -82,9 +82,9 @@ def by_code(
           interval is computed from the others. Missing where no resampling was done
         - confidence_level, seed: as given, in every row, so that tables and figures state them
         - reason: missing, or why a number is: `no_pairable_units`; `no_variation` (every decision was the
-          same: no alpha); `one_cluster` (no interval). Or with what caution the interval is read, which was
-          not resampled then: `no_disagreement` (alpha is 1; the interval says how much disagreement could
-          have gone unseen); `few_clusters` (the rarer answer is found in fewer than ten clusters: from
+          same: no alpha); `one_cluster`, `one_pattern` (all clusters are the same: no interval). Or with what
+          caution the interval is read, which was not resampled then: `no_disagreement` (alpha is 1; the
+          interval says how much disagreement could have gone unseen); `few_clusters` (the rarer answer is found in fewer than ten clusters: from
           leaving out each cluster, see `estimate`; in fewer than three: none)
 
     Raises
@@ -125,7 +125,7 @@ def by_code(
     codes = decisions["code"].unique()
     own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
     unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
-    groups = _cluster_numbers(pd.Index(unit_ids), cluster)
+    groups = cluster_numbers(pd.Index(unit_ids), cluster)
     settings = {"confidence_level": confidence_level, "seed": seed}
     rows = []
     for code in codes:
@@ -201,7 +201,7 @@ def overall(
     """
     check_resampling("overall", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     patterns = set_patterns(decisions)
-    groups = _cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), cluster)
+    groups = cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), cluster)
     pairable = (patterns.values >= 0).sum(axis=0) >= 2
     chosen = patterns.values[:, pairable]
     used, numbers = np.unique(chosen[chosen >= 0], return_inverse=True)
@@ -289,32 +289,6 @@ def _row(
         "n_undefined": found.n_undefined,
         "reason": found.reason,
     }
-
-
-def _cluster_numbers(unit_ids: pd.Index, cluster: pd.Series | None) -> Integers:
-    """Return the number of each unit's cluster; without clusters each unit is its own."""
-    if cluster is None:
-        return np.arange(len(unit_ids), dtype=np.int64)
-    if not isinstance(cluster, pd.Series):
-        raise TableError(
-            f"cluster: expected a Series of labels indexed by unit_id – found {type(cluster).__name__} – "
-            "pass units.set_index('unit_id')['case_id']."
-        )
-    labels = cluster.set_axis(cluster.index.astype("string"))
-    twice = labels.index[labels.index.duplicated()].unique()
-    if len(twice):
-        raise TableError(
-            f"cluster: expected one label per unit_id – found several for {first_three(twice)} – keep one."
-        )
-    labels = labels.reindex(unit_ids)
-    missing = labels.index[labels.isna()]
-    if len(missing):
-        raise TableError(
-            f"cluster: expected a label for every unit that was decided on – found none for "
-            f"{first_three(missing)} – index the labels by unit_id and fill them in."
-        )
-    numbers, _ = pd.factorize(labels.astype("string"), sort=True)
-    return np.asarray(numbers, dtype=np.int64)
 
 
 _RESULT: Final = {

@@ -6,6 +6,8 @@ Scott's pi those that both coders gave a value to, for the others all with a val
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
@@ -29,16 +31,17 @@ from sense7_qual.agreement.weights import Level, Metric, check_level
 from sense7_qual.agreement.wide import WideAlpha, wide_alpha
 from sense7_qual.errors import QualError, TableError, did_you_mean
 
-__all__ = ["STATISTICS", "Computed", "coders_of", "compute", "evidence", "reason_why", "values_of"]
+__all__ = [
+    "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of", "reason_why",
+    "values_of",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 Values = npt.ArrayLike | Patterns | Coded
 
-_FEW: Final = 32
-"""Up to so many values the table of their coincidences is small, whatever the number of units."""
 _CELLS: Final = 10**7
-"""Cells of patterns × values beyond which alpha is computed without that table."""
+"""Cells of patterns × values (ordinal: × values again) beyond which alpha is computed without their table."""
 
 STATISTICS: Final[Mapping[str, Callable[..., Totals]]] = {
     "krippendorff_alpha": totals.alpha_totals,
@@ -95,11 +98,7 @@ def reason_why(estimate: float, *, n_pairable: int, n_coders: int | None) -> str
 
 def compute(statistic: str, values: Values, options: Mapping[str, Any], *, locate: bool = False) -> Computed:
     """Read `values` for the coefficient of that name; `locate` also says which row each unit has."""
-    if statistic not in STATISTICS:
-        raise QualError(
-            f"statistic: expected {', '.join(STATISTICS)} – found {statistic!r} – "
-            f"{did_you_mean(str(statistic), STATISTICS)}"
-        )
+    check_options(statistic, options)
     if statistic == "krippendorff_alpha" and isinstance(options["level"], str):
         check_level(options["level"])
     if isinstance(values, Patterns):
@@ -113,11 +112,32 @@ def compute(statistic: str, values: Values, options: Mapping[str, Any], *, locat
             "more: conger_kappa, fleiss_kappa, light_kappa, krippendorff_alpha."
         )
     size = len(table.categories)
-    if locate or _is_wide(statistic, options, size, table.codes.shape[1] * size):
+    if locate or _is_wide(statistic, options, size, _most_patterns(table)):
         return _of_table(statistic, table, options)
     patterns = tally(table, keep_coders=statistic in _BY_CODER)
     computed = _of_patterns(statistic, patterns, options)
     return replace(computed, n_coders=1) if len(table.codes) == 1 else computed
+
+
+def check_options(statistic: str, options: Mapping[str, Any]) -> None:
+    """Raise `QualError` where there is no coefficient of that name, or it does not take an option."""
+    if statistic not in STATISTICS:
+        raise QualError(
+            f"statistic: expected {', '.join(STATISTICS)} – found {statistic!r} – "
+            f"{did_you_mean(statistic, STATISTICS)}"
+        )
+    known = options_of(statistic)
+    for name in options:
+        if name not in known:
+            raise QualError(
+                f"{statistic}: expected options out of {', '.join(known)} – found {name!r} – "
+                f"{did_you_mean(name, known)}"
+            )
+
+
+def options_of(statistic: str) -> list[str]:
+    """Return the names of the options that a coefficient takes."""
+    return [name for name in inspect.signature(STATISTICS[statistic]).parameters if name != "patterns"]
 
 
 def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any]) -> Computed:
@@ -129,9 +149,8 @@ def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any])
     n_coders = None
     if paired.coders is not None:
         n_coders = int((paired.coders >= 0).any(axis=0).sum())
-    n_cells = len(paired.n_units) * len(paired.categories)
     found: Totals | WideAlpha
-    if _is_wide(statistic, options, len(paired.categories), n_cells):
+    if _is_wide(statistic, options, len(paired.categories), len(paired.n_units)):
         found = wide_alpha(paired, level=cast(Level, options["level"]))
     else:
         found = STATISTICS[statistic](patterns, **options)
@@ -206,9 +225,8 @@ def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Compu
     n_values = values_of(table.codes)
     pairable = n_values >= 2
     counted = _counted(statistic, table, pairable)
-    size = len(table.categories)
     found: Totals | WideAlpha
-    if _is_wide(statistic, options, size, len(pairable) * size):
+    if _is_wide(statistic, options, len(table.categories), _most_patterns(table)):
         found = wide_alpha(counted, level=cast(Level, options["level"]))
         group = np.where(pairable, np.cumsum(pairable) - 1, -1)
     else:
@@ -231,10 +249,16 @@ def _counted(statistic: str, table: Coded, pairable: Truths) -> Coded:
     return table if whole or pairable.all() else replace(table, codes=table.codes * pairable)
 
 
-def _is_wide(statistic: str, options: Mapping[str, Any], n_values: int, n_cells: int) -> bool:
-    if statistic != "krippendorff_alpha" or not isinstance(options["level"], str) or n_values <= _FEW:
+def _most_patterns(table: Coded) -> int:
+    """Return how many patterns there can be: not more than units, nor than ways of giving the values."""
+    n_coders, n_units = table.codes.shape
+    return min(int(n_units), math.comb(len(table.categories) + n_coders, n_coders))
+
+
+def _is_wide(statistic: str, options: Mapping[str, Any], n_values: int, n_patterns: int) -> bool:
+    if statistic != "krippendorff_alpha" or not isinstance(options["level"], str):
         return False
-    return n_cells > _CELLS or (options["level"] == "ordinal" and n_cells * n_values > _CELLS)
+    return n_patterns * n_values ** (2 if options["level"] == "ordinal" else 1) > _CELLS
 
 
 def _check_scale(table: Coded, level: Metric) -> None:

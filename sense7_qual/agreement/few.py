@@ -12,7 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FEWEST", "RESAMPLED_FROM", "Evidence", "freedom", "logarithmic", "without_disagreement"]
+__all__ = [
+    "FEWEST", "RESAMPLED_FROM", "Evidence", "freedom", "jackknife_error", "logarithmic",
+    "without_disagreement",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -36,6 +39,20 @@ class Evidence:
     agreed: int
     n_values: int
     unequal: float
+
+
+def jackknife_error(deviations: Floats, times: Integers) -> float:
+    """Return the standard error that follows from how far a coefficient falls without each group.
+
+    Examples
+    --------
+    Of a mean of ten values, half of them 0 and half 1, it is the usual one, √(.25 / 9):
+
+    >>> round(jackknife_error(np.array([0.5, -0.5]) / 9, np.array([5, 5])), 4)
+    0.1667
+    """
+    n = int(times.sum())
+    return float(np.sqrt((n - 1) / n * (times @ np.square(deviations))))
 
 
 def freedom(deviations: Floats, times: Integers) -> float:

@@ -9,15 +9,26 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement.bootstrap import bias_corrected, left_out, resampled
+from sense7_qual.agreement.bootstrap import Resampling, left_out, resampled_interval
 from sense7_qual.agreement.codes import by_code
+from sense7_qual.agreement.few import (
+    FEWEST,
+    RESAMPLED_FROM,
+    Evidence,
+    freedom,
+    jackknife_error,
+    logarithmic,
+    without_disagreement,
+)
 from sense7_qual.agreement.tallies import own_decisions, require_coders
 from sense7_qual.errors import TableError, first_three
-from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
+from sense7_qual.resampling import check_resampling
 
 __all__ = ["human_model"]
 
 Floats = npt.NDArray[np.float64]
+
+_EQUAL: Final = 1e-12
 
 _RESULT: Final = {
     "code": "string",
@@ -44,7 +55,7 @@ _RESULT: Final = {
 def human_model(
     decisions: pd.DataFrame,
     *,
-    models: Sequence[str],
+    models: str | Sequence[str],
     cluster: pd.Series | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
@@ -61,7 +72,7 @@ def human_model(
     decisions : DataFrame
         unit_id, coder, code, applied (bool), of humans and models. Units that a coder has not finished are
         missing. Decisions of `consensus`, `majority` and `pooled` are left out.
-    models : sequence of str
+    models : str or sequence of str
         The coders that are models; all others are humans.
     cluster, n_boot, confidence_level, seed
         As for `by_code`.
@@ -115,7 +126,7 @@ def human_model(
     """
     check_resampling("human_model", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     own = own_decisions(decisions)
-    models = list(dict.fromkeys(models))
+    models = [models] if isinstance(models, str) else list(dict.fromkeys(models))
     require_coders(models, own, what="model")
     humans = own[~own["coder"].isin(models)]
     if not len(humans):
@@ -126,13 +137,14 @@ def human_model(
     among = by_code(
         humans, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
     ).set_index("code")
+    how = Resampling(n_boot, confidence_level, seed)
     settings: dict[str, Any] = {"confidence_level": confidence_level, "seed": seed}
     rows: list[dict[str, Any]] = []
     for code in own["code"].unique().tolist():
         rows.append({"code": code} | _among_humans(among, code) | settings)
         for model in models:
             units = _with_model(own[own["code"] == code], models, model, cluster)
-            found = _cross(units, n_boot, confidence_level, seed)
+            found = _cross(units, how)
             rows.append({"code": code, "model": model} | found | settings)
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
 
@@ -174,7 +186,7 @@ def _with_model(
     return units
 
 
-def _cross(units: pd.DataFrame, n_boot: int, confidence_level: float, seed: int) -> dict[str, Any]:
+def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
     """Return the cross-kappa of the humans and a model, with its interval."""
     n, applied = (units[name].to_numpy(dtype=np.float64) for name in ("n_humans", "n_applied"))
     by_model = units["by_model"].to_numpy(dtype=np.float64)
@@ -192,12 +204,13 @@ def _cross(units: pd.DataFrame, n_boot: int, confidence_level: float, seed: int)
         "n_humans": units.attrs["n_humans"],
         "n_clusters": n_clusters,
         "estimate": kappa,
-        "reason": _reason(sums, kappa),
     }
     if len(units):
         row |= {"prevalence_humans": applied.sum() / n.sum(), "prevalence_model": by_model.mean()}
         row |= {"percent": 1 - differ.mean()}
-    return row if row["reason"] else row | _interval(sums, kappa, n_boot, confidence_level, seed)
+    if np.isnan(kappa):
+        return row | {"reason": "no_variation" if len(units) else "no_pairable_units"}
+    return row | _interval(units, sums, kappa, how)
 
 
 def _cross_kappa(sums: Floats) -> Floats:
@@ -210,29 +223,39 @@ def _cross_kappa(sums: Floats) -> Floats:
     return np.asarray(1 - kappa)
 
 
-def _reason(sums: Floats, kappa: float) -> str | None:
-    if not len(sums):
-        return "no_pairable_units"
-    if np.isnan(kappa):
-        return "no_variation"
-    if len(sums) == 1:
-        return "one_cluster"
-    decided = np.stack([sums[:, 2] + sums[:, 4], sums[:, 3] + sums[:, 5]], axis=1)
-    if (decided > 0).sum(axis=0).min() < FEWEST_CLUSTERS:
-        return "few_clusters"
-    return None if sums[:, 0].any() else "no_disagreement"
-
-
-def _interval(sums: Floats, kappa: float, n_boot: int, confidence_level: float, seed: int) -> dict[str, Any]:
-    """Resample the clusters, as `by_code` does."""
-    once = np.ones(len(sums), dtype=np.int64)
-    found = resampled(sums, once, _cross_kappa, n_boot=n_boot, seed=seed)
-    deviations, times = left_out(sums, once, _cross_kappa)
-    low, high = bias_corrected(
-        found[~np.isnan(found)],
-        kappa,
-        deviations=deviations,
-        times=times,
-        confidence_level=confidence_level,
+def _rests_on(units: pd.DataFrame, sums: Floats) -> Evidence:
+    """Return in how many clusters the rarer answer stands, and in how many a human and the model share it."""
+    of_both = np.stack([sums[:, 3] + sums[:, 5], sums[:, 2] + sums[:, 4]], axis=1)  # absent, applied
+    rarer = int(of_both.sum(axis=0).argmin())
+    by_humans = units["n_applied"] if rarer else units["n_humans"] - units["n_applied"]
+    shared = ((by_humans > 0) & (units["by_model"] == bool(rarer))).to_numpy(dtype=np.bool_)
+    share_humans, share_model = (sums[:, k].sum() / sums[:, [k, k + 1]].sum() for k in (2, 4))
+    return Evidence(
+        groups=len(sums),
+        other=int((of_both[:, rarer] > 0).sum()),
+        agreed=int(units.loc[shared, "cluster"].nunique()),
+        n_values=2,
+        unequal=share_humans * (1 - share_model) + share_model * (1 - share_humans),
     )
-    return {"low": low, "high": high, "n_boot": n_boot, "n_undefined": int(np.isnan(found).sum())}
+
+
+def _interval(units: pd.DataFrame, sums: Floats, kappa: float, how: Resampling) -> dict[str, Any]:
+    """Resample the clusters, as `by_code` does; leave them out in turn where they are few."""
+    if len(sums) == 1:
+        return {"reason": "one_cluster"}
+    seen = _rests_on(units, sums)
+    if not sums[:, 0].any():
+        low, high = without_disagreement(seen, how.confidence_level)
+        return {"low": low, "high": high, "reason": "no_disagreement"}
+    if seen.other < FEWEST:
+        return {"reason": "few_clusters"}
+    if seen.other >= RESAMPLED_FROM:
+        found = resampled_interval(sums, _cross_kappa, how)
+        resamples = {"n_boot": how.n_boot, "n_undefined": found.n_undefined}
+        return {"low": found.low, "high": found.high, "reason": found.reason} | resamples
+    deviations, times = left_out(sums, np.ones(len(sums), dtype=np.int64), _cross_kappa)
+    error = jackknife_error(deviations, times)
+    if error < _EQUAL:
+        return {"reason": "one_pattern"}
+    low, high = logarithmic(kappa, error, freedom(deviations, times), seen, how.confidence_level)
+    return {"low": low, "high": high, "reason": "few_clusters"}

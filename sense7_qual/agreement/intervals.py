@@ -8,46 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement.bootstrap import (
-    bias_corrected,
-    left_out,
-    resampled,
-    resampled_pairs,
-    resampled_wide,
-    summed,
-)
-from sense7_qual.agreement.computed import Computed, coders_of, compute, evidence, values_of
-from sense7_qual.agreement.few import (
-    FEWEST,
-    RESAMPLED_FROM,
-    Evidence,
-    freedom,
-    logarithmic,
-    without_disagreement,
-)
-from sense7_qual.agreement.pattern_counts import Coded, Patterns, coded, known_coders
-from sense7_qual.agreement.totals import Totals
+from sense7_qual.agreement.computed import Computed, check_options, coders_of, compute, evidence, values_of
+from sense7_qual.agreement.few import Evidence
+from sense7_qual.agreement.methods import Method, Settings, interval
+from sense7_qual.agreement.pattern_counts import Coded, Patterns, coded
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
 from sense7_qual.resampling import check_resampling
 
 __all__ = ["Estimate", "Method", "estimate"]
 
-Method = Literal["analytic", "cluster", "unit", "gwet", "kalpha", "coders"]
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _SEEDED: Final = ("cluster", "unit", "kalpha")
-_CONVENTIONS: Final = (0.667, 0.8)
-_EQUAL: Final = 1e-12
-"""Coefficients nearer than this to 1, and standard errors nearer to 0, differ from it by rounding alone."""
-_LEFT_OUT: Final = 1000
-"""Up to so many units the influence of each is found by leaving it out, beyond by the derivative."""
 _NOTHING: Final[dict[str, Any]] = {
     "low": np.nan, "high": np.nan, "standard_error": np.nan, "p_below_667": np.nan, "p_below_800": np.nan,
     "n_clusters": None, "n_boot": None, "n_undefined": None,
@@ -87,7 +65,8 @@ class Estimate:
     reason : str or None
         Why a number is missing: `no_pairable_units`, `one_coder`, `no_variation` (no coefficient);
         `one_unit`, `few_units` (fewer than three have a value other than the most frequent one),
-        `one_pattern` (all units are the same), `one_cluster`, `few_coders` (no interval). Or why the
+        `one_pattern` (leaving units out or resampling them changes nothing: all are the same, or a coder gave
+        one value throughout), `one_cluster`, `few_coders` (no interval). Or why the
         interval is not the usual one: `no_disagreement` (the coefficient is 1; the interval says how much
         disagreement could have gone unseen), `few_clusters` (fewer than ten have a value other than the most
         frequent one: the interval is from leaving out each cluster; fewer than three: none).
@@ -209,7 +188,7 @@ def estimate(
         number, known["n_clusters"], seen = _clusters(table, cluster, computed, settings.statistic)
         computed = replace(computed, rests_on=seen)
     if known["reason"] is None:
-        known |= _interval(computed, table, number, settings)
+        known |= interval(computed, table, number, settings)
     n_coders = computed.n_coders
     if n_coders is None and isinstance(table, Coded):
         n_coders = coders_of(table, values_of(table.codes))
@@ -227,16 +206,6 @@ def estimate(
 # ---- settings -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    statistic: str
-    ci: Method
-    n_boot: int
-    seed: int | None
-    confidence_level: float
-    options: dict[str, Any]
-
-
 def _settings(
     statistic: Callable[..., float] | str,
     ci: Method | None,
@@ -245,7 +214,7 @@ def _settings(
     seed: int | None,
     confidence_level: float,
     options: dict[str, Any],
-) -> _Settings:
+) -> Settings:
     ci = ci or ("analytic" if cluster is None else "cluster")
     if ci not in get_args(Method):
         raise QualError(
@@ -264,9 +233,10 @@ def _settings(
         raise QualError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
     if name == "specific_agreement" and "category" not in options:
         raise QualError("estimate: expected the category of specific_agreement – found none – give it.")
+    check_options(name, options)
     if ci == "kalpha" and name != "krippendorff_alpha":
         raise QualError(f"estimate: expected krippendorff_alpha for ci='kalpha' – found {name} – change one.")
-    return _Settings(name, ci, n_boot, seed, confidence_level, options)
+    return Settings(name, ci, n_boot, seed, confidence_level, options)
 
 
 def _clusters(
@@ -297,178 +267,3 @@ def _clusters(
     pairable = values_of(computed.coded.codes) >= 2
     seen = evidence(statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable])
     return numbers, seen.groups, seen
-
-
-# ---- methods ------------------------------------------------------------------------------------------
-
-
-def _interval(
-    computed: Computed, table: Coded | Patterns, number: Integers | None, settings: _Settings
-) -> dict[str, Any]:
-    if settings.ci == "coders":
-        return _coders(computed, table, settings)
-    seen = computed.rests_on
-    if seen.groups < 2:
-        return {"reason": "one_unit" if number is None else "one_cluster"}
-    if 1 - computed.found.estimate < _EQUAL:
-        return _nothing_disputed(seen, settings)
-    if settings.ci == "gwet":
-        return _gwet(computed, settings)
-    if settings.ci == "kalpha":
-        level, n_boot, seed = settings.options["level"], settings.n_boot, settings.seed or 0
-        found = resampled_pairs(table, level, n_boot=n_boot, seed=seed)
-        tail = (1 - settings.confidence_level) / 2
-        low, high = np.quantile(found, [tail, 1 - tail])
-        return _of_resamples(found, (float(low), float(high)), settings)
-    if settings.ci != "unit" and seen.other < FEWEST:
-        return {"reason": "few_units" if number is None else "few_clusters"}
-    if settings.ci == "analytic":
-        return _left_out(computed, None, settings)
-    if settings.ci == "cluster" and seen.other < RESAMPLED_FROM:
-        return _left_out(computed, number, settings) | {"reason": "few_clusters"}
-    return _bootstrap(computed, number, settings)
-
-
-def _nothing_disputed(seen: Evidence, settings: _Settings) -> dict[str, Any]:
-    found: dict[str, Any] = {"reason": "no_disagreement"}
-    if settings.ci in ("analytic", "cluster"):
-        found["low"], found["high"] = without_disagreement(seen, settings.confidence_level)
-    return found
-
-
-def _left_out(computed: Computed, number: Integers | None, settings: _Settings) -> dict[str, Any]:
-    """Leave out each unit, or each cluster: Student's t on the scale of log(1 − coefficient)."""
-    deviations, times = _deviations(computed, number)
-    n = int(times.sum())
-    error = float(np.sqrt((n - 1) / n * (times @ np.square(deviations))))
-    if not error >= _EQUAL:
-        return {"reason": "one_pattern"}
-    from scipy import special
-
-    degrees, value = freedom(deviations, times), computed.found.estimate
-    apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
-    ends = logarithmic(value, error, degrees, computed.rests_on, settings.confidence_level)
-    return _known(error, ends, [float(special.stdtr(degrees, t)) for t in apart])
-
-
-def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, Integers]:
-    """Return how far the coefficient falls without each group, and how many groups there are of each."""
-    found = computed.found
-    if isinstance(found, Totals):
-        if number is not None and computed.group is not None:
-            rows = summed(found.rows, computed.group[computed.group >= 0], number[computed.group >= 0])
-            return left_out(rows, np.ones(len(rows), dtype=np.int64), found.value)
-        if found.n_units.sum() <= _LEFT_OUT:
-            return left_out(found.rows, found.n_units, found.value)
-    elif number is None and found.n_units.sum() <= _LEFT_OUT:
-        units = found.n_units.astype(np.float64)
-        without = np.array([found.at(units - one) for one in np.eye(len(units))])
-        return np.average(without, weights=units) - without, found.n_units
-    n = int(found.n_units.sum())
-    influence = found.influence() / n
-    if number is not None and computed.group is not None:
-        counted = computed.group >= 0
-        of_clusters = np.bincount(number[counted], influence[computed.group[counted]]).astype(np.float64)
-        return of_clusters, np.ones(len(of_clusters), dtype=np.int64)
-    return influence, found.n_units
-
-
-def _gwet(computed: Computed, settings: _Settings) -> dict[str, Any]:
-    found = computed.found
-    n = int(found.n_units.sum())
-    spread = found.n_units @ np.square(found.influence(conditional=True))
-    error = float(np.sqrt(spread / (n * (n - 1))))
-    return _students(found.estimate, error, n - 1, settings.confidence_level)
-
-
-def _students(value: float, error: float, degrees: int, confidence_level: float) -> dict[str, Any]:
-    """Return Student's interval of the coefficient itself, and its shares below the conventions."""
-    from scipy import special
-
-    t = special.stdtrit(degrees, (1 + confidence_level) / 2)
-    if error:
-        below = [float(special.stdtr(degrees, (c - value) / error)) for c in _CONVENTIONS]
-    else:
-        below = [float(c > value) for c in _CONVENTIONS]
-    return _known(error, (float(value - t * error), float(min(1.0, value + t * error))), below)
-
-
-def _known(error: float, ends: tuple[float, float], below: Sequence[float]) -> dict[str, Any]:
-    return {
-        "low": ends[0],
-        "high": ends[1],
-        "standard_error": error,
-        "p_below_667": below[0],
-        "p_below_800": below[1],
-    }
-
-
-def _of_resamples(found: Floats, ends: tuple[float, float], settings: _Settings) -> dict[str, Any]:
-    there = found[~np.isnan(found)]
-    return {
-        "low": ends[0],
-        "high": ends[1],
-        "standard_error": float(there.std(ddof=1)) if len(there) > 1 else np.nan,
-        "p_below_667": float(np.mean(there < _CONVENTIONS[0])),
-        "p_below_800": float(np.mean(there < _CONVENTIONS[1])),
-        "n_boot": settings.n_boot,
-        "n_undefined": len(found) - len(there),
-    }
-
-
-def _bootstrap(computed: Computed, number: Integers | None, settings: _Settings) -> dict[str, Any]:
-    """Resample clusters, or units where there are none."""
-    n_boot, seed = settings.n_boot, settings.seed or 0
-    coefficient, group = computed.found, None
-    if number is not None and computed.group is not None:
-        group = computed.group[computed.group >= 0], number[computed.group >= 0]
-    if isinstance(coefficient, Totals):
-        rows, times = coefficient.rows, coefficient.n_units
-        if group is not None:
-            rows = summed(rows, *group)
-            times = np.ones(len(rows), dtype=np.int64)
-        found = resampled(rows, times, coefficient.value, n_boot=n_boot, seed=seed, size=coefficient.size)
-        deviations, times = left_out(rows, times, coefficient.value)
-    else:
-        found, deviations, times = resampled_wide(coefficient, group, n_boot=n_boot, seed=seed)
-    there = found[~np.isnan(found)]
-    if not len(there):
-        return {"reason": "no_variation", "n_boot": n_boot, "n_undefined": n_boot}
-    ends = bias_corrected(
-        there,
-        coefficient.estimate,
-        deviations=deviations,
-        times=times,
-        confidence_level=settings.confidence_level,
-    )
-    return _of_resamples(found, ends, settings)
-
-
-def _coders(computed: Computed, table: Coded | Patterns, settings: _Settings) -> dict[str, Any]:
-    """The jackknife over coders."""
-    if isinstance(table, Patterns):
-        codes: npt.NDArray[Any] = known_coders(table).T + 1
-    else:
-        codes = table.codes
-    present = np.flatnonzero((codes[:, (codes > 0).sum(axis=0) >= 2] > 0).any(axis=1))
-    n = len(present)
-    if n < 3:
-        return {"reason": "few_coders"}
-    without = [_without(table, coder, settings) for coder in present.tolist()]
-    error = float(np.sqrt((n - 1) / n * np.square(np.array(without) - np.mean(without)).sum()))
-    if np.isnan(error):
-        return {"reason": "no_variation"}
-    return _students(computed.found.estimate, error, n - 1, settings.confidence_level)
-
-
-def _without(table: Coded | Patterns, coder: int, settings: _Settings) -> float:
-    """Return the coefficient of all coders but one."""
-    rest: Coded | Patterns
-    if isinstance(table, Coded):
-        rest = Coded(table.categories, np.delete(table.codes, coder, axis=0))
-    else:
-        coders = np.delete(known_coders(table), coder, axis=1)
-        seen = np.flatnonzero((coders >= 0).any(axis=1))
-        counts = (coders[seen][:, :, None] == np.arange(len(table.categories))).sum(axis=1)
-        rest = Patterns(table.categories, counts, table.n_units[seen], coders[seen])
-    return compute(settings.statistic, rest, settings.options).found.estimate

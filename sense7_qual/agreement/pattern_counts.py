@@ -111,8 +111,8 @@ def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns
     Parameters
     ----------
     values : array-like (coders, units)
-        What each coder gave each unit: numbers (truth values count as 0 and 1) or strings. NaN, None and
-        pandas' NA are missing.
+        What each coder gave each unit: numbers (truth values count as 0 and 1) or strings. NaN, None, pandas'
+        NA and what a masked array hides are missing.
     keep_coders : bool
         Keep who gave which value: for coefficients that tell coders apart, and more patterns.
 
@@ -168,7 +168,7 @@ def coded(values: npt.ArrayLike) -> Coded:
             f"values: expected a table (coders, units) – found {table.ndim} dimension(s), or rows of "
             "unequal length – give one row per coder, with None where a coder has no value."
         )
-    if table.dtype.kind in "US" and np.isin(table, np.array(["nan", "None"], dtype=table.dtype)).any():
+    if table.dtype.kind == "U" and np.isin(table, np.array(["nan", "None"], dtype=table.dtype)).any():
         raise TableError(
             "values: expected missing values to be None or NaN – found them turned into the text 'nan' or "
             "'None' – make the array with dtype=object."
@@ -201,13 +201,24 @@ def bad_values(found: Coded, bad: Truths, *, expected: str, problem: str) -> Tab
 
 def _as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     if isinstance(values, np.ndarray):
-        return values
+        return _unmasked(values)
     if isinstance(values, pd.DataFrame | pd.Series):
-        return np.asarray(values.to_numpy())
+        return _unmasked(values.to_numpy())
+    if isinstance(values, list | tuple):
+        values = [_unmasked(row) if isinstance(row, np.ndarray) else row for row in values]
     try:
         return np.asarray(values, dtype=object)
     except ValueError:  # rows of unequal depth
         return np.empty(0, dtype=object)
+
+
+def _unmasked(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a plain array: most of NumPy passes over a mask, and would take what it hides for values."""
+    if isinstance(table, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(table)
+        table = table.data.astype(table.dtype if table.dtype.kind == "f" else object)
+        table[hidden] = np.nan
+    return np.asarray(table, dtype=object if table.dtype.kind == "T" else None)
 
 
 def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
@@ -274,7 +285,7 @@ def _less(values: npt.NDArray[Any], base: int) -> npt.NDArray[Any]:
 
 def _any_values(table: npt.NDArray[Any]) -> Coded:
     """Number values of any kind, by their sorted order."""
-    flat = table.ravel().astype(object) if table.dtype.kind in "US" else table.ravel()
+    flat = table.ravel().astype(object) if table.dtype.kind == "U" else table.ravel()
     if flat.dtype.kind not in "biufO":
         raise _another_kind()
     try:
@@ -293,6 +304,8 @@ def _any_values(table: npt.NDArray[Any]) -> Coded:
 
 
 def _numbers(uniques: npt.NDArray[Any], codes: npt.NDArray[Any]) -> Floats:
+    if any(isinstance(value, bytes) for value in uniques):  # NumPy would read digits out of them
+        raise _another_kind()
     try:
         numbers = np.asarray(uniques).astype(np.float64)
     except (TypeError, ValueError):
@@ -336,9 +349,8 @@ def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns
         found = Coded(found.categories, np.zeros((1, found.codes.shape[1]), dtype=np.uint8))
     count = _joint if _fits_jointly(found) else _in_blocks
     rows, n_units, which = count(found.codes, len(found.categories) + 1, keep_coders, locate)
-    seen = np.asarray(
-        rows.any(axis=1), dtype=np.bool_
-    )  # units that nobody gave a value to are not in the table
+    # Units that nobody gave a value to are not in the table.
+    seen = np.asarray(rows.any(axis=1), dtype=np.bool_)
     if not seen.all():
         rows, n_units, which = rows[seen], n_units[seen], _places(seen)[which]
     used = np.zeros(len(found.categories) + 1, dtype=np.bool_)

@@ -8,13 +8,12 @@ end anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.agreement.bootstrap import bias_corrected, left_out, resampled
+from sense7_qual.agreement.bootstrap import Interval, Resampling, ends, resampled_interval
 from sense7_qual.agreement.borders import resampled_borders
 from sense7_qual.agreement.span_values import Continuum, covered
 from sense7_qual.agreement.totals import Function
@@ -28,8 +27,6 @@ from sense7_qual.agreement.unitizing import (
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = [
-    "Interval",
-    "Resampling",
     "all_text_interval",
     "border_interval",
     "coded_text_interval",
@@ -41,27 +38,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-_NAN: Final = float("nan")
 _EQUAL: Final = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """How clusters are resampled, and the level of the intervals."""
-
-    n_boot: int
-    confidence_level: float
-    seed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """The ends of an interval and the resamples without a value; or why there is none."""
-
-    low: float = _NAN
-    high: float = _NAN
-    n_undefined: int | None = None
-    reason: str | None = None
 
 
 def all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
@@ -96,7 +73,7 @@ def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers,
     found = resampled_borders(line, k, draws[:, cluster])
     without = resampled_borders(line, k, (1 - np.eye(n, dtype=np.int64))[:, cluster])
     without = without[~np.isnan(without)]
-    return _ends(found, estimate, without.mean() - without, np.ones(len(without), dtype=np.int64), how)
+    return ends(found, estimate, without.mean() - without, np.ones(len(without), dtype=np.int64), how)
 
 
 def overlap_parts(line: Continuum, k: int) -> Floats:
@@ -141,10 +118,7 @@ def _interval(
     few = _too_few(carried, differ)
     if few:
         return Interval(reason=few)
-    once = np.ones(len(rows), dtype=np.int64)
-    found = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
-    deviations, times = left_out(rows, once, value)
-    return _ends(found, float(value(rows.sum(axis=0))), deviations, times, how)
+    return resampled_interval(rows, value, how)
 
 
 def _too_few(carried: Sequence[Floats], differ: Floats) -> str | None:
@@ -154,13 +128,3 @@ def _too_few(carried: Sequence[Floats], differ: Floats) -> str | None:
     if min((length > 0).sum() for length in carried) < FEWEST_CLUSTERS:
         return "few_clusters"
     return None if (differ > _EQUAL).any() else "no_disagreement"
-
-
-def _ends(found: Floats, estimate: float, deviations: Floats, times: Integers, how: Resampling) -> Interval:
-    there = found[~np.isnan(found)]
-    if not len(there):
-        return Interval(n_undefined=len(found), reason="no_variation")
-    low, high = bias_corrected(
-        there, estimate, deviations=deviations, times=times, confidence_level=how.confidence_level
-    )
-    return Interval(low, high, len(found) - len(there))

@@ -26,11 +26,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual.agreement.bootstrap import Interval, Resampling
 from sense7_qual.agreement.borders import alpha_u_2004, border_alpha
-from sense7_qual.agreement.codes import _cluster_numbers
 from sense7_qual.agreement.span_intervals import (
-    Interval,
-    Resampling,
     all_text_interval,
     border_interval,
     coded_text_interval,
@@ -39,6 +37,7 @@ from sense7_qual.agreement.span_intervals import (
     overlap_parts,
 )
 from sense7_qual.agreement.span_values import SPANS, Continuum, Lengths, continuum
+from sense7_qual.agreement.tallies import cluster_numbers
 from sense7_qual.agreement.unitizing import (
     Tally,
     UnitizingAlphas,
@@ -222,7 +221,7 @@ def span_agreement(
     codings, coverage, units = CODINGS.check(codings), COVERAGE.check(coverage), UNITS.check(units)
     lengths = units.set_index("unit_id")["text"].str.len()
     lines = [continuum(codings, lengths, coverage, by_all=by_all) for by_all in (False, True)]
-    clusters = [_cluster_numbers(pd.Index(line.unit_ids, dtype="string"), cluster) for line in lines]
+    clusters = [cluster_numbers(pd.Index(line.unit_ids, dtype="string"), cluster) for line in lines]
     how = Resampling(n_boot, confidence_level, seed)
     each = by_text(lines[0])
     known = _known(lines[0], clusters[0]) | {"n_units_2004": len(lines[1].unit_ids)}

@@ -22,6 +22,7 @@ __all__ = [
     "UnitCounts",
     "binary_alpha",
     "binary_kappa",
+    "cluster_numbers",
     "own_decisions",
     "paired",
     "require_coders",
@@ -49,6 +50,32 @@ def require_coders(coders: Iterable[str], decisions: pd.DataFrame, *, what: str)
             f"decisions: expected decisions of each {what} – found none of {first_three(unknown)} – "
             f"{did_you_mean(unknown[0], known)}"
         )
+
+
+def cluster_numbers(unit_ids: pd.Index, cluster: pd.Series | None) -> Integers:
+    """Return the number of each unit's cluster; without clusters each unit is its own."""
+    if cluster is None:
+        return np.arange(len(unit_ids), dtype=np.int64)
+    if not isinstance(cluster, pd.Series):
+        raise TableError(
+            f"cluster: expected a Series of labels indexed by unit_id – found {type(cluster).__name__} – "
+            "pass units.set_index('unit_id')['case_id']."
+        )
+    labels = cluster.set_axis(cluster.index.astype("string"))
+    twice = labels.index[labels.index.duplicated()].unique()
+    if len(twice):
+        raise TableError(
+            f"cluster: expected one label per unit_id – found several for {first_three(twice)} – keep one."
+        )
+    labels = labels.reindex(unit_ids)
+    missing = labels.index[labels.isna()]
+    if len(missing):
+        raise TableError(
+            f"cluster: expected a label for every unit that was decided on – found none for "
+            f"{first_three(missing)} – index the labels by unit_id and fill them in."
+        )
+    numbers, _ = pd.factorize(labels.astype("string"), sort=True)
+    return np.asarray(numbers, dtype=np.int64)
 
 
 def value_tables(own: pd.DataFrame) -> Iterator[tuple[str, Floats]]:

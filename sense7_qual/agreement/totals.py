@@ -287,6 +287,10 @@ def light_totals(
 def specific_totals(patterns: Patterns, *, category: object) -> Totals:
     """Specific agreement: of the pairs in which a coder gave the category, the share in which both did."""
     counts, n = patterns.counts.astype(np.float64), patterns.n_values.astype(np.float64)
+    if not np.isscalar(category):
+        raise QualError(
+            f"category: expected one number or string – found {type(category).__name__} – name one category."
+        )
     given = counts[:, np.asarray(patterns.categories == category, dtype=np.bool_)].sum(axis=1)
     rows = np.column_stack([given * (given - 1), given * (n - 1)])
     return Totals(rows, patterns.n_units, lambda sums: _ratio(sums[..., 0], sums[..., 1]), size=2)
@@ -364,9 +368,9 @@ def _both(patterns: Patterns) -> Patterns:
 
 def _with_categories(patterns: Patterns, categories: Sequence[Any] | None) -> Patterns:
     """Add the categories that could have been given and were not."""
-    if categories is None:
+    if categories is None or not len(patterns.categories):
         return patterns
-    wanted = np.unique(np.asarray(list(categories), dtype=patterns.categories.dtype))
+    wanted = _wanted(categories, text=patterns.categories.dtype == object)
     place = np.searchsorted(wanted, patterns.categories)
     found = wanted[np.minimum(place, len(wanted) - 1)] == patterns.categories if len(wanted) else place < 0
     if not np.all(found):
@@ -378,3 +382,20 @@ def _with_categories(patterns: Patterns, categories: Sequence[Any] | None) -> Pa
     counts[:, place] = patterns.counts
     coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]
     return Patterns(wanted, counts, patterns.n_units, coders)
+
+
+def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
+    """Return the named categories, sorted, in the kind of the values: text or numbers."""
+    listed = [] if isinstance(categories, str) or not np.iterable(categories) else list(categories)
+    try:
+        if listed and all(isinstance(one, str | bytes) == text for one in listed):
+            wanted = np.unique(np.asarray(listed, dtype=object if text else np.float64))
+            if text or np.isfinite(wanted).all():
+                return wanted
+    except (TypeError, ValueError):
+        pass  # said below
+    kind = "strings" if text else "numbers"
+    raise QualError(
+        f"categories: expected a list of {kind}, as the values are, none of them missing – found a "
+        f"{type(categories).__name__} of others – name every category that could have been given."
+    )

@@ -191,9 +191,9 @@ _DISTANCES: Final[dict[str, Callable[[Floats], Floats]]] = {
 
 def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[[Any, Any], float]) -> Floats:
     if callable(level):
-        apart = np.array([[float(level(a, b)) for b in values] for a in values]).reshape(len(values), -1)
+        apart = _matrix("level", [[level(a, b) for b in values] for a in values]).reshape(len(values), -1)
     else:
-        apart = np.asarray(level, dtype=np.float64)
+        apart = _matrix("level", level)
     _check_matrix("level", apart, values)
     if (apart < 0).any() or np.diagonal(apart).any():
         raise QualError(
@@ -203,7 +203,7 @@ def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[
 
 
 def _given_weights(values: npt.NDArray[Any], weights: npt.ArrayLike) -> Floats:
-    matrix = np.asarray(weights, dtype=np.float64)
+    matrix = _matrix("weights", weights)
     _check_matrix("weights", matrix, values)
     if (matrix > 1).any() or (matrix < 0).any() or (np.diagonal(matrix) != 1).any():
         raise QualError(
@@ -213,11 +213,33 @@ def _given_weights(values: npt.NDArray[Any], weights: npt.ArrayLike) -> Floats:
     return matrix
 
 
+def _matrix(name: str, given: object) -> Floats:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise _no_matrix(name, f"a {type(given).__name__} that holds others") from None
+
+
+def _no_matrix(name: str, found: str) -> QualError:
+    named = get_args(Level) if name == "level" else _DISTANCES
+    return QualError(
+        f"{name}: expected {', '.join(named)}, or a matrix of numbers – found {found} – choose one of these."
+    )
+
+
 def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
+    if not matrix.ndim:
+        raise _no_matrix(name, "a single number, or nothing")
     wanted = (len(values), len(values))
-    if matrix.shape != wanted or not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
-        shape = " × ".join(map(str, matrix.shape))
+    found = None
+    if matrix.shape != wanted:
+        found = " × ".join(map(str, matrix.shape))
+    elif not np.isfinite(matrix).all():
+        found = "missing or infinite ones"
+    elif not np.allclose(matrix, matrix.T):
+        found = "one that is not symmetric"
+    if found:
         raise QualError(
             f"{name}: expected a symmetric matrix of {wanted[0]} × {wanted[1]} finite numbers, one row for "
-            f"each category that occurs, in sorted order – found {shape} – make it for these categories."
+            f"each category that occurs, in sorted order – found {found} – make it for these categories."
         )
