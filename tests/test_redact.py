@@ -129,8 +129,8 @@ def test_the_turns_of_the_context_are_redacted_too() -> None:
         "I am [NAME-1]",
         "Hi [NAME-1] é",
     ]
-    assert done.replacements[["column", "turn"]].astype(str).to_numpy().tolist() == [
-        ["text", "<NA>"], ["context", "0"], ["context", "1"],
+    assert done.replacements[["column", "turn"]].fillna({"turn": -1}).to_numpy().tolist() == [
+        ["text", -1], ["context", 0], ["context", 1],
     ]  # fmt: skip
     seen = redact.preview(said, redact.find(said, names=["Anna"]), width=5)
     assert seen["identifier"].tolist() == ["Anna"] * 3
