@@ -24,14 +24,16 @@ __all__ = ["frame_of", "places", "shown", "strings", "written"]
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
-def shown(value: object, *, limit: int = 60) -> str:
+def shown(value: object, *, limit: int = 60, words: int = 6) -> str:
     """Return `value` for use in an error, or its length alone where it may be somebody's text.
+
+    That is where it has more characters than `limit`, more words than `words`, or a line break.
 
     >>> shown("PostTaskExperience_UseAgain"), shown("I felt that it did not listen", limit=20)
     ('PostTaskExperience_UseAgain', '(29 characters)')
     """
     written = str(value)
-    short = len(written) <= limit and not re.search(r"[\r\n]", written)
+    short = len(written) <= limit and len(written.split()) <= words and not re.search(r"[\r\n]", written)
     return written if short else f"({len(written)} characters)"
 
 

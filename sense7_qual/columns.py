@@ -89,7 +89,7 @@ def unit_ids(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
         ids = ids + "/" + part
     twice = ids.duplicated(keep=False)
     if twice.any():
-        named = [shown(name, limit=40) for name in ids[twice].unique()]
+        named = [shown(name, limit=40, words=1) for name in ids[twice].unique()]
         raise TableError(
             f"expected each {' / '.join(columns)} once – found {first_three(named)} more than once, in "
             f"{places(ids.index[twice])} – keep one of each, or identify the rows by more columns: "
@@ -139,7 +139,7 @@ def positions_of(table: pd.DataFrame, column: str | None, documents: pd.Series) 
         .astype(bool)
     )
     if bad.any():
-        values = [shown(value, limit=20) for value in whole[bad].unique()]
+        values = [shown(value, limit=20, words=1) for value in whole[bad].unique()]
         raise TableError(
             f"expected whole numbers in column {column!r} – found {first_three(values)} in "
             f"{places(whole.index[bad])} – correct them, or leave position out."
@@ -192,7 +192,7 @@ def ratings_of(
     if len(wrong):
         span = f" from {low:g} to {high:g}" if np.isfinite(low) else ""
         known_labels = f" (or {', '.join(map(repr, labels))})" if labels else ""
-        values = [shown(value, limit=20) for value in wrong.unique()]
+        values = [shown(value, limit=20, words=2) for value in wrong.unique()]
         raise TableError(
             f"expected numbers{span}{known_labels} in column {shown(column.name)!r} – found "
             f"{first_three(values)} in {places(wrong.index)} – {remedy}"

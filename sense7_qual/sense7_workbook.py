@@ -232,8 +232,9 @@ def _refuse_turns(messages: pd.DataFrame, numbers: pd.Series, tasks: list[str]) 
     if strange.any():
         first = str(task_ids[strange].iloc[0])
         raise TableError(
-            f"expected the TaskId of every message in the sheet Tasks – found {shown(first, limit=40)!r} in "
-            f"{places(messages.index[strange])} – {did_you_mean(first, tasks)}"
+            "expected the TaskId of every message in the sheet Tasks – found "
+            f"{shown(first, limit=40, words=1)!r} in {places(messages.index[strange])} – "
+            f"{did_you_mean(first, tasks)}"
         )
     twice = pd.DataFrame({"task": task_ids, "number": numbers}).duplicated(keep=False)
     if twice.any():
