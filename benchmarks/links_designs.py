@@ -1,9 +1,9 @@
 """Coverage of every interval of a link in four designs, with and without coders' errors; and the naive test.
 
 Usage: python benchmarks/links_designs.py [--studies 100] [--error 0.2] [--prevalence 0.1] [--icc 0.4]
-                                          [--no-odds] [--no-corrected] [--seed 1]
+                                          [--participants 40] [--no-odds] [--no-corrected] [--seed 1]
 
-40 participants with ten units each; a code of prevalence .1 or .5, which participants use to different
+Participants (40) with ten units each; a code of prevalence .1 or .5, which participants use to different
 degrees; ratings in five levels from a cumulative-logit model with a normal random intercept (ICC 0 or .4), in
 which the code has an odds ratio of 2.5; three coders who get each unit wrong with probability 0 or .2,
 independently. What each interval is to cover: for a coder, and pooled, the effect of the code as a coder
@@ -59,19 +59,24 @@ def main() -> None:
     parser.add_argument("--prevalence", type=float, nargs="*", default=[0.1, 0.5])
     parser.add_argument("--icc", type=float, nargs="*", default=[0.0, 0.4])
     parser.add_argument("--error", type=float, nargs="*", default=[0.0, 0.2])
+    parser.add_argument("--participants", type=int, nargs="*", default=[40])
     parser.add_argument("--no-odds", action="store_true")
     parser.add_argument("--no-corrected", action="store_true")
     given = parser.parse_args()
     print(f"{given.studies:,} studies each, nominal level 95 %.\n")
-    print("| prevalence | ICC | error | naive % | own % | interval | estimand | median | covered % |")
-    print("|---" * 9 + "|")
+    print("| participants | prevalence | ICC | error ", end="")
+    print("| naive % | own % | interval | estimand | median | covered % |")
+    print("|---" * 10 + "|")
     rng = np.random.default_rng(given.seed)
-    for values in itertools.product(given.prevalence, given.icc, given.error):
-        design = Design(*values)
+    for *values, participants in itertools.product(
+        given.prevalence, given.icc, given.error, given.participants
+    ):
+        design = Design(*values, participants=participants)
         naive, own = false_positives(replace(design, shift=0.0), given.studies, rng)
         found = covered(design, given, rng)
         for name, (target, mean, share) in found.items():
             about = [
+                design.participants,
                 design.prevalence,
                 design.icc,
                 design.error,

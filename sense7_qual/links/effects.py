@@ -142,10 +142,10 @@ def code_to_rating(
     .4, participants using a code to different degrees) it fell below .05 in 8 to 30 % of them. Here p is a
     t test on the effect's delete-one-cluster jackknife standard error, which did so in 3 to 6 %. The
     interval is the expanded percentile bootstrap of Hesterberg (2015) over clusters, which covered the true
-    effect in 93 to 97 %. Both use k − 1 degrees of freedom, k being the number of clusters on the rarer side
-    (with the code, or without it), because those few carry the uncertainty; so do the odds ratios. Nothing
-    makes p and the interval agree exactly: near the edge one may exclude 0 and the other not
-    (benchmarks/links_coverage.py).
+    effect in 92 to 97 % (20 to 60 participants, ten units each: benchmarks/links_designs.py). Both use k − 1
+    degrees of freedom, k being the number of clusters on the rarer side (with the code, or without it),
+    because those few carry the uncertainty; so do the odds ratios. Nothing makes p and the interval agree
+    exactly: near the edge one may exclude 0 and the other not (benchmarks/links_coverage.py).
 
     Pooled rows take each coder for one imputation of the codes. What they estimate is the mean over coders
     like these of the effect of the code as a coder applies it (on Fisher's z, and on the log odds ratio);

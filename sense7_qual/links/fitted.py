@@ -50,7 +50,7 @@ class CumulativeModel:
     gradient_norm : float
         Largest absolute element of the gradient, predictors in standard deviations.
     boundary : bool
-        The clusters' variance is estimated as 0: the model is that without random intercepts.
+        The clusters' variance is estimated as 0: the model is that without their random intercepts.
     reason : str or None
         Why there are no estimates: `no_complete_rows`, `constant_rating`, `one_cluster`,
         `collinear_predictors` (see `dependent`), `separation` (an estimate would be infinite: the predictors,
@@ -64,8 +64,7 @@ class CumulativeModel:
         `zero_nested_variance` (conversations of a cluster differ no more than chance makes them),
         `laplace_approximation` (of the model with conversations: its variances come out somewhat small where
         conversations have few rows), `coarse_quadrature` (with many more nodes an estimate would move by more
-        than a tenth of its standard
-        error: take more).
+        than a tenth of its standard error: take more).
     dependent : tuple of str
         Predictors that are constant, or linear combinations of those before them.
     link : str
