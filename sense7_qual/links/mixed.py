@@ -48,9 +48,10 @@ def cumulative_mixed(
     cluster : Series
         The participant of each row.
     nested : Series, optional
-        The conversation of each row, where participants have several: adds a normal random intercept v for
-        each, v ~ normal(0, nested_variance). Conversations are told apart within their participant, so that numbering them anew for each
-        is no fault. The likelihood is then Laplace's approximation, whatever `quadrature` is.
+        The conversation of each row, where participants have several: adds a normal random intercept for
+        each, v ~ normal(0, nested_variance). Conversations are told apart within their participant, so that
+        numbering them anew for each is no fault. The likelihood is then Laplace's approximation, whatever
+        `quadrature` is.
     quadrature : int
         Nodes of the adaptive Gauss–Hermite quadrature, 1 to 100; 1 is Laplace's approximation.
     link : {"logit", "probit"}
@@ -59,8 +60,8 @@ def cumulative_mixed(
     Returns
     -------
     CumulativeModel
-        See there; a row in which the rating, a predictor or the cluster is missing is left out and counted.
-        Where nothing can be estimated, the estimates are NaN and `reason` says why.
+        See there; a row in which the rating, a predictor, the cluster or `nested` is missing is left out and
+        counted. Where nothing can be estimated, the estimates are NaN and `reason` says why.
 
     Raises
     ------
