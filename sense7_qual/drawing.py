@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
+from sense7_qual import results
 from sense7_qual.errors import QualError, did_you_mean
 from sense7_qual.saving import save
 
@@ -33,11 +34,14 @@ __all__ = [
     "finished",
     "guides",
     "label_lines",
+    "lettered",
+    "middle",
     "number_axis",
     "padding",
     "reference_lines",
     "row_axis",
     "title_lines",
+    "why_missing",
 ]  # fmt: skip
 
 Columns = Literal[1, 2]
@@ -147,15 +151,19 @@ def finished(chart: Any, words: str) -> Figure:
     return Figure(words, drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1))
 
 
-def label_lines(labels: Sequence[str], columns: Columns) -> tuple[list[list[tuple[int, str]]], int]:
+def label_lines(
+    labels: Sequence[str], columns: Columns, *, least: int = ROW
+) -> tuple[list[list[tuple[int, str]]], int]:
     """Return every line of every label with its place from the top in pixels, and the height of them all.
+
+    `least` is the height of a row whose label is short.
 
     The lines of a label stand around the middle of its row, which axis labels of several lines would not.
     """
     placed, top = [], 0
     for label in labels:
         block = textwrap.wrap(label, 22 if columns == 1 else 40, max_lines=3, placeholder="…") or [label]
-        height = max(ROW, _LINE * len(block) + 8)
+        height = max(least, _LINE * len(block) + 8)
         first = top + (height - _LINE * (len(block) - 1)) // 2
         placed.append([(first + _LINE * number, line) for number, line in enumerate(block)])
         top += height
@@ -177,11 +185,40 @@ def padding(lines: Sequence[Sequence[tuple[int, str]]]) -> dict[str, float]:
     return {"left": 2 + 0.6 * longest, "right": 6, "top": 2, "bottom": 2}
 
 
-def row_axis(lines: Sequence[Sequence[tuple[int, str]]]) -> Any:
-    """Return the axis that names the rows, from the lines of their labels."""
+def middle(block: Sequence[tuple[int, str]]) -> float:
+    """Return the place of the middle of a label: that of its row."""
+    return (block[0][0] + block[-1][0]) / 2
+
+
+def lettered(whys: Sequence[str | None]) -> tuple[list[str], list[str]]:
+    """Return a letter for each reason ("" where there is none), and lines that say what the letters mean.
+
+    >>> lettered(["no interval: one text", None, "no interval: one text"])
+    (['a', '', 'a'], ['a no interval: one text'])
+    """
+    known = list(dict.fromkeys(why for why in whys if why is not None))
+    letters = {why: chr(ord("a") + place) for place, why in enumerate(known)}
+    lines = [f"{letter} {why}" for why, letter in letters.items()]
+    return ["" if why is None else letters[why] for why in whys], lines
+
+
+def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
+    """Say why an effect or its interval is not drawn; None where both are.
+
+    >>> why_missing(0.3, None, None, "one_cluster")
+    'no interval: all texts belong to one cluster'
+    """
+    if not any(pd.isna(number) for number in (at, low, high)):
+        return None
+    return f"{'not computable' if pd.isna(at) else 'no interval'}: {results.reason_words(reason)}"
+
+
+def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] = ()) -> Any:
+    """Return the axis that names the rows, from the lines of their labels; those at `bold` are headings."""
     import altair as alt
 
     names = {at: line for block in lines for at, line in block}
+    heavy = {"condition": {"test": f"indexof({json.dumps(list(bold))}, datum.value) >= 0", "value": "bold"}}
     return alt.Axis(
         values=list(names),
         tickCount=len(names),
@@ -192,6 +229,7 @@ def row_axis(lines: Sequence[Sequence[tuple[int, str]]]) -> Any:
         domain=False,
         grid=False,
         labelFontSize=8 * POINT,
+        labelFontWeight=heavy | {"value": "normal"} if bold else "normal",
         labelColor="black",
         labelLimit=0,
         labelOverlap=False,

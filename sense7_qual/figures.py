@@ -1,4 +1,4 @@
-"""Figures for a paper: agreement and links as points with intervals, and where coders disagree.
+"""Figures for a paper: agreement, where coders disagree, links with ratings, and the power to find them.
 
 Every function takes an unrounded result frame and returns a `Figure`, drawn without a network, that can be
 written as SVG, PNG and PDF at the width of one or two columns of a page. Figures show no text of a unit. What
@@ -16,6 +16,7 @@ import pandas as pd
 from sense7_qual import results
 from sense7_qual.codebook import Codebook
 from sense7_qual.diagnostic_figures import drift_plot, pairwise_plot, unit_plot
+from sense7_qual.distribution_figures import rating_distributions
 from sense7_qual.drawing import (
     DARK,
     POINT,
@@ -32,8 +33,25 @@ from sense7_qual.drawing import (
     row_axis,
     title_lines,
 )
+from sense7_qual.link_figures import disruption, link_forest
+from sense7_qual.power_figures import power_curve
+from sense7_qual.specification_figures import specification_curve
+from sense7_qual.validity_figures import code_dimension_matrix
 
-__all__ = ["Figure", "agreement_plot", "drift_plot", "link_plot", "pairwise_plot", "unit_plot"]
+__all__ = [
+    "Figure",
+    "agreement_plot",
+    "code_dimension_matrix",
+    "disruption",
+    "drift_plot",
+    "link_forest",
+    "link_plot",
+    "pairwise_plot",
+    "power_curve",
+    "rating_distributions",
+    "specification_curve",
+    "unit_plot",
+]
 
 
 def agreement_plot(
