@@ -116,7 +116,10 @@ def specification_curve(
     cut = ["Arrow: the interval goes on"] if frame[["cut_low", "cut_high"]].to_numpy().any() else []
     x = alt.Scale(domain=[0, max(len(rows), 1) + 1], nice=False, zero=False)
     y = alt.Scale(domain=[height, 0], nice=False, zero=False)
-    axes = (_axis(title_lines([title, *notes, *cut], columns)), row_axis([list(names.items())], bold=bold))
+    axes = (
+        _axis(title_lines([title, "Lines: confidence intervals", *notes, *cut], columns)),
+        row_axis([list(names.items())], bold=bold),
+    )
     chart = alt.layer(
         *_curve(frame, x, y, axes, len(rows)),
         *_marks(rows, choices, x, y),
