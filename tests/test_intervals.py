@@ -420,3 +420,14 @@ def test_an_option_that_a_coefficient_does_not_take() -> None:
         agreement.estimate(PERFECT, "fleiss_kappa", level="nominal")
     with pytest.raises(QualError, match="did you mean 'weights'"):
         agreement.estimate(PERFECT, "gwet_ac", weight="linear")
+
+
+def test_an_ordinal_scale_of_many_values_is_as_fast_as_one_of_few() -> None:
+    """Beyond 64 values ranks are summed; the slope of all pairs of pairs of values would take minutes."""
+    rng = np.random.default_rng(14)
+    table = rng.integers(0, 200, 120) + rng.normal(0, 20, (3, 120))
+    ranks = krippendorff.alpha(table, level_of_measurement="ordinal")
+    for ci in ("analytic", "gwet", "unit"):
+        found = agreement.estimate(table, "krippendorff_alpha", ci=ci, level="ordinal", n_boot=200, seed=1)
+        assert found.estimate == pytest.approx(ranks, abs=1e-12)
+        assert 0 < found.standard_error < 0.1

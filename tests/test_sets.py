@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sense7_qual import agreement
 from sense7_qual.agreement import sets
 from sense7_qual.errors import QualError, TableError
 
@@ -351,3 +352,33 @@ def test_against_nltk() -> None:
     for name, distance in (("masi", masi_distance), ("jaccard", jaccard_distance)):
         theirs = agreement.AnnotationTask(data=rows, distance=distance).alpha()
         assert alpha(table, name) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_set_alpha_has_the_intervals_of_alpha() -> None:
+    """Numbered sets and their distances, by hand; one set stands only where a coder was alone."""
+    rng = np.random.default_rng(3)
+    kinds = [set(), {"a"}, {"a", "b"}, {"b", "c"}]
+    given = np.where(rng.random((3, 40)) < 0.6, rng.integers(0, 4, 40), rng.integers(0, 4, (3, 40)))
+    given_sets = [[kinds[number] for number in row] for row in given]
+    given_sets[0] += [{"alone"}, None]
+    given_sets[1] += [None, None]
+    given_sets[2] += [None, {"a"}]
+    apart = [[agreement.masi_distance(one, other) for other in kinds] for one in kinds]
+    for options in ({}, {"ci": "unit"}, {"ci": "coders"}, {"cluster": np.arange(42) // 2}):
+        settings = {"n_boot": 4000, "seed": 1, **options}
+        near = 1e-12 if options in ({}, {"ci": "coders"}) else 0.03  # sets are drawn in another order
+        found = agreement.estimate(given_sets, agreement.set_alpha, distance="masi", **settings)
+        settings["cluster"] = np.arange(40) // 2 if "cluster" in options else None
+        by_hand = agreement.estimate(given, "krippendorff_alpha", level=apart, **settings)
+        assert found.estimate == pytest.approx(agreement.set_alpha(given_sets, distance="masi"), abs=1e-12)
+        assert found.low == pytest.approx(by_hand.low, abs=near)
+        assert found.high == pytest.approx(by_hand.high, abs=near)
+        assert (found.n_units, found.n_pairable, found.n_coders) == (42, 40, 3)
+    with pytest.raises(QualError, match="did you mean 'masi'"):
+        agreement.estimate(given_sets, "set_alpha", distance="massi")
+
+
+def test_a_frame_of_sets() -> None:
+    rows = [[{"a"}, {"b"}, None], [{"a"}, {"b", "c"}, set()]]
+    frame = pd.DataFrame(rows)
+    assert agreement.set_alpha(frame, distance="dice") == agreement.set_alpha(rows, distance="dice")

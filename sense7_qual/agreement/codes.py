@@ -17,8 +17,9 @@ from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement.computed import compute
 from sense7_qual.agreement.intervals import estimate
 from sense7_qual.agreement.pattern_counts import Coded
+from sense7_qual.agreement.set_distances import SetDistance
 from sense7_qual.agreement.set_values import set_patterns
-from sense7_qual.agreement.sets import SetDistance, set_distances
+from sense7_qual.agreement.sets import set_table
 from sense7_qual.agreement.tallies import cluster_numbers
 from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import DECISIONS
@@ -84,8 +85,9 @@ def by_code(
         - reason: missing, or why a number is: `no_pairable_units`; `no_variation` (every decision was the
           same: no alpha); `one_cluster`, `one_pattern` (all clusters are the same: no interval). Or with what
           caution the interval is read, which was not resampled then: `no_disagreement` (alpha is 1; the
-          interval says how much disagreement could have gone unseen); `few_clusters` (the rarer answer is found in fewer than ten clusters: from
-          leaving out each cluster, see `estimate`; in fewer than three: none)
+          interval says how much disagreement could have gone unseen); `few_clusters` (the rarer answer is
+          found in fewer than ten clusters: from leaving out each cluster, see `estimate`; in fewer than
+          three: none)
 
     Raises
     ------
@@ -203,11 +205,8 @@ def overall(
     patterns = set_patterns(decisions)
     groups = cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), cluster)
     pairable = (patterns.values >= 0).sum(axis=0) >= 2
-    chosen = patterns.values[:, pairable]
-    used, numbers = np.unique(chosen[chosen >= 0], return_inverse=True)
-    values = np.full(chosen.shape, np.nan)
-    values[chosen >= 0] = numbers
-    apart = set_distances([patterns.sets[place] for place in used], distance=distance)
+    values, apart = set_table(patterns, distance=distance)
+    values = values[:, pairable]
     found = estimate(
         values,
         "krippendorff_alpha",
@@ -222,7 +221,7 @@ def overall(
         "n_units": found.n_units,
         "n_coders": found.n_coders,
         "n_clusters": found.n_clusters,
-        "n_sets": len(used),
+        "n_sets": len(apart),
         "percent": compute("percent_agreement", values, {}).found.estimate,
         "alpha": found.estimate,
         "alpha_low": found.low,

@@ -43,6 +43,9 @@ Values = npt.ArrayLike | Patterns | Coded
 _CELLS: Final = 10**7
 """Cells of patterns × values (ordinal: × values again) beyond which alpha is computed without their table."""
 
+_RANKED: Final = 64
+"""Values beyond which the same holds of ordinal alpha, whose slope goes through pairs of pairs of values."""
+
 STATISTICS: Final[Mapping[str, Callable[..., Totals]]] = {
     "krippendorff_alpha": totals.alpha_totals,
     "percent_agreement": totals.percent_totals,
@@ -258,7 +261,9 @@ def _most_patterns(table: Coded) -> int:
 def _is_wide(statistic: str, options: Mapping[str, Any], n_values: int, n_patterns: int) -> bool:
     if statistic != "krippendorff_alpha" or not isinstance(options["level"], str):
         return False
-    return n_patterns * n_values ** (2 if options["level"] == "ordinal" else 1) > _CELLS
+    if options["level"] == "ordinal":
+        return n_values > _RANKED or n_patterns * n_values**2 > _CELLS
+    return n_patterns * n_values > _CELLS
 
 
 def _check_scale(table: Coded, level: Metric) -> None:

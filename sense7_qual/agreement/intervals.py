@@ -18,6 +18,7 @@ from sense7_qual.agreement.computed import Computed, check_options, coders_of, c
 from sense7_qual.agreement.few import Evidence
 from sense7_qual.agreement.methods import Method, Settings, interval
 from sense7_qual.agreement.pattern_counts import Coded, Patterns, coded
+from sense7_qual.agreement.sets import set_table
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
 from sense7_qual.resampling import check_resampling
 
@@ -106,9 +107,10 @@ def estimate(
     Parameters
     ----------
     values : array-like (coders, units), or Patterns
-        As for the coefficient. Patterns do not say which unit is which: no `cluster`.
+        As for the coefficient; sets for `set_alpha`. Patterns do not say which unit is which: no `cluster`.
     statistic : function or str
         One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
+        or `set_alpha`.
     ci : {"analytic", "cluster", "unit", "gwet", "kalpha", "coders"}, optional
         - analytic (default without `cluster`): from the influence of each unit, on the scale of
           log(1 − coefficient), with Student's t; its degrees of freedom are Satterthwaite's, because a rare
@@ -133,7 +135,7 @@ def estimate(
     confidence_level : float
         Level of the interval, between 0 and 1.
     **options
-        Options of the coefficient: `level`, `weights`, `categories`, `category`.
+        Options of the coefficient: `level`, `weights`, `categories`, `category`, `distance`.
 
     Returns
     -------
@@ -178,7 +180,11 @@ def estimate(
     >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
     (0.743, 0.04, 0.93)
     """
-    settings = _settings(statistic, ci, cluster, n_boot, seed, confidence_level, options)
+    name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
+    if name == "set_alpha":
+        values, level = set_table(values, distance=options.pop("distance", None))  # type: ignore[arg-type]
+        name, options = "krippendorff_alpha", options | {"level": level}
+    settings = _settings(name, ci, cluster, n_boot, seed, confidence_level, options)
     table = values if isinstance(values, Patterns) else coded(values)
     computed = compute(settings.statistic, table, options, locate=settings.ci == "cluster")
     value = computed.found.estimate
@@ -207,7 +213,7 @@ def estimate(
 
 
 def _settings(
-    statistic: Callable[..., float] | str,
+    name: str,
     ci: Method | None,
     cluster: object,
     n_boot: int,
@@ -228,7 +234,6 @@ def _settings(
         raise QualError(f"estimate: expected a seed – found none, and ci={ci!r} resamples – give one.")
     seed = seed if ci in _SEEDED else None
     check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed or 0)
-    name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
     if name == "krippendorff_alpha" and "level" not in options:
         raise QualError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
     if name == "specific_agreement" and "category" not in options:

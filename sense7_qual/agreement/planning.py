@@ -56,8 +56,7 @@ class UnitsNeeded:
     coverage : float
         Share of the simulated intervals that held the planned alpha, 0–1.
     undefined : float
-        Share of the simulated studies without an interval, 0–1, because the code hardly occurred or nobody
-        disagreed.
+        Share of the simulated studies without an interval, 0–1, because the code hardly occurred.
     """
 
     n_units: int
@@ -189,7 +188,9 @@ def _shares(prevalence: float | Sequence[float]) -> Floats:
     if isinstance(prevalence, numbers.Real):
         shares = np.array([1 - float(prevalence), float(prevalence)])
     else:
-        shares = np.asarray(prevalence, dtype=np.float64)
+        listed = list(prevalence) if np.iterable(prevalence) else []
+        known = all(isinstance(share, numbers.Real) for share in listed)
+        shares = np.array(listed if known else [], dtype=np.float64)
     if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
         raise QualError(
             f"units_needed: expected a prevalence between 0 and 1, or the share of each value, above 0 and "

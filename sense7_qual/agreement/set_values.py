@@ -22,7 +22,7 @@ from sense7_qual.tables import DECISIONS
 __all__ = ["Numbers", "SetPatterns", "labels_of", "membership", "parsed", "set_patterns"]
 
 Label = Hashable
-Sets = Sequence[Sequence[Iterable[Label] | None]] | npt.NDArray[Any]
+Sets = Sequence[Sequence[Iterable[Label] | None]] | pd.DataFrame | npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.signedinteger[Any]]
 Truths = npt.NDArray[np.bool_]
@@ -110,6 +110,8 @@ def membership(sets: Sequence[AbstractSet[Label]]) -> Truths:
 
 def parsed(sets: Sets) -> tuple[Numbers, Truths]:
     """Return the number of each set (coders, units), −1 missing, and the sets' labels (S, labels)."""
+    if isinstance(sets, pd.DataFrame):
+        sets = sets.to_numpy(dtype=object)
     if isinstance(sets, np.ndarray) and sets.ndim == 3:
         return _of_indicators(sets)
     rows = [

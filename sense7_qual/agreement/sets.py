@@ -13,26 +13,31 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
-from typing import Any, Final, Literal, get_args
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.agreement.pattern_counts import joint_numbers
+from sense7_qual.agreement.set_distances import (
+    SetDistance,
+    check_distance,
+    dice_distance,
+    distances,
+    jaccard_distance,
+    masi_distance,
+    row_distances,
+    set_distances,
+)
 from sense7_qual.agreement.set_values import (
-    Label,
     Numbers,
     SetPatterns,
     Sets,
-    labels_of,
     membership,
     parsed,
     set_patterns,
 )
-from sense7_qual.errors import QualError, did_you_mean
 
 __all__ = [
     "SetPatterns",
@@ -44,9 +49,9 @@ __all__ = [
     "set_alpha_of",
     "set_distances",
     "set_patterns",
+    "set_table",
 ]
 
-SetDistance = Literal["masi", "jaccard", "dice"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -67,7 +72,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
 
     Parameters
     ----------
-    sets : sequence of coders' sequences of sets, or array (coders, units, codes)
+    sets : sequence of coders' sequences of sets, DataFrame of the same, or array (coders, units, codes)
         One row per coder, one set per unit: a set, frozenset, list or tuple of labels. `None` (or NaN) is
         missing; an empty set is an answer. An array holds 1 or True where the code is given, else 0 or False;
         where one of a coder's codes is NaN, the coder's set of that unit is missing.
@@ -101,7 +106,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
     >>> round(set_alpha([ana, ben], distance="masi"), 3)
     0.667
     """
-    _check_distance(distance)
+    check_distance(distance)
     values, members = parsed(sets)
     return _warned("set_alpha", *_set_alpha(values, members, distance))
 
@@ -135,9 +140,38 @@ def set_alpha_of(decisions: pd.DataFrame, *, distance: SetDistance) -> tuple[flo
     >>> set_alpha_of(decisions, distance="masi")
     (1.0, None)
     """
-    _check_distance(distance)
+    check_distance(distance)
     patterns = set_patterns(decisions)
     return _set_alpha(patterns.values, membership(patterns.sets), distance)
+
+
+def set_table(sets: Sets | SetPatterns, *, distance: SetDistance) -> tuple[Floats, Floats]:
+    """Return sets as numbers, and the distances that make Krippendorff's alpha of these numbers set alpha.
+
+    Returns
+    -------
+    tuple of arrays (coders, units) and (S, S)
+        NaN is missing. The sets of units with two or more are numbered 0 … S − 1, those of others beyond.
+
+    Examples
+    --------
+    >>> values, apart = set_table([[{"a"}, {"a", "b"}], [{"a"}, {"b"}]], distance="jaccard")
+    >>> values.tolist(), apart.round(2).tolist()
+    ([[0.0, 1.0], [0.0, 2.0]], [[0.0, 0.5, 1.0], [0.5, 0.0, 0.5], [1.0, 0.5, 0.0]])
+    """
+    check_distance(distance)
+    if isinstance(sets, SetPatterns):
+        given, members = sets.values, membership(sets.sets)
+    else:
+        numbers, members = parsed(sets)
+        given = numbers.astype(np.int64)
+    paired = given[:, (given >= 0).sum(axis=0) >= 2]
+    used = np.unique(paired[paired >= 0])
+    order = np.append(used, np.setdiff1d(np.arange(len(members)), used))
+    place = np.empty(len(members) + 1)
+    place[order] = np.arange(len(members))
+    place[-1] = np.nan  # where −1, missing, points to
+    return place[given], distances(members[used], members[used], distance)
 
 
 def multivalued_alpha(sets: Sets) -> float:
@@ -188,136 +222,6 @@ def multivalued_alpha(sets: Sets) -> float:
     """
     values, members = parsed(sets)
     return _warned("multivalued_alpha", *_multivalued_alpha(values, members))
-
-
-def masi_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
-    """Return the MASI distance of two sets: 1 − Jaccard × monotonicity.
-
-    Parameters
-    ----------
-    a, b : set of labels
-        May be empty: two empty sets have distance 0, an empty one and another 1.
-
-    Returns
-    -------
-    float
-        0 to 1. Monotonicity is 1 for equal sets, 2/3 where one is within the other, 1/3 where they overlap
-        and 0 where they do not.
-
-    Raises
-    ------
-    TableError
-        Not a set, frozenset, list or tuple of labels.
-
-    References
-    ----------
-    Passonneau (2006), Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation.
-    (Versions of nltk before 3.6 took .67 and .33 for the thirds.)
-
-    Examples
-    --------
-    >>> round(masi_distance({1, 2}, {1, 2, 3, 4}), 4), round(masi_distance({1, 2}, {2, 3}), 4)
-    (0.6667, 0.8889)
-    """
-    return _pair_distance(a, b, "masi")
-
-
-def jaccard_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
-    """Return the Jaccard distance of two sets: the share of the labels of either that are not in both.
-
-    Parameters
-    ----------
-    a, b : set of labels
-        May be empty: two empty sets have distance 0, an empty one and another 1.
-
-    Returns
-    -------
-    float
-        1 − |a ∩ b| / |a ∪ b|, 0 to 1.
-
-    Raises
-    ------
-    TableError
-        Not a set, frozenset, list or tuple of labels.
-
-    References
-    ----------
-    Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11, 37–50.
-
-    Examples
-    --------
-    >>> jaccard_distance({1, 2}, {1, 2, 3, 4})
-    0.5
-    """
-    return _pair_distance(a, b, "jaccard")
-
-
-def dice_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
-    """Return the Dice distance of two sets: the labels not in both, out of the labels of one plus the other.
-
-    Parameters
-    ----------
-    a, b : set of labels
-        May be empty: two empty sets have distance 0, an empty one and another 1.
-
-    Returns
-    -------
-    float
-        1 − 2·|a ∩ b| / (|a| + |b|), 0 to 1.
-
-    Raises
-    ------
-    TableError
-        Not a set, frozenset, list or tuple of labels.
-
-    References
-    ----------
-    Dice (1945), Measures of the amount of ecologic association between species, Ecology 26, 297–302.
-
-    Examples
-    --------
-    >>> round(dice_distance({1, 2}, {1, 2, 3, 4}), 4)
-    0.3333
-    """
-    return _pair_distance(a, b, "dice")
-
-
-def set_distances(sets: Sequence[AbstractSet[Label]], *, distance: SetDistance) -> Floats:
-    """Return the distance of each set from each other set.
-
-    Parameters
-    ----------
-    sets : sequence of sets
-        S distinct sets, as in `SetPatterns.sets`.
-    distance : {"masi", "jaccard", "dice"}
-        How far apart two sets are.
-
-    Returns
-    -------
-    array (S, S)
-        0 to 1, symmetric, 0 on the diagonal. It takes S² · 8 bytes: 8 MB for 1,000 sets.
-
-    Raises
-    ------
-    QualError
-        An unknown distance.
-
-    Examples
-    --------
-    >>> set_distances([frozenset(), {"a"}, {"a", "b"}], distance="jaccard").tolist()
-    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
-    """
-    _check_distance(distance)
-    members = membership(sets)
-    return _distances(members, members, distance)
-
-
-def _check_distance(distance: str) -> None:
-    if distance not in get_args(SetDistance):
-        raise QualError(
-            f"set_alpha: expected distance out of {', '.join(get_args(SetDistance))} – found {distance!r} – "
-            f"{did_you_mean(str(distance), get_args(SetDistance))}"
-        )
 
 
 def _warned(function: str, alpha: float, reason: str | None) -> float:
@@ -398,7 +302,7 @@ def _observed(patterns: Numbers, units: Integers, members: Truths, distance: Set
     weight = units / ((patterns >= 0).sum(axis=0) - 1)
     if (len(members) + 1) ** 2 <= _BLOCK:
         # One row and one column more, of zeros, for the sets that are missing.
-        between = np.pad(_distances(members, members, distance), ((0, 1), (0, 1)))
+        between = np.pad(distances(members, members, distance), ((0, 1), (0, 1)))
         place = np.where(patterns < 0, len(members), patterns)
         pairs = itertools.combinations(place, 2)
         return 2 * sum(float(weight @ between.take(a * len(between) + b)) for a, b in pairs)
@@ -406,7 +310,7 @@ def _observed(patterns: Numbers, units: Integers, members: Truths, distance: Set
     for first, second in itertools.combinations(patterns, 2):
         unequal = np.flatnonzero((first >= 0) & (second >= 0) & (first != second))
         for block in np.array_split(unequal, 1 + unequal.size * members.shape[1] // _BLOCK):
-            apart = _row_distances(members[first[block]], members[second[block]], distance)
+            apart = row_distances(members[first[block]], members[second[block]], distance)
             total += 2 * float(weight[block] @ apart)
     return total
 
@@ -417,7 +321,7 @@ def _expected(given: Floats, members: Truths, distance: SetDistance) -> float:
     given, members = given[occurs], members[occurs]
     total = 0.0
     for rows in np.array_split(np.arange(len(given)), 1 + len(given) ** 2 // _BLOCK):
-        total += float(given[rows] @ (_distances(members[rows], members, distance) @ given))
+        total += float(given[rows] @ (distances(members[rows], members, distance) @ given))
     return total
 
 
@@ -455,34 +359,3 @@ def _weights_of_sizes(label: Floats, n_sizes: int) -> tuple[Floats, Floats]:
         shared[:, 1:] += one * so_far[:, :-1]
         shared[1:, 1:] += two * (so_far[:-1, :-1] + before[:-1, :-1])
     return weight, shared
-
-
-def _formula(
-    common: npt.NDArray[Any], size_a: npt.NDArray[Any], size_b: npt.NDArray[Any], distance: SetDistance
-) -> Floats:
-    """Return the distances of sets from the numbers of labels in both and in each."""
-    both, either = size_a + size_b, size_a + size_b - common
-    if distance == "dice":
-        near = np.divide(2 * common, both, out=np.ones(np.shape(both)), where=both > 0)
-        return np.asarray(1 - near)
-    near = np.divide(common, either, out=np.ones(np.shape(either)), where=either > 0)
-    if distance == "masi":
-        within = common == np.minimum(size_a, size_b)
-        near = near * np.where(common == either, 1.0, np.where(within, 2 / 3, 1 / 3))
-    return np.asarray(1 - near)
-
-
-def _row_distances(members_a: Truths, members_b: Truths, distance: SetDistance) -> Floats:
-    common = (members_a & members_b).sum(axis=1)
-    return _formula(common, members_a.sum(axis=1), members_b.sum(axis=1), distance)
-
-
-def _distances(members_a: Truths, members_b: Truths, distance: SetDistance) -> Floats:
-    common = members_a.astype(np.float64) @ members_b.T.astype(np.float64)
-    return _formula(common, members_a.sum(axis=1)[:, None], members_b.sum(axis=1)[None, :], distance)
-
-
-def _pair_distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> float:
-    both = [labels_of(a, 0, 0), labels_of(b, 1, 0)]
-    members = membership(both)
-    return float(_distances(members[:1], members[1:], distance)[0, 0])
