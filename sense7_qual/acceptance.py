@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, did_you_mean, first_three
-from sense7_qual.rounds import opened
+from sense7_qual.rounds import Round, opened
 
-__all__ = ["as_acts", "new_acts", "of_kind", "one_coder", "settled"]
+__all__ = ["as_acts", "new_acts", "of_kind", "one_coder", "refuse_outside", "settled"]
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -68,6 +68,30 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
                 f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
             )
     return new
+
+
+def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
+    """Raise `ActError` where a new act in a round that was opened is not of its coders, or not on its units.
+
+    Undo and redo stay possible where a round was opened again with fewer units; a round that nobody opened
+    is a name alone.
+    """
+    standing = {one.name: one for one in rounds}
+    for act in new:
+        one = standing.get(str(act.round))
+        if one is None or act.kind not in ("apply", "remove", "finish", "reopen"):
+            continue
+        if act.coder not in one.coders:
+            raise ActError(
+                f"{_named(act)}: expected a coder of round {one.name!r} – found {act.coder!r} – ask the "
+                "lead, who can open the round again with this coder; nothing was recorded."
+            )
+        if act.unit_id not in one.units:
+            raise ActError(
+                f"{_named(act)}: expected one of the {len(one.units)} units of round {one.name!r} – found "
+                "another – code it in its own round, or ask the lead to open this one again with it; nothing "
+                "was recorded."
+            )
 
 
 def _check_target(act: Act, known: Mapping[str, Act]) -> None:

@@ -56,6 +56,8 @@ _UNFOLDED: Final = 4_000_000_000  # bytes of units.parquet in memory
 def backup(path: Path, target: Path) -> Copy:
     """Copy the study folder `path` to the new folder `target`, through SQLite's backup of each acts file.
 
+    Returns the note of it, which is for the study to keep.
+
     Raises
     ------
     StoreError
@@ -74,11 +76,11 @@ def backup(path: Path, target: Path) -> Copy:
         _refuse_unsound(building, "the copy")
         building.rename(target)
         database.sync_folder(target.parent)
-    return _noted(path, target, "backup")
+    return _copied(path, target, "backup")
 
 
 def archive(path: Path, target: Path) -> Copy:
-    """Write the study folder `path` as one file at `target`.
+    """Write the study folder `path` as one file at `target`, and return the note of it for the study to keep.
 
     Raises
     ------
@@ -92,7 +94,7 @@ def archive(path: Path, target: Path) -> Copy:
             _members(file, target)  # read back, with every hash
         building.rename(target)
         database.sync_folder(target.parent)
-    return _noted(path, target, "archive")
+    return _copied(path, target, "archive")
 
 
 def restore(source: Path, target: Path) -> None:
@@ -171,12 +173,10 @@ def _refuse_unsound(path: Path, what: str) -> None:
         )
 
 
-def _noted(path: Path, target: Path, kind: str) -> Copy:
+def _copied(path: Path, target: Path, kind: str) -> Copy:
     withdrawn = tuple(each.id for each in sealed.notes(path, Withdrawal))
     heads = {file.stem: head for file in study.acts_files(path) if (head := database.head(file)) is not None}
-    note = Copy(sealed.new_id(), kind, str(target), sealed.now(), withdrawn, heads)
-    study.note(path, note)
-    return note
+    return Copy(sealed.new_id(), kind, str(target), sealed.now(), withdrawn, heads)
 
 
 def _plain(path: Path) -> dict[str, bytes]:

@@ -63,6 +63,7 @@ __all__ = [
     "erase",
     "find",
     "head",
+    "last",
     "loose",
     "place",
     "problems",
@@ -329,8 +330,7 @@ def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) 
     """Append `acts` to the coder's chain; the transaction must be one that writes."""
     if not acts:
         return
-    last = connection.execute(select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)).first()
-    begin, previous = (last.seq, last.hash) if last else (0, genesis(study, coder))
+    begin, previous = last(connection) or (0, genesis(study, coder))
     rows, texts = [], []
     for seq, act in enumerate(acts, start=begin + 1):
         fields = {name: value for name in _OWN if (value := getattr(act, name)) is not None}
@@ -454,10 +454,13 @@ def copy(path: Path, target: Path) -> None:
 def head(path: Path) -> tuple[int, str] | None:
     """Return how many acts the file has and the hash of the last (None without acts)."""
     with transaction(path) as connection:
-        last = connection.execute(
-            select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)
-        ).first()
-    return None if last is None else (last.seq, last.hash)
+        return last(connection)
+
+
+def last(connection: Connection) -> tuple[int, str] | None:
+    """Return the number and the hash of the coder's last link (None without acts)."""
+    found = connection.execute(select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)).first()
+    return None if found is None else (found.seq, found.hash)
 
 
 def problems(connection: Connection) -> str:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import pandas as pd
 from sqlalchemy import Connection, insert, select
@@ -26,9 +26,11 @@ from sense7_qual.acts import Act
 from sense7_qual.chain import Link, chained, clocks, genesis
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, first_three
-from sense7_qual.study import Study
+from sense7_qual.study import Opened, Study
 
-__all__ = ["Merge", "merge"]
+__all__ = ["Into", "Merge", "merge"]
+
+_T = TypeVar("_T")
 
 _COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
 
@@ -85,48 +87,62 @@ class _Incoming:
     texts: Mapping[str, tuple[str | None, str | None]]
 
 
-def merge(
-    path: Path,
-    other: Path,
-    *,
-    known: Study,
-    texts: Mapping[str, str],
-    codebooks: Mapping[str, Codebook],
-    file_of: Callable[[str], Path],
-) -> Merge:
-    """Take into the study folder `path` what `other` has: a folder of the same study, or one acts file.
+class Into(Protocol):
+    """Where a merge writes: a study folder, or a study in PostgreSQL."""
+
+    def withdrawals(self) -> list[sealed.Withdrawal]:
+        """Return the notes of withdrawals, oldest first."""
+
+    def refuse_unwritable(self, opened: Opened) -> None:
+        """Raise `StoreError` where nothing can be written here."""
+
+    def known_as(self, coder: str) -> str:
+        """Return the pseudonym, or raise `ActError` where it cannot be one beside the others here."""
+
+    def add_codebook(self, codebook: Codebook) -> None:
+        """Add a version of the codebook, where it is not there."""
+
+    def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
+        """Return what `work` returns, done in one transaction on the coder's tables, which are made where
+        the coder has none; it is given the connection, what messages call the tables, and whether they are
+        new."""
+
+
+def merge(into: Into, other: Path, opened: Opened) -> Merge:
+    """Take in what `other` has: a folder of the same study, or one acts file.
 
     Parameters
     ----------
-    path, other : Path
-        This study folder; the other one, or an acts file such as a sync client's second copy.
-    known, texts, codebooks
-        What this study is, the texts of its units and its codebooks.
-    file_of : callable
-        Where a coder's acts are here; raises where the pseudonym cannot be one beside the others.
+    into : Into
+        Where to.
+    other : Path
+        The other study folder, or an acts file such as a sync client's second copy.
+    opened : Opened
+        What this study is, with the texts of its units and its codebooks.
 
     Raises
     ------
     StoreError
         `other` is another study, is damaged, is from a later version, or a file cannot be written.
     """
-    study.refuse_newer(path, known)
-    versions, files, theirs = _other(other, known)
-    new_versions = {name: each for name, each in versions.items() if name not in codebooks}
-    incoming = [_incoming(file, known) for file in files]
-    notes = sealed.notes(path, sealed.Withdrawal)
+    into.refuse_unwritable(opened)
+    versions, files, theirs = _other(other, opened.study)
+    new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
+    incoming = [_incoming(file, opened.study) for file in files]
+    notes = into.withdrawals()
     here = _Here(
-        study=known,
-        texts=texts,
-        codebooks={**codebooks, **new_versions},
+        study=opened.study,
+        texts=opened.texts,
+        codebooks={**opened.codebooks, **new_versions},
         gone=frozenset(unit_id for each in notes for unit_id in each.unit_ids),
         erased=frozenset(memo for each in notes for memo in each.memos),
     )
     _refuse_misquoted(incoming, here)
-    places = [file_of(each.coder) for each in incoming]  # all of them, before anything is written
-    for each in new_versions.values():
-        study.add_codebook(path, each)
-    rows = [row for file, each in zip(places, incoming, strict=True) for row in _merged(file, each, here)]
+    for each in incoming:  # all of them, before anything is written
+        into.known_as(each.coder)
+    for codebook in new_versions.values():
+        into.add_codebook(codebook)
+    rows = [row for each in incoming for row in _merged(into, each, here)]
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
     ours = {each.case_id for each in notes}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
@@ -175,21 +191,22 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
             )
 
 
-def _merged(file: Path, incoming: _Incoming, here: _Here) -> Iterator[tuple[object, ...]]:
+def _merged(into: Into, incoming: _Incoming, here: _Here) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
-    if not incoming.chain and file.exists():
-        return
-    first_acts = not file.exists()
-    if first_acts:
-        database.create(file, study=here.study.id, coder=incoming.coder)
-    with database.transaction(file, writes=True) as connection:
-        version = database.check(connection, file, study=here.study.id, coder=incoming.coder)
-        migrations.migrate(connection, file, version)
-        chain = database.read_chain(connection, file, study=here.study.id, coder=incoming.coder)
+
+    def work(connection: Connection, place: Path, first_acts: bool) -> tuple[list[tuple[str, str]], bool]:
+        version = database.check(connection, place, study=here.study.id, coder=incoming.coder)
+        migrations.migrate(connection, place, version)
+        chain = database.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
         judged = [_judged(link, recorded, here) for link in incoming.chain]
-        new = [place for place, (status, _) in enumerate(judged) if status == "new"]
+        new = [number for number, (status, _) in enumerate(judged) if status == "new"]
         _append(connection, chain, incoming, new, here)
+        return judged, first_acts
+
+    if not incoming.chain:
+        return
+    judged, first_acts = into.taking(incoming.coder, here.study.id, work)
     for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
         act = link.act
         if act is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sense7_qual import postgresql, study
+from sense7_qual import membership, postgresql, study
 from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError
@@ -79,13 +79,15 @@ def in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], object]) -> 
     """Revise the codebook of a study folder; `append` records the act.
 
     The version is written first, then the act, then the study names it as current: after a crash in between,
-    the same call completes it.
+    the same call completes it. Of two processes that revise at once, the second begins when the first is
+    done.
     """
-    now = study.read(path)
-    new, act = wish.on(study.read_codebooks(path, now)[now.codebook])
-    study.add_codebook(path, new)
-    append([act])
-    study.rewrite(path, replace(study.read(path), codebook=new.fingerprint))
+    with study.alone(path):
+        now = study.read(path)
+        new, act = wish.on(study.read_codebooks(path, now)[now.codebook])
+        study.add_codebook(path, new)
+        append([act])
+        study.rewrite(path, replace(now, codebook=new.fingerprint))
     return new
 
 
@@ -98,8 +100,8 @@ def on_server(
 ) -> Codebook:
     """Revise the codebook of a study in PostgreSQL, in one transaction with the act; `record` adds that."""
     for _ in range(10):  # somebody else may be faster, but hardly ten times
-        now, _, codebooks = postgresql.read(server)
-        new, act = wish.on(codebooks[now.codebook])
+        found = postgresql.read(server)
+        now, (new, act) = found.study, wish.on(found.codebook)
 
         def work(
             connection: Connection, place: Path, act: Act = act, new: Codebook = new, old: str = now.codebook
@@ -109,7 +111,7 @@ def on_server(
                 raise _Overtaken
 
         try:
-            postgresql.write(server, wish.coder, work)
+            membership.write(server, wish.coder, work)
         except _Overtaken:
             continue
         return new

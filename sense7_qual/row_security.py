@@ -14,8 +14,10 @@ owner too: a right that is given by mistake opens nothing. What the lead has unb
 schema of the study, in the transaction that unblinds it or adds to it; there it is numbered anew. So nobody
 reads where hidden acts stand, and neither plans nor pages nor gaps in numbers tell of them.
 
-All objects belong to a role that cannot log in. Acts can be added and read; no role is given the right to
-change or delete one.
+All objects belong to a role that cannot log in, and for which the lead acts. Acts can be added and read; no
+role may change or delete one. The lead may add acts of others, which a merge or an archive brings, and erase
+a quote or memo when a participant withdraws (never change it to other words). The notes of withdrawals and
+copies are the lead's alone; coders are told which units left the study.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ __all__ = ["STATISTICS", "coder_statements", "guard_statements", "role_statement
 
 _TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in LEAD_KINDS)
 _FOR_ALL: Final = ("study", "codebooks", "unblinded", "shown", "shown_texts")
+_ERASED: Final = "salt IS NULL AND text IS NULL"
 _SAFE: Final = "SET search_path = pg_catalog, pg_temp"
 
 STATISTICS: Final = """
@@ -79,8 +82,10 @@ def study_statements(study: str) -> list[str]:
         _show(study),
         _sharing(study),
         _coders(study),
+        _withdrawn(study),
         f'REVOKE EXECUTE ON FUNCTION "{study}".show(text, text[]), "{study}".share() FROM PUBLIC',
         *_forced(study, ("study", "codebooks", "shown", "shown_texts")),
+        _unsampled(study, "shown_texts"),
         f'CREATE POLICY seen ON "{study}".study FOR SELECT USING (true)',
         f'CREATE POLICY seen ON "{study}".codebooks FOR SELECT USING (true)',
         f'CREATE POLICY added ON "{study}".codebooks FOR INSERT WITH CHECK ({lead})',
@@ -89,20 +94,23 @@ def study_statements(study: str) -> list[str]:
         f'CREATE POLICY seen ON "{study}".shown_texts FOR SELECT USING (true)',
         f'CREATE POLICY added ON "{study}".shown_texts FOR INSERT WITH CHECK (true)',
         f'CREATE POLICY revised ON "{study}".study FOR UPDATE USING ({lead})',
+        f'CREATE POLICY erased ON "{study}".shown_texts FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})',
     ]
 
 
 def coder_statements(study: str, coder: str) -> list[str]:
     """Return what guards the tables of `coder`, which are there and have their `meta`."""
-    schema, theirs = f"{study}-{coder}", f"""(SELECT "{study}".is_mine('{coder}'))"""
+    schema, lead = f"{study}-{coder}", f'(SELECT "{study}".is_lead())'
     all_of_it = f"""(SELECT "{study}".is_mine('{coder}') OR "{study}".is_lead())"""
     return [
         *_forced(schema, ("acts", "texts", "meta")),
+        _unsampled(schema, "texts"),
         f'CREATE POLICY seen ON "{schema}".acts FOR SELECT USING ({all_of_it})',
-        f"CREATE POLICY added ON \"{schema}\".acts FOR INSERT WITH CHECK ({theirs} AND coder = '{coder}' "
-        f'AND (kind NOT IN ({_TEAM_KINDS}) OR (SELECT "{study}".is_lead())))',
+        f"CREATE POLICY added ON \"{schema}\".acts FOR INSERT WITH CHECK ({all_of_it} AND coder = '{coder}' "
+        f"AND (kind NOT IN ({_TEAM_KINDS}) OR {lead}))",
         f'CREATE POLICY seen ON "{schema}".texts FOR SELECT USING ({all_of_it})',
-        f'CREATE POLICY added ON "{schema}".texts FOR INSERT WITH CHECK ({theirs})',
+        f'CREATE POLICY added ON "{schema}".texts FOR INSERT WITH CHECK ({all_of_it})',
+        f'CREATE POLICY erased ON "{schema}".texts FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})',
         f'CREATE POLICY seen ON "{schema}".meta FOR SELECT USING ({all_of_it})',
         f'CREATE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
         f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
@@ -134,6 +142,11 @@ def _forced(schema: str, tables: tuple[str, ...]) -> list[str]:
     return [
         f'ALTER TABLE "{schema}".{t} {how} ROW LEVEL SECURITY' for t in tables for how in ("ENABLE", "FORCE")
     ]
+
+
+def _unsampled(schema: str, table: str) -> str:
+    """Keep the server from copying words into its statistics, where no withdrawal would reach them."""
+    return f'ALTER TABLE "{schema}".{table} ALTER COLUMN text SET STATISTICS 0'
 
 
 def _function(study: str, signature: str, query: str) -> str:
@@ -174,7 +187,8 @@ DECLARE
   who text;
   ids text[];
 BEGIN
-  IF TG_TABLE_SCHEMA <> '{study}-' || NEW.coder OR NOT "{study}".is_mine(NEW.coder) THEN
+  IF TG_TABLE_SCHEMA <> '{study}-' || NEW.coder
+    OR NOT ("{study}".is_mine(NEW.coder) OR "{study}".is_lead()) THEN
     RAISE insufficient_privilege;
   END IF;
   IF NEW.kind = 'unblind' THEN
@@ -194,6 +208,14 @@ BEGIN
   END IF;
   RETURN NULL;
 END $sql$"""
+
+
+def _withdrawn(study: str) -> str:
+    """What every member must know of withdrawals: the units, and the hash of the units that are left."""
+    return (
+        f'CREATE FUNCTION "{study}".withdrawn() RETURNS SETOF text LANGUAGE sql STABLE SECURITY DEFINER '
+        f'{_SAFE} AS $sql$ SELECT n.shown FROM "{study}".notes n WHERE n.shown IS NOT NULL $sql$'
+    )
 
 
 def _coders(study: str) -> str:

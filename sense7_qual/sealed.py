@@ -34,6 +34,7 @@ __all__ = [
     "make_parents",
     "new_id",
     "note",
+    "note_of",
     "notes",
     "now",
     "read_note",
@@ -198,22 +199,34 @@ def is_note(path: Path) -> bool:
 def read_note(path: Path, kind: type[_Note]) -> _Note:
     """Return the note at `path`; errors as of `notes`."""
     try:
-        values = unseal(path.read_bytes())
+        content = path.read_bytes()
+    except OSError as error:
+        raise _refused(f"{path.parent.name}/{path.name}", error) from None
+    return note_of(content, path.stem, kind)
+
+
+def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
+    """Return the note that `content` holds and that is called `name`; errors as of `notes`."""
+    try:
+        values = unseal(content)
         plain = {field.name: values[field.name] for field in fields(kind)}
-        for name in ("unit_ids", "memos", "withdrawn"):
-            if name in plain:
-                plain[name] = tuple(plain[name])
+        for listed in ("unit_ids", "memos", "withdrawn"):
+            if listed in plain:
+                plain[listed] = tuple(plain[listed])
         if "heads" in plain:
             plain["heads"] = {coder: (int(n), str(head)) for coder, (n, head) in plain["heads"].items()}
-        if plain["id"] != path.stem:
+        if plain["id"] != name:
             raise ValueError("a note under another's name")
         return kind(**plain)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(
-            f"'{path.parent.name}/{path.name}': expected a note of this study as it was written – found it "
-            f"unreadable or changed ({type(error).__name__}) – put the original back, from a backup or from "
-            "another copy of the study."
-        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _refused(f"{_FOLDERS[kind]}/{name}.json", error) from None
+
+
+def _refused(name: str, error: Exception) -> StoreError:
+    return StoreError(
+        f"{name!r}: expected a note of this study as it was written – found it unreadable or changed "
+        f"({type(error).__name__}) – put the original back, from a backup or from another copy of the study."
+    )
 
 
 def _beside(path: Path, content: bytes) -> Path:

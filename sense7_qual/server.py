@@ -31,12 +31,25 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sense7_qual import database
 from sense7_qual.errors import StoreError
 
-__all__ = ["PATIENCE", "Server", "connect", "is_address", "retried", "run", "search_path"]
+__all__ = [
+    "PATIENCE",
+    "SNAPSHOT",
+    "Server",
+    "connect",
+    "is_address",
+    "outside_transactions",
+    "retried",
+    "run",
+    "search_path",
+]
 
 _T = TypeVar("_T")
 
 PATIENCE: Final = 15.0
 """Seconds for which a lost connection is made anew before a call fails."""
+
+SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+"""The first statement of a transaction that reads several tables as they are at one moment."""
 
 _TIMEOUTS: Final = {
     "connect_timeout": 5,  # seconds
@@ -164,6 +177,22 @@ def retried(server: Server, work: Callable[[Connection], _T]) -> _T:
             raise database.damaged(Path(server.name), "text that is not UTF-8") from None
         time.sleep(wait * random.uniform(0.5, 1))  # noqa: S311 – so that waiting coders do not come at once
         wait = min(2 * wait, 2)
+
+
+def outside_transactions(server: Server, statements: Iterable[str]) -> None:
+    """Run statements that take long and cannot stand in a transaction (VACUUM).
+
+    Raises
+    ------
+    StoreError
+        The server cannot be reached, or it refuses; statements before that have been run.
+    """
+    try:
+        with server.engine.connect() as connection:
+            own = connection.execution_options(isolation_level="AUTOCOMMIT")
+            run(own, ["SET statement_timeout = 0", *statements, "RESET statement_timeout"])
+    except DBAPIError as error:
+        raise _refusal(server, error) from None
 
 
 def _passes(error: DBAPIError) -> bool:

@@ -1,7 +1,8 @@
-"""The store: one study's units, codebooks and acts, in a folder that can be copied, synced and archived.
+"""The store: one study's units, codebooks and acts, in a folder, or in PostgreSQL for a team.
 
-One coder writes one file (`study` says what is where). So nothing is lost when folders are synced or
-merged, and a coder who is not sent the others' files cannot see them.
+In a folder one coder writes one file (`study` says what is where). So nothing is lost when folders are synced
+or merged, and a coder who is not sent the others' files cannot see them. In PostgreSQL the database keeps the
+coders apart (`row_security`). Both do the same (`folders`, `teams`) with the same acts.
 """
 
 from __future__ import annotations
@@ -11,30 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from sense7_qual import (
-    acceptance,
-    archives,
-    database,
-    merging,
-    migrations,
-    postgresql,
-    revising,
-    server,
-    study,
-    verification,
-    withdrawal,
-)
-from sense7_qual.acts import KINDS, Act, check_coder, fold
+from sense7_qual import acceptance, database, merging, migrations, revising, verification, withdrawal
+from sense7_qual.acts import KINDS, Act, Record, fold
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, StoreError, did_you_mean
+from sense7_qual.errors import ActError, did_you_mean
+from sense7_qual.folders import Folder
 from sense7_qual.revisions import Revision
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from sense7_qual.rounds import visible
+from sense7_qual.study import Opened
+from sense7_qual.teams import Team, kept_at
 
 __all__ = ["Store"]
 
@@ -79,43 +68,20 @@ class Store:
     Store(1 units, 7 codes, 1 coders)
     """
 
-    __slots__ = ("_codebooks", "_gone", "_server", "_study", "_texts", "_units", "path")
+    __slots__ = ("_kept", "_known", "path")
 
-    _codebooks: dict[str, Codebook]
-    _gone: frozenset[str]
-    _study: study.Study
-    _texts: dict[str, str]
-    _units: pd.DataFrame
+    _kept: Folder | Team
+    _known: Opened
 
     path: Path | str
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
 
     def __init__(self, path: str | Path) -> None:
-        self._server = server.connect(str(path)) if server.is_address(path) else None
-        self.path = self._server.address if self._server is not None else Path(path).absolute()
-        self._gone = frozenset()
-        self._open()
-        if self._study.schema > database.SCHEMA:
-            warnings.warn(migrations.newer("study", self._study.schema), stacklevel=2)
-
-    def _open(self) -> None:
-        if self._server is not None:
-            self._study, self._units, self._codebooks = postgresql.read(self._server)
-        else:
-            self._study = study.read(self._folder)
-            self._units = study.read_units(self._folder, self._study)
-            self._codebooks = study.read_codebooks(self._folder, self._study)
-            self._gone = withdrawal.gone(self._folder)
-        self._texts = dict(zip(self._units["unit_id"], self._units["text"], strict=True))
-
-    @property
-    def _folder(self) -> Path:
-        if not isinstance(self.path, Path):
-            raise StoreError(
-                "store: expected a study in a folder – found one in PostgreSQL – this is done there by the "
-                "database's own tools (pg_dump for a backup)."
-            )
-        return self.path
+        self._kept = kept_at(path)
+        self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
+        self._known = self._kept.read()
+        if self._known.study.schema > database.SCHEMA:
+            warnings.warn(migrations.newer("study", self._known.study.schema), stacklevel=2)
 
     @classmethod
     def create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
@@ -141,45 +107,39 @@ class Store:
         TableError
             `units` is not what its contract says.
         """
-        if server.is_address(path):
-            if not postgresql.create(server.connect(str(path)), units=units, codebook=codebook):
-                warnings.warn(postgresql.OPEN_STATISTICS, stacklevel=2)
-            return cls(path)
-        path = Path(path).absolute()
-        study.create(path, units=units, codebook=codebook)
+        kept_at(path).create(units=units, codebook=codebook)
         return cls(path)
 
     def __repr__(self) -> str:
-        return f"Store({len(self._units)} units, {len(self.codebook.codes)} codes, {len(self.coders)} coders)"
+        n_units, n_codes = len(self._known.units), len(self.codebook.codes)
+        return f"Store({n_units} units, {n_codes} codes, {len(self.coders)} coders)"
 
     @property
     def units(self) -> pd.DataFrame:
         """The units, one row per unit; a copy, which may be changed without changing the study."""
-        return self._units.copy()
+        return self._known.units.copy()
 
     @property
     def codebook(self) -> Codebook:
         """The current codebook."""
-        return self._codebooks[self._study.codebook]
+        return self._known.codebook
 
     @property
     def codebooks(self) -> Mapping[str, Codebook]:
         """Every version of the codebook, by fingerprint."""
-        return MappingProxyType(self._codebooks)
+        return MappingProxyType(dict(self._known.codebooks))
 
     @property
     def coders(self) -> tuple[str, ...]:
         """The pseudonyms of the coders of whom there are acts to be read here, sorted."""
-        if self._server is not None:
-            return postgresql.coders(self._server)
-        names = (path.stem for path in study.acts_files(self._folder))
-        return tuple(name for name in names if study.is_coder(name))
+        return self._kept.coders()
 
     def add_coder(self, coder: str, *, role: str | None = None, lead: bool = False) -> None:
         """Let the PostgreSQL role `role` code as `coder` in this study, blind to the others.
 
         Only the lead's role can do this: the one that made the study, and those that were added with `lead`.
-        A role sees and adds the acts of its own coders, and sees of others what the lead has unblinded.
+        A role sees and adds the acts of its own coders, and sees of others what the lead has unblinded. A
+        coder of the calling role itself (a restored or merged one, say) can be handed over to another role.
 
         Parameters
         ----------
@@ -200,12 +160,7 @@ class Store:
             The calling role does not lead, `role` is one that cannot be kept blind, the coder has another
             role already, or the study is a folder, where every coder simply has a file.
         """
-        if self._server is None:
-            raise StoreError(
-                "add_coder: expected a study in PostgreSQL – found a folder – nothing is needed there: the "
-                "first act of a coder makes their file, and a coder is blind to the files they are not sent."
-            )
-        postgresql.add_coder(self._server, self._known_as(coder), role=role, lead=lead)
+        self._kept.add_coder(coder, role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
         """Record `acts` of one coder, all or none, and return how many were new.
@@ -232,32 +187,11 @@ class Store:
             same acts again when that is mended.
         """
         given = acceptance.as_acts(acts)
-        self._refuse_withdrawn(given)
-        if any(act.codebook not in self._codebooks for act in given):
+        if self._kept.changed(self._known) or any(a.codebook not in self._known.codebooks for a in given):
             self._look_again()  # another notebook may have revised the codebook
-        batch = [acceptance.settled(act, self._texts, self._codebooks) for act in given]
-        if not batch:
-            return 0
-        coder = acceptance.one_coder(batch)
-        if self._server is not None:
-            return postgresql.write(self._server, coder, lambda there, path: self._record(there, path, batch))
-        study.refuse_newer(self._folder, self._study)
-        path = self._acts_file(coder)
-        if not path.exists():
-            acceptance.new_acts(batch, {})  # refuse before a file is made
-            database.create(path, study=self._study.id, coder=coder)
-        with database.transaction(path, writes=True) as connection:
-            self._refuse_withdrawn(batch)  # once more: nobody can be forgotten while this file is locked
-            return self._record(connection, path, batch)
-
-    def _record(self, connection: Connection, path: Path, batch: Sequence[Act]) -> int:
-        coder = batch[0].coder
-        version = database.check(connection, path, study=self._study.id, coder=coder)
-        migrations.migrate(connection, path, version)
-        named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
-        new = acceptance.new_acts(batch, database.find(connection, path, named))
-        database.add(connection, new, study=self._study.id, coder=coder)
-        return len(new)
+        withdrawal.refuse_gone(given, self._known.gone)
+        batch = [acceptance.settled(act, self._known.texts, self._known.codebooks) for act in given]
+        return self._kept.record(acceptance.one_coder(batch), batch, self._known) if batch else 0
 
     def revise(
         self,
@@ -306,24 +240,17 @@ class Store:
             merged=merged or {},
             split=split or {},
         )
-        if self._server is not None:
-            new = revising.on_server(wish, self._server, self._record_revision)
-        else:
-            study.refuse_newer(self._folder, self._study)
-            new = revising.in_folder(wish, self._folder, self.append)
-        self._look_again()
-        self._study = replace(self._study, codebook=new.fingerprint)
+        new = self._kept.revise(wish, self._known, self.append)
+        self._look_again(current=new.fingerprint)
         return self.codebook
-
-    def _record_revision(self, connection: Connection, path: Path, act: Act, codebook: Codebook) -> None:
-        known = {**self._codebooks, codebook.fingerprint: codebook}
-        self._record(connection, path, [acceptance.settled(act, self._texts, known)])
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be: who changed what, when and why, in order (`revisions`)."""
         return revising.history(self.acts(kind="revise"))
 
-    def acts(self, *, coder: str | None = None, kind: str | None = None) -> list[Act]:
+    def acts(
+        self, *, coder: str | None = None, kind: str | None = None, viewer: str | None = None
+    ) -> list[Act]:
         """Return the recorded acts, each coder's in the order in which they were recorded.
 
         Parameters
@@ -334,6 +261,10 @@ class Store:
         kind : str, optional
             Only acts of this kind (one of `acts.KINDS`), and the undo and redo acts about one of them:
             without those, what was undone would stand again.
+        viewer : str, optional
+            Only what this coder may see while others are blind: their own acts, what the lead did for the
+            team, and every act of an unblinded round (`rounds.visible`). For a folder that holds everybody's
+            files; in PostgreSQL the database already keeps the rest from a coder's role.
 
         Raises
         ------
@@ -341,39 +272,40 @@ class Store:
             An acts file is damaged, or belongs to another study or coder; each file is checked as it is
             read, and the others still open with `coder`.
         ActError
-            `coder` cannot be a pseudonym, or there is no such `kind`.
+            `coder` or `viewer` cannot be a pseudonym, or there is no such `kind`.
         """
         if kind is not None and kind not in KINDS:
             raise ActError(
                 f"acts: expected kind out of {', '.join(KINDS)} – found {kind!r} – "
                 f"{did_you_mean(kind, KINDS)}"
             )
-        if self._server is not None:
-            named = self.coders if coder is None else [self._known_as(coder)]
-            read = [act for one in named for act in self._fetched(self._server, one)]
-        else:
-            files = study.acts_files(self._folder) if coder is None else [self._acts_file(coder)]
-            read = [act for path in files if path.exists() for act in self._read(path)]
+        if viewer is None:
+            read = self._kept.acts(coder, self._known)
+        else:  # whether a round is unblinded stands in the lead's acts
+            only = None if coder is None else self._kept.known_as(coder)
+            seen = visible(self._kept.acts(None, self._known), viewer=self._kept.known_as(viewer))
+            read = [act for act in seen if only in (None, act.coder)]
         return read if kind is None else acceptance.of_kind(read, kind)
 
-    def codings(self, *, coder: str | None = None) -> pd.DataFrame:
+    def codings(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
 
-        As `coverage` and `memos`, without the units of participants who withdrew.
+        As `coverage` and `memos`, without the units of participants who withdrew; with `viewer`, only what
+        that coder may see (`acts`).
         """
-        return fold(self._of_participants(coder)).codings
+        return self._standing(coder, viewer).codings
 
-    def coverage(self, *, coder: str | None = None) -> pd.DataFrame:
+    def coverage(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return which coder has finished which unit (`tables.COVERAGE`)."""
-        return fold(self._of_participants(coder)).coverage
+        return self._standing(coder, viewer).coverage
 
-    def memos(self, *, coder: str | None = None) -> pd.DataFrame:
+    def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the memos that stand now (`tables.MEMOS`)."""
-        return fold(self._of_participants(coder)).memos
+        return self._standing(coder, viewer).memos
 
-    def _of_participants(self, coder: str | None) -> list[Act]:
-        found = self.acts(coder=coder)
-        return [act for act in found if act.unit_id not in self._gone] if self._gone else found
+    def _standing(self, coder: str | None, viewer: str | None) -> Record:
+        gone = self._known.gone
+        return fold(act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in gone)
 
     def verify(self) -> pd.DataFrame:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
@@ -386,13 +318,10 @@ class Store:
         DataFrame
             One row per file: file; coder and n_acts (Int64) for an acts file, missing where it cannot be
             read; ok (bool); problem (string; empty where ok); note (string): who withdrew, which copies were
-            made, files of sync clients. Of a study in PostgreSQL one row per coder.
+            made, files of sync clients. Of a study in PostgreSQL one row for the units, each version of the
+            codebook, each note (for the lead) and each coder of whom the role sees acts.
         """
-        if self._server is not None:
-            postgresql.read(self._server)
-            rows = [self._verified_there(self._server, coder) for coder in self.coders]
-            return verification.frame_of(rows)
-        return verification.frame_of(verification.verify(self._folder, self._study))
+        return verification.frame_of(self._kept.verify(self._known))
 
     def merge(self, other: Store | str | Path) -> merging.Merge:
         """Take in what another copy of this study has and this one has not; nothing here is changed.
@@ -403,8 +332,10 @@ class Store:
         Parameters
         ----------
         other : Store, str or Path
-            Another copy of the study folder, or one acts file: a sync client's second copy, or a coder's
-            file that came by mail.
+            Another copy of the study: a folder, an archive, a study in PostgreSQL that this role leads; or
+            one acts file: a sync client's second copy, or a coder's file that came by mail. Into a study in
+            PostgreSQL its lead merges, for all coders; a coder who is new there is the lead's, until
+            `add_coder` hands them over.
 
         Returns
         -------
@@ -415,67 +346,66 @@ class Store:
         Raises
         ------
         StoreError
-            It is another study, is damaged or of a later version, or a file cannot be written. Coders whose
-            acts were merged before stay so; merge again when that is mended.
+            It is another study, is damaged or of a later version, a file cannot be written, or the role does
+            not lead. Coders whose acts were merged before stay so; merge again when that is mended.
         """
-        folder = self._local("merge")
-        found = merging.merge(
-            folder,
-            (other._local("merge") if isinstance(other, Store) else Path(other).absolute()),
-            known=self._study,
-            texts=self._texts,
-            codebooks=self._codebooks,
-            file_of=self._acts_file,
-        )
-        self._codebooks = study.read_codebooks(folder, self._study)
+        kept = other._kept if isinstance(other, Store) else kept_at(other)
+        with kept.as_folder() as copy:
+            found = self._kept.merge(copy, self._known)
+        self._look_again()
         return found
 
     def backup(self, path: str | Path) -> None:
         """Copy the study to the new folder `path`, by SQLite's own backup, and verify the copy.
 
         The folder appears whole or not at all; one that is there is never written over. Coders may go on
-        meanwhile. The study notes that the copy was made (`forget` says what older copies still hold).
+        meanwhile. The study notes that the copy was made (`forget` says what older copies still hold). Of a
+        study in PostgreSQL the copy is an archive, one file: `restore` makes a study of it.
 
         Raises
         ------
         StoreError
-            Something is at `path`, the study is not sound, or the disk refuses.
+            Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
-        archives.backup(self._local("backup"), Path(path).absolute())
+        self._kept.backup(Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
         """Write the study as one zip file at `path`: the same study always as the same bytes.
 
         It holds every act as a line of JSON, the units, every codebook, and a manifest of hashes and
-        versions, and can be read without this package. `restore` makes a study of it again.
+        versions, and can be read without this package. `restore` makes a study of it again. A folder and a
+        study in PostgreSQL with the same content have the same archive, byte for byte.
 
         Raises
         ------
         StoreError
-            Something is at `path`, the study is not sound, or the disk refuses.
+            Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
-        archives.archive(self._local("archive"), Path(path).absolute())
+        self._kept.archive(Path(path).absolute())
 
     @classmethod
     def restore(cls, archive: str | Path, path: str | Path) -> Store:
-        """Make the new study folder `path` from a file that `archive` wrote, and open it.
+        """Make the new study `path` from a file that `archive` wrote, and open it.
 
-        The study is equal to the one that was archived: archived again, it gives the same bytes.
+        The study is equal to the one that was archived: archived again, it gives the same bytes. `path` is a
+        folder, or an address in PostgreSQL as for `create`: the role leads the study there and codes as all
+        of its coders, until `add_coder` hands each over to a role.
 
         Raises
         ------
         StoreError
-            The file is not byte for byte what `archive` wrote, something is at `path`, or the disk refuses.
+            The file is not byte for byte what `archive` wrote, something is at `path`, or the disk or server
+            refuses.
         """
-        archives.restore(Path(archive).absolute(), Path(path).absolute())
+        kept_at(path).restore(Path(archive).absolute())
         return cls(path)
 
     def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
         """Remove the words of a participant who withdraws, everywhere this study keeps them.
 
-        Units, quotes and memos of the participant are erased, also from what SQLite keeps in free pages;
-        ids and hashes stay, so that `verify` still passes. Their units leave `units`, `codings`, `coverage`
-        and `memos`; `acts` still has the acts, without words. This cannot be undone.
+        Units, quotes and memos of the participant are erased, also from what the database keeps in free
+        pages; ids and hashes stay, so that `verify` still passes. Their units leave `units`, `codings`,
+        `coverage` and `memos`; `acts` still has the acts, without words. This cannot be undone.
 
         Parameters
         ----------
@@ -492,75 +422,18 @@ class Store:
         Raises
         ------
         StoreError
-            There is no such participant, a file is damaged, or the disk refuses: call again then.
+            There is no such participant, a file is damaged, the role does not lead, or the disk or server
+            refuses: call again then.
         """
-        folder = self._local("forget")
-        found = withdrawal.forget(folder, case_id, why=why)
+        found = self._kept.forget(case_id, why=why)
         self._look_again()
         return found
 
-    def _refuse_withdrawn(self, acts: Sequence[Act]) -> None:
-        if self._server is None and withdrawal.gone(self._folder) != self._gone:
-            self._look_again()
-        withdrawal.refuse_gone(acts, self._gone)
-
-    def _local(self, what: str) -> Path:
-        if self._server is not None:
-            raise StoreError(
-                f"{what}: expected a study folder – found a study in PostgreSQL – use the server's own tools "
-                "(pg_dump), or do this in a study folder."
-            )
-        return self._folder
-
-    def _look_again(self) -> None:
+    def _look_again(self, current: str | None = None) -> None:
         """Read all but the acts: others may have withdrawn a participant or added a codebook.
 
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
-        current = self._study.codebook
-        self._open()
-        self._study = replace(self._study, codebook=current)
-
-    def _verified_there(self, there: server.Server, coder: str) -> verification.Finding:
-        try:
-            return verification.Finding(coder, coder, len(self._fetched(there, coder)))
-        except StoreError as error:
-            return verification.Finding(coder, coder, problem=str(error))
-
-    def _read(self, path: Path) -> list[Act]:
-        with database.transaction(path) as connection:
-            if verification.owner(connection) != path.stem and verification.nothing_new(path):
-                return []  # a sync client's second copy of a file that has all its acts
-            version = database.check(connection, path, study=self._study.id, coder=path.stem)
-            found = database.read(connection, path, study=self._study.id, coder=path.stem)
-        if version > database.SCHEMA:
-            warnings.warn(migrations.newer(database.place(path), version), stacklevel=4)
-        return self._with_true_quotes(found, path)
-
-    def _fetched(self, there: server.Server, coder: str) -> list[Act]:
-        found = postgresql.acts(there, coder, study=self._study.id)
-        return self._with_true_quotes(found, Path(there.name) / coder)
-
-    def _with_true_quotes(self, found: list[Act], path: Path) -> list[Act]:
-        """Return the acts; the words of participants who withdrew are not given out, should any be left."""
-        for place, act in enumerate(found):
-            if act.text is not None and act.unit_id in self._gone:
-                found[place] = replace(act, text="" if act.kind == "memo" else None)
-            elif verification.misquoted(act, self._texts):
-                raise database.damaged(path, f"another quote than unit {act.unit_id!r} has")
-        return found
-
-    def _acts_file(self, coder: str) -> Path:
-        """Return where the coder's acts are, or will be."""
-        return study.acts_file(self._folder, self._known_as(coder))
-
-    def _known_as(self, coder: str) -> str:
-        check_coder(coder)
-        # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
-        same = [name for name in self.coders if name.casefold() == coder.casefold() and name != coder]
-        if same:
-            raise ActError(
-                f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
-                f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
-            )
-        return coder
+        known = self._kept.read()
+        current = current or self._known.study.codebook
+        self._known = replace(known, study=replace(known.study, codebook=current))

@@ -8,6 +8,7 @@ file                                  holds
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (written by `database`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`sealed`)
+``change.lock``                       nothing: whoever changes ``study.json`` holds it (`alone`)
 ====================================  =================================================================
 
 Opening a study checks all of ``study.json``, the hash of the units and the fingerprint of every codebook;
@@ -22,9 +23,10 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from io import BytesIO
 from pathlib import Path
@@ -41,10 +43,13 @@ from sense7_qual.migrations import newer
 from sense7_qual.tables import UNITS
 
 __all__ = [
+    "LOCK",
+    "Opened",
     "Study",
     "acts_file",
     "acts_files",
     "add_codebook",
+    "alone",
     "codebook_of",
     "codebooks_of",
     "create",
@@ -62,12 +67,14 @@ __all__ = [
     "stored_units",
     "units_of",
     "without",
+    "write",
 ]
 
 _STUDY: Final = "study.json"
 _UNITS: Final = "units.parquet"
 _CODEBOOKS: Final = "codebooks"
 _ACTS: Final = "acts"
+LOCK: Final = "change.lock"
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -81,6 +88,32 @@ class Study:
     created: str
     codebook: str
     units_sha256: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Opened:
+    """What a store has read of its study: all but the acts."""
+
+    study: Study
+    units: pd.DataFrame
+    codebooks: Mapping[str, Codebook]
+    gone: frozenset[str]
+    """The units of participants who withdrew."""
+
+    texts: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls, study: Study, units: pd.DataFrame, codebooks: Mapping[str, Codebook], gone: Iterable[str]
+    ) -> Opened:
+        """Return what was read, with the texts by unit."""
+        texts = dict(zip(units["unit_id"], units["text"], strict=True))
+        return cls(study, units, codebooks, frozenset(gone), texts)
+
+    @property
+    def codebook(self) -> Codebook:
+        """The current codebook."""
+        return self.codebooks[self.study.codebook]
 
 
 def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
@@ -104,7 +137,7 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     with _refusing(path):
         sealed.make_parents(path)
         try:
-            _write(building, contents)
+            write(building, contents)
             _read_back(building, units)
             building.rename(path)
             sync_folder(path.parent)
@@ -165,6 +198,31 @@ def rewrite(path: Path, study: Study) -> None:
     """Put `study` in the place of what the study folder `path` says of itself, as of today's version."""
     with _refusing(path):
         sealed.replace(path / _STUDY, sealed.seal(asdict(replace(study, schema=SCHEMA))))
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep every other process on this computer from changing ``study.json`` meanwhile.
+
+    SQLite's lock of an empty file does it: on every system, and it ends with the process that holds it.
+
+    Raises
+    ------
+    StoreError
+        Another process holds it for 30 s, or the disk refuses.
+    """
+    try:
+        with _refusing(path):
+            os.close(os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(path / LOCK, isolation_level=None, timeout=30)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            yield
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"study {path.name!r}: expected nobody else to change the study meanwhile – found {LOCK} held or "
+            f"unusable ({getattr(error, 'sqlite_errorname', 'SQLite')}) – wait for the other notebook, and "
+            "do it again."
+        ) from None
 
 
 def read_units(path: Path, study: Study) -> pd.DataFrame:
@@ -397,9 +455,10 @@ def _fits(column: pd.Series) -> bool:
     return True
 
 
-def _write(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write the files of a new study and wait until they are on the disk."""
-    folders = (folder, folder / _CODEBOOKS, folder / _ACTS)
+def write(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write the files of a new study, by their names in it, and wait until they are on the disk."""
+    inner = {_CODEBOOKS, _ACTS, *(name.partition("/")[0] for name in contents if "/" in name)}
+    folders = [folder, *(folder / name for name in sorted(inner))]
     for each in folders:
         each.mkdir(mode=0o700)
     for name, content in contents.items():

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -35,11 +35,16 @@ from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.study import Study
 
 __all__ = [
+    "RESPELT",
     "Finding",
+    "Known",
     "act_ids",
     "frame_of",
     "misquoted",
+    "missing",
     "nothing_new",
+    "of_acts",
+    "of_codebook",
     "owner",
     "second_copy",
     "strangers",
@@ -48,6 +53,8 @@ __all__ = [
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
 _PASSING: Final = frozenset({".tmp", ".part", ".partial", ".new", ".icloud", ".lock"})
+RESPELT: Final = "not the bytes that were written"
+"""The problem of a codebook that is the one it should be, in another spelling."""
 _AGAIN: Final = "call store.forget again for"
 
 _COLUMNS: Final = {
@@ -72,7 +79,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """What acts are judged by: the study, its texts (none where they cannot be read), its codebooks, and its
     notes of withdrawals and copies."""
 
@@ -98,10 +105,10 @@ def verify(path: Path, known: Study) -> list[Finding]:
     copies, of_copies = _notes(path / "copies", Copy)
     texts, of_units = _units(path, now, withdrawn)
     codebooks, of_codebooks = _codebooks(path, now)
-    judged = _Known(now, texts, codebooks, withdrawn, copies)
+    judged = Known(now, texts, codebooks, withdrawn, copies)
     found = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
     found += [_acts(file, judged) for file in _in(path / "acts", ".sqlite")]
-    found += _missing(path, judged)
+    found += missing({file.stem for file in _in(path / "acts", ".sqlite")}, copies)
     return [*(_with_mode(path, each) for each in found), *_strangers(path)]
 
 
@@ -197,22 +204,30 @@ def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
     for file in _in(path / "codebooks", ".yaml"):
         if not study.is_fingerprint(file.stem):
             continue
-        name = f"codebooks/{file.name}"
         try:
-            content = file.read_bytes()
-            codebook = study.codebook_of(path.name, file.stem, content)
-        except (StoreError, OSError) as error:
-            findings.append(Finding(name, problem=str(error)))
-            continue
-        known.add(file.stem)
-        same = codebook.to_yaml() == content
-        findings.append(Finding(name, problem="" if same else "not the bytes that were written"))
+            found = of_codebook(path.name, file.stem, file.read_bytes())
+        except OSError as error:
+            found = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
+        findings.append(found)
+        if found.problem in ("", RESPELT):
+            known.add(file.stem)
     if now.codebook not in known and not any(now.codebook in each.file for each in findings):
         findings.append(Finding(f"codebooks/{now.codebook}.yaml", problem="missing, the current codebook"))
     return frozenset(known), findings
 
 
-def _acts(file: Path, known: _Known) -> Finding:
+def of_codebook(study_name: str, fingerprint: str, content: bytes) -> Finding:
+    """Return what is found in a version of the codebook."""
+    name = f"codebooks/{fingerprint}.yaml"
+    try:
+        codebook = study.codebook_of(study_name, fingerprint, content)
+    except StoreError as error:
+        return Finding(name, problem=str(error))
+    same = codebook.to_yaml() == content
+    return Finding(name, problem="" if same else RESPELT)
+
+
+def _acts(file: Path, known: Known) -> Finding:
     name = f"acts/{file.name}"
     try:
         other = second_copy(file)
@@ -220,15 +235,31 @@ def _acts(file: Path, known: _Known) -> Finding:
             return _of_second_copy(file, other)
         with database.transaction(file) as connection:
             version = database.check(connection, file, study=known.study.id, coder=file.stem)
-            chain = database.read_chain(connection, file, study=known.study.id, coder=file.stem)
-            texts = database.read_texts(connection, file, select(database.TEXTS))
-            problems = [*_of_file(connection, version), *_of_chain(chain, texts, file.stem, known)]
+            of_file = list(_of_file(connection, version))
+            return of_acts(connection, file, name, known, of_file)
+    except StoreError as error:
+        return Finding(name, coder=file.stem, problem=str(error))
+
+
+def of_acts(
+    connection: Connection, place: Path, name: str, known: Known, problems: Sequence[str] = ()
+) -> Finding:
+    """Return what is found in the acts of the coder ``place.stem``: chain, texts, quotes and their fold.
+
+    `name` is what the finding calls them; `problems` are those of the file that were found before. Damage
+    raises nothing.
+    """
+    coder = place.stem
+    try:
+        chain = database.read_chain(connection, place, study=known.study.id, coder=coder)
+        texts = database.read_texts(connection, place, select(database.TEXTS))
+        found = [*problems, *_of_chain(chain, texts, coder, known)]
         fold([link.act for link in ordered(chain) if link.act is not None])
     except (StoreError, ActError, TableError) as error:
-        return Finding(name, coder=file.stem, problem=str(error))
+        return Finding(name, coder=coder, problem=str(error))
     merged = sum(link.merged for link in chain)
     note = f"{merged} acts merged from another copy" if merged else ""
-    return Finding(name, file.stem, len(chain), "; ".join(problems), note)
+    return Finding(name, coder, len(chain), "; ".join(found), note)
 
 
 def _of_second_copy(file: Path, coder: str) -> Finding:
@@ -255,7 +286,7 @@ def _of_file(connection: Connection, version: int) -> Iterator[str]:
 
 
 def _of_chain(
-    chain: Sequence[Link], texts: Mapping[str, str | None], coder: str, known: _Known
+    chain: Sequence[Link], texts: Mapping[str, str | None], coder: str, known: Known
 ) -> Iterator[str]:
     gone = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
     may_be_empty = {memo for each in known.withdrawn for memo in each.memos}
@@ -300,10 +331,10 @@ def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> 
             return
 
 
-def _missing(path: Path, known: _Known) -> Iterator[Finding]:
-    there = {file.stem for file in _in(path / "acts", ".sqlite")}
-    had = {coder: copy for copy in known.copies for coder, (n_acts, _) in copy.heads.items() if n_acts}
-    for coder in sorted(set(had) - there):
+def missing(there: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]:
+    """Yield the coders whose acts are not `there`, and were when a copy was made."""
+    had = {coder: copy for copy in copies for coder, (n_acts, _) in copy.heads.items() if n_acts}
+    for coder in sorted(set(had) - set(there)):
         what = f"missing; it was there when the {had[coder].kind} of {had[coder].at} was made"
         yield Finding(f"acts/{coder}.sqlite", coder, problem=what)
 
@@ -320,7 +351,7 @@ def _with_mode(path: Path, finding: Finding) -> Finding:
 def strangers(path: Path) -> list[Path]:
     """Return the files in the study folder that are no part of it."""
     part_of: dict[str, Callable[[Path], bool]] = {
-        ".": lambda file: file.name in ("study.json", "units.parquet"),
+        ".": lambda file: file.name in ("study.json", "units.parquet", study.LOCK),
         "codebooks": lambda file: file.suffix == ".yaml" and study.is_fingerprint(file.stem),
         "acts": lambda file: file.suffix == ".sqlite",
         "withdrawn": sealed.is_note,

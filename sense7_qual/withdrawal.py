@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +19,15 @@ import pandas as pd
 
 from sense7_qual import database, sealed, study, verification
 from sense7_qual.acts import Act
+from sense7_qual.chain import Link
 from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.study import Study
 
-__all__ = ["Forgotten", "forget", "gone", "refuse_gone"]
+__all__ = ["Forgotten", "Held", "Words", "copies", "forget", "forgotten", "gone", "noted", "refuse_gone"]
+
+Held = tuple[str, str, str | None]
+"""What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
 
 _PASSAGE: Final = 25  # code points: longer than a common turn of phrase, shorter than most sentences
 
@@ -40,9 +44,10 @@ class Forgotten:
         Units that left the study; quotes and memos that were erased; how many of these were memos on
         something else that repeated a passage of 25 code points or more.
     still_held : DataFrame
-        One row per thing out of reach: what (``backup``, ``archive``, ``codebook``, ``file``), place, at
-        (missing but for copies). Backups and archives that were made before hold the words until they are
-        deleted; so may file systems' snapshots and sync clients' histories, which nothing here can list.
+        One row per thing out of reach: what (``backup``, ``archive``, ``codebook``, ``file``, ``server``),
+        place, at (missing but for copies). Backups and archives that were made before hold the words until
+        they are deleted; so may file systems' snapshots and sync clients' histories, which nothing here can
+        list.
     """
 
     case_id: str
@@ -67,21 +72,28 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         The study has no such participant, is damaged or from a later version, or the disk refuses; call
         again then, which completes what was begun.
     """
-    now = study.read(path)
-    study.refuse_newer(path, now)
-    before = sealed.notes(path, Withdrawal)
-    units = study.stored_units(path, now)
-    unit_ids = _units_of(units, before, case_id)
-    words = units.loc[units["unit_id"].isin(unit_ids), ["text"]]["text"].dropna().tolist()
-    passages = {text[i : i + _PASSAGE] for text in words for i in range(len(text) - _PASSAGE + 1)}
-    if now.schema < database.SCHEMA:
-        study.rewrite(path, now)  # a version that knows no withdrawals must not open it
-    note = _noted(path, now, units, before, case_id, unit_ids, why, passages)
-    n_texts = 0
-    for file in study.acts_files(path):
-        n_texts += database.erase(file, unit_ids, note.memos)
-    held = pd.DataFrame(_still_held(path, note, passages), columns=["what", "place", "at"]).astype("string")
-    return Forgotten(case_id, len(unit_ids), n_texts, len(note.memos), held)
+    with study.alone(path):
+        now = study.read(path)
+        study.refuse_newer(path, now)
+        before = sealed.notes(path, Withdrawal)
+        units = study.stored_units(path, now)
+        words = Words.of(units, before, case_id)
+        if now.schema < database.SCHEMA:
+            study.rewrite(path, now)  # a version that knows no withdrawals must not open it
+        note, table = noted(units, before, words, why, list(_repeating(path, now, words)))
+        if note not in before:
+            study.note(path, note)
+        study.replace_units(path, table)
+        n_texts = sum(database.erase(file, words.unit_ids, note.memos) for file in study.acts_files(path))
+    notes = {each.id for each in sealed.notes(path, Withdrawal) if each.case_id == case_id}
+    held = [*copies(sealed.notes(path, Copy), notes), *_in_files(path, words)]
+    return forgotten(words, n_texts, note, held)
+
+
+def forgotten(words: Words, n_texts: int, note: Withdrawal, held: Sequence[Held]) -> Forgotten:
+    """Return what a withdrawal did; `held` is one row per thing that still has the words."""
+    frame = pd.DataFrame(held, columns=["what", "place", "at"]).astype("string")
+    return Forgotten(words.case_id, len(words.unit_ids), n_texts, len(note.memos), frame)
 
 
 def gone(path: Path) -> frozenset[str]:
@@ -99,69 +111,80 @@ def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
         )
 
 
-def _units_of(units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> tuple[str, ...]:
-    noted = [unit_id for each in before if each.case_id == case_id for unit_id in each.unit_ids]
-    there = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
-    if not noted and not there:
-        raise StoreError(
-            f"forget: expected a participant (case_id) of this study – found {str(case_id)[:60]!r} – "
-            f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
-        )
-    return tuple(dict.fromkeys([*noted, *there]))
+@dataclass(frozen=True, slots=True, repr=False)
+class Words:
+    """What a participant wrote: the ids of the units, and every passage of them."""
 
+    case_id: str
+    unit_ids: tuple[str, ...]
+    passages: frozenset[str]
 
-def _noted(
-    path: Path,
-    now: Study,
-    units: pd.DataFrame,
-    before: Sequence[Withdrawal],
-    case_id: str,
-    unit_ids: tuple[str, ...],
-    why: str,
-    passages: set[str],
-) -> Withdrawal:
-    """Note the withdrawal, then write the units without the participant's; return the note."""
-    at, memos = sealed.now(), tuple(_repeating(path, now, unit_ids, passages))
-    draft = Withdrawal(sealed.new_id(), case_id, unit_ids, why, at, "", memos)
-    table = study.parquet(study.without(units, [*before, draft]))
-    found = hashlib.sha256(table).hexdigest()
-    earlier = next((each for each in before if each.case_id == case_id and each.units_sha256 == found), None)
-    if earlier is not None and set(memos) <= set(earlier.memos):
-        note = earlier
-    else:
-        note = Withdrawal(draft.id, case_id, unit_ids, why, at, found, memos)
-        study.note(path, note)
-    study.replace_units(path, table)
-    return note
+    @classmethod
+    def of(cls, units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> Words:
+        """Return the words of the participant `case_id` in `units`, or that were there `before`.
 
+        Raises
+        ------
+        StoreError
+            There is no such participant.
+        """
+        noted = [unit_id for each in before if each.case_id == case_id for unit_id in each.unit_ids]
+        there = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
+        if not noted and not there:
+            raise StoreError(
+                f"forget: expected a participant (case_id) of this study – found {str(case_id)[:60]!r} – "
+                f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
+            )
+        unit_ids = tuple(dict.fromkeys([*noted, *there]))
+        texts = units.loc[units["unit_id"].isin(unit_ids), "text"].dropna().tolist()
+        passages = {text[i : i + _PASSAGE] for text in texts for i in range(len(text) - _PASSAGE + 1)}
+        return cls(case_id, unit_ids, frozenset(passages))
 
-def _repeating(path: Path, now: Study, unit_ids: tuple[str, ...], passages: set[str]) -> Iterator[str]:
-    """Yield the hashes of memos on other things that repeat a passage."""
-    gone = set(unit_ids)
-    for file in study.acts_files(path):
-        with database.transaction(file) as connection:
-            coder = verification.owner(connection) or file.stem
-            chain = database.read_chain(connection, file, study=now.id, coder=coder)
+    def repeated_in(self, text: str) -> bool:
+        """Tell whether `text` has a passage of theirs in it."""
+        return any(text[i : i + _PASSAGE] in self.passages for i in range(len(text) - _PASSAGE + 1))
+
+    def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
+        """Yield the hashes of the memos on other things that repeat a passage."""
+        gone = set(self.unit_ids)
         for link in chain:
             act = link.act
             elsewhere = act is not None and act.kind == "memo" and act.unit_id not in gone
-            if elsewhere and repeats(str(act and act.text), passages):
+            if elsewhere and self.repeated_in(str(act and act.text)):
                 yield str(link.fields["text_hash"])
 
 
-def repeats(text: str, passages: set[str]) -> bool:
-    """Tell whether `text` has one of the passages in it."""
-    return any(text[i : i + _PASSAGE] in passages for i in range(len(text) - _PASSAGE + 1))
+def noted(
+    units: pd.DataFrame, before: Sequence[Withdrawal], words: Words, why: str, memos: Sequence[str]
+) -> tuple[Withdrawal, bytes]:
+    """Return the note of the withdrawal (an earlier one that says it all) and the units without theirs."""
+    draft = Withdrawal(sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos))
+    table = study.parquet(study.without(units, [*before, draft]))
+    found = hashlib.sha256(table).hexdigest()
+    for each in before:
+        if (each.case_id, each.units_sha256) == (words.case_id, found) and set(memos) <= set(each.memos):
+            return each, table
+    return replace(draft, units_sha256=found), table
 
 
-def _still_held(path: Path, note: Withdrawal, passages: set[str]) -> Iterator[tuple[str, str, str | None]]:
-    notes = {each.id for each in sealed.notes(path, Withdrawal) if each.case_id == note.case_id}
-    for copy in sealed.notes(path, Copy):
+def _repeating(path: Path, now: Study, words: Words) -> Iterator[str]:
+    for file in study.acts_files(path):
+        with database.transaction(file) as connection:
+            coder = verification.owner(connection) or file.stem
+            yield from words.repeating(database.read_chain(connection, file, study=now.id, coder=coder))
+
+
+def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
+    """Yield the copies that were made before the withdrawal, which `notes` are of."""
+    for copy in made:
         if not notes & set(copy.withdrawn):
             yield copy.kind, copy.place, copy.at
+
+
+def _in_files(path: Path, words: Words) -> Iterator[Held]:
     for file in sorted((path / "codebooks").glob("*.yaml")):
         # Its fingerprint vouches for all of it, so an example in it cannot be taken out.
-        if repeats(file.read_text("utf-8"), passages):
+        if words.repeated_in(file.read_text("utf-8")):
             yield "codebook", f"codebooks/{file.name}", None
     for file in verification.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

@@ -109,7 +109,8 @@ def test_threads_write_one_coders_acts_without_losing_one(store: Store) -> None:
         assert list(pool.map(store.append, batches)) == [2] * 24
     assert {act.act_id for act in store.acts()} == {act.act_id for batch in batches for act in batch}
     verified = store.verify()
-    assert verified[["coder", "n_acts", "ok"]].to_numpy().tolist() == [["ana", 48, True]]
+    assert verified["ok"].all()
+    assert verified[["coder", "n_acts"]].dropna().to_numpy().tolist() == [["ana", 48]]
 
 
 def test_one_act_id_stands_for_one_act(store: Store) -> None:
@@ -312,7 +313,7 @@ def test_sixteen_coders_write_a_hundred_acts_each_at_once(store: Store, postgres
         expected = [act.act_id for act in deeds[coder] + rest[coder]]
         assert [act.act_id for act in store.acts(coder=coder)] == expected
         server.connect(str(stores[coder].path)).engine.dispose()
-    assert store.verify()["n_acts"].tolist() == [100] * 16
+    assert store.verify()["n_acts"].dropna().tolist() == [100] * 16
     assert store.verify()["ok"].all()
 
 

@@ -1,0 +1,181 @@
+"""A study folder as the store uses it: each coder's acts in a file of their own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, TypeVar
+
+import pandas as pd
+from sqlalchemy import Connection
+
+from sense7_qual import (
+    archives,
+    database,
+    merging,
+    migrations,
+    revising,
+    sealed,
+    study,
+    verification,
+    withdrawal,
+)
+from sense7_qual.acceptance import new_acts
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import StoreError
+from sense7_qual.openings import Openings
+from sense7_qual.recording import known_as, record, with_true_quotes
+from sense7_qual.study import Opened
+
+__all__ = ["Folder", "unpacked"]
+
+_T = TypeVar("_T")
+_ZIP: Final = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The study folder at `path`; errors as `Store` documents them."""
+
+    path: Path
+    _openings: Openings = field(default_factory=Openings, repr=False, compare=False)
+
+    def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
+        """Make the study from its units and first codebook."""
+        study.create(self.path, units=units, codebook=codebook)
+
+    def restore(self, archive: Path) -> None:
+        """Make the study from a file that `archive` wrote."""
+        archives.restore(archive, self.path)
+
+    def read(self) -> Opened:
+        """Return all but the acts, checked."""
+        found = study.read(self.path)
+        units = study.read_units(self.path, found)
+        codebooks = study.read_codebooks(self.path, found)
+        return Opened.of(found, units, codebooks, withdrawal.gone(self.path))
+
+    def changed(self, known: Opened) -> bool:
+        """Tell whether another notebook has recorded a withdrawal since."""
+        return withdrawal.gone(self.path) != known.gone
+
+    def coders(self) -> tuple[str, ...]:
+        """Return the pseudonyms that have a file, sorted."""
+        return tuple(path.stem for path in study.acts_files(self.path) if study.is_coder(path.stem))
+
+    def known_as(self, coder: str) -> str:
+        """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
+        return known_as(coder, self.coders())
+
+    def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
+        """Raise `StoreError`: a coder simply has a file."""
+        raise StoreError(
+            "add_coder: expected a study in PostgreSQL – found a folder – nothing is needed there: the first "
+            "act of a coder makes their file, and a coder is blind to the files they are not sent."
+        )
+
+    def acts(self, coder: str | None, known: Opened) -> list[Act]:
+        """Return the acts of a coder, or of all, each checked."""
+        files = study.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
+        return [act for file in files if file.exists() for act in self._read(file, known)]
+
+    def _read(self, file: Path, known: Opened) -> list[Act]:
+        with database.transaction(file) as connection:
+            if verification.owner(connection) != file.stem and verification.nothing_new(file):
+                return []  # a sync client's second copy of a file that has all its acts
+            version = database.check(connection, file, study=known.study.id, coder=file.stem)
+            found = database.read(connection, file, study=known.study.id, coder=file.stem)
+        if version > database.SCHEMA:
+            warnings.warn(migrations.newer(database.place(file), version), stacklevel=6)
+        return with_true_quotes(found, file, known)
+
+    def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
+        """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
+        study.refuse_newer(self.path, known.study)
+        file = self._file(self.known_as(coder))
+        if not file.exists():
+            new_acts(batch, {})  # refuse before a file is made
+        in_rounds = any(act.round is not None for act in batch)
+        rounds = self._openings.rounds(study.acts_files(self.path)) if in_rounds else ()
+
+        def work(connection: Connection, place: Path, _: bool) -> int:
+            # Once more: nobody can be forgotten while this file is locked.
+            withdrawal.refuse_gone(batch, withdrawal.gone(self.path))
+            return record(connection, place, batch, study=known.study.id, rounds=rounds)
+
+        return self.taking(coder, known.study.id, work)
+
+    def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
+        """Return what `work` returns, done in one transaction on the coder's file (`merging.Into`)."""
+        file = self._file(coder)
+        first_acts = not file.exists()
+        if first_acts:
+            database.create(file, study=study, coder=coder)
+        with database.transaction(file, writes=True) as connection:
+            return work(connection, file, first_acts)
+
+    def revise(self, wish: revising.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
+        """Make the wished codebook the current one; `append` records the act."""
+        study.refuse_newer(self.path, known.study)
+        return revising.in_folder(wish, self.path, append)
+
+    def verify(self, known: Opened) -> list[verification.Finding]:
+        """Return what is found in every file."""
+        return verification.verify(self.path, known.study)
+
+    def merge(self, other: Path, known: Opened) -> merging.Merge:
+        """Take in what the folder, acts file or archive `other` has."""
+        with unpacked(other) as source:
+            return merging.merge(self, source, known)
+
+    def withdrawals(self) -> list[sealed.Withdrawal]:
+        """Return the notes of withdrawals, oldest first."""
+        return sealed.notes(self.path, sealed.Withdrawal)
+
+    def refuse_unwritable(self, opened: Opened) -> None:
+        """Raise `StoreError` where a later version wrote the study."""
+        study.refuse_newer(self.path, opened.study)
+
+    def add_codebook(self, codebook: Codebook) -> None:
+        """Add a version of the codebook, where it is not there."""
+        study.add_codebook(self.path, codebook)
+
+    def backup(self, target: Path) -> None:
+        """Copy the study to the folder `target`, and note that."""
+        study.note(self.path, archives.backup(self.path, target))
+
+    def archive(self, target: Path) -> None:
+        """Write the study as the file `target`, and note that."""
+        study.note(self.path, archives.archive(self.path, target))
+
+    @contextmanager
+    def as_folder(self) -> Iterator[Path]:
+        """Give the study as a folder, for another one to read."""
+        yield self.path
+
+    def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
+        """Remove the words of a participant."""
+        return withdrawal.forget(self.path, case_id, why=why)
+
+    def _file(self, coder: str) -> Path:
+        return study.acts_file(self.path, coder)
+
+
+@contextmanager
+def unpacked(other: Path) -> Iterator[Path]:
+    """Give the folder or acts file `other`; an archive as a folder that is there meanwhile."""
+    is_archive = False
+    if other.is_file():
+        with other.open("rb") as file:
+            is_archive = file.read(len(_ZIP)) == _ZIP
+    if not is_archive:
+        yield other
+        return
+    with TemporaryDirectory() as folder:
+        archives.restore(other, Path(folder) / "study")
+        yield Path(folder) / "study"

@@ -1,0 +1,175 @@
+"""Who codes in a study in PostgreSQL: coders, their roles, and writing their acts as one of them."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection, insert, select, text, update
+
+from sense7_qual import database, row_security
+from sense7_qual.acts import check_coder
+from sense7_qual.errors import StoreError
+from sense7_qual.postgresql import MEMBERS, STUDY, WHO, check_lead, enter, leads, place_of
+from sense7_qual.recording import known_as
+from sense7_qual.server import Server, retried, run, search_path
+
+__all__ = ["add_coder", "coders", "members", "take", "write"]
+
+_T = TypeVar("_T")
+
+_ROLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}")
+
+
+def coders(server: Server) -> tuple[str, ...]:
+    """Return the pseudonyms of the coders of whom this role may see an act, sorted."""
+    query = text(f'SELECT * FROM "{server.name}".coders()')
+    return tuple(retried(server, lambda connection: connection.execute(query).scalars().all()))
+
+
+def add_coder(server: Server, coder: str, *, role: str | None = None, lead: bool = False) -> None:
+    """Make room for the acts of `coder`, to be written by `role` alone; only the lead can do that.
+
+    Parameters
+    ----------
+    role : str, optional
+        The PostgreSQL role that codes as `coder`: by default the lead's own (for a model's codings, say). A
+        role that does not exist is made, without a password: set one with psql's ``\\password``.
+    lead : bool
+        Whether the role leads as well: sees everything, opens and unblinds rounds, adds coders.
+
+    Raises
+    ------
+    ActError
+        The pseudonym cannot be one, or differs from another in upper and lower case only.
+    StoreError
+        The calling role does not lead, `role` could not be kept blind, or the coder has another role.
+    """
+    check_coder(coder)
+    if role is not None and not _ROLE.fullmatch(role):
+        raise StoreError(
+            "add_coder: expected a role of letters, digits, '_', '.', '@' and '-' – found another name – "
+            "correct it."
+        )
+    retried(server, lambda connection: _add_coder(connection, server, coder, role, lead))
+
+
+def _add_coder(connection: Connection, server: Server, coder: str, role: str | None, lead: bool) -> None:
+    own, _ = connection.execute(WHO).one()
+    role = role or own
+    run(connection, [search_path(server.name)])
+    check_lead(connection, server, "add_coder")
+    there = _member(connection, coder)
+    if there not in (None, role, own):
+        raise StoreError(
+            f"add_coder: expected coder {coder!r} to keep role {there!r} – found {role!r} – acts of one "
+            "coder are written by one role; choose another pseudonym."
+        )
+    if role != own:
+        _check_role(connection, role)
+    owner = connection.execute(select(STUDY.c.owner)).scalar_one()
+    if there is None:
+        _make_coder(connection, server, coder, owner)
+    if there != role:
+        run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(server.name)])
+        if there is None:
+            connection.execute(insert(MEMBERS), {"coder": coder, "role": role})
+        else:
+            connection.execute(update(MEMBERS).where(MEMBERS.c.coder == coder).values(role=role))
+        run(connection, [*row_security.role_statements(server.name, coder, role), "RESET ROLE"])
+    if lead and role != own:
+        run(
+            connection,
+            [f'GRANT "{owner}" TO "{role}"', f'SET LOCAL ROLE "{owner}"', search_path(server.name)],
+        )
+        connection.execute(text("INSERT INTO leads VALUES (:role) ON CONFLICT DO NOTHING"), {"role": role})
+
+
+def _member(connection: Connection, coder: str) -> str | None:
+    """Return the role of `coder`, None where there is no such coder."""
+    rows = {str(name): str(role) for name, role in connection.execute(select(MEMBERS))}
+    return rows.get(known_as(coder, rows))
+
+
+def _check_role(connection: Connection, role: str) -> None:
+    """Make the role where there is none; refuse one that row-level security does not hold."""
+    found = connection.execute(_ROLES, {"role": role}).first()
+    if found is None:
+        run(connection, [f'CREATE ROLE "{role}" LOGIN'])
+    elif found.open:
+        raise StoreError(
+            f"add_coder: expected a role that can be kept blind – found {role!r}, a superuser or one that "
+            "bypasses row-level security – name an ordinary role."
+        )
+
+
+def _make_coder(connection: Connection, server: Server, coder: str, owner: str) -> None:
+    schema = f"{server.name}-{coder}"
+    said = connection.execute(select(STUDY.c.id, STUDY.c.schema)).one()
+    # Known to this coder's own sessions alone: nobody else can take the lock, or see whether it is taken.
+    lock = secrets.randbits(62)
+    meta = {"study": said.id, "coder": coder, "schema": said.schema, "lock": lock}
+    run(connection, [f'CREATE SCHEMA "{schema}" AUTHORIZATION "{owner}"'])
+    run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(schema)])
+    database.ACTS.metadata.create_all(connection, checkfirst=False)
+    connection.execute(insert(database.META), [{"name": k, "value": str(v)} for k, v in meta.items()])
+    run(connection, [*row_security.coder_statements(server.name, coder), "RESET ROLE"])
+
+
+def write(server: Server, coder: str, work: Callable[[Connection, Path], _T], *, as_lead: bool = False) -> _T:
+    """Return what `work` returns, done in one transaction on the coder's tables: all of it, or nothing.
+
+    Where the connection is lost, `work` is done again from the start, also if its transaction may have been
+    committed: it must find by itself what is recorded already. With `as_lead` the lead writes for any coder,
+    as a merge does.
+
+    Raises
+    ------
+    StoreError
+        This role does not code as `coder`, the server cannot be reached, or it refuses.
+    """
+
+    def locked(connection: Connection) -> _T:
+        if as_lead:
+            check_lead(connection, server, "merge")
+            take(connection, server, coder)
+        else:
+            _check_own(connection, server, coder)
+        enter(connection, server, coder)
+        return work(connection, place_of(server, coder))
+
+    return retried(server, locked)
+
+
+def _check_own(connection: Connection, server: Server, coder: str) -> None:
+    is_mine = text(f'SELECT "{server.name}".is_mine(:coder)')
+    if connection.execute(is_mine, {"coder": coder}).scalar_one():
+        return
+    if leads(connection, server) and take(connection, server, coder):
+        return
+    role, _ = connection.execute(WHO).one()
+    raise StoreError(
+        f"study {server.name!r}: expected acts of a coder of role {role!r} – found acts of {coder!r} – open "
+        "the study with that coder's role, or ask the lead to add the coder (store.add_coder)."
+    )
+
+
+def members(connection: Connection, server: Server) -> list[str]:
+    """Return the pseudonyms of all coders of the study, sorted, for the lead."""
+    run(connection, [search_path(server.name)])
+    return sorted(str(name) for name in connection.execute(select(MEMBERS.c.coder)).scalars())
+
+
+def take(connection: Connection, server: Server, coder: str) -> bool:
+    """Make a new coder of the lead's own role, as a folder makes a new file; False where there is one."""
+    run(connection, [search_path(server.name)])
+    if _member(connection, coder) is not None:
+        return False
+    _add_coder(connection, server, coder, None, False)
+    return True
+
+
+_ROLES: Final = text("SELECT rolsuper OR rolbypassrls AS open FROM pg_catalog.pg_roles WHERE rolname = :role")

@@ -1,0 +1,77 @@
+"""Which rounds stand in a study folder: read once, then only what files have more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from sense7_qual import database
+from sense7_qual.acts import Act
+from sense7_qual.errors import StoreError
+from sense7_qual.rounds import Round, opened
+
+__all__ = ["Openings"]
+
+
+class Openings:
+    """The acts that open rounds, of every acts file of a folder, as far as each was read."""
+
+    __slots__ = ("_seen",)
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, _Seen] = {}
+
+    def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
+        """Return the rounds that stand after the acts of `files`.
+
+        A file that cannot be read has none: one coder's damaged file must not keep another from working.
+        """
+        found: list[Act] = []
+        for file in files:
+            try:
+                found += self._seen.setdefault(file, _Seen()).acts_of(file)
+            except StoreError:
+                continue
+        return opened(found)
+
+
+class _Seen:
+    __slots__ = ("_acts", "_last", "_state")
+
+    def __init__(self) -> None:
+        self._state: tuple[object, ...] = ()
+        self._last = (0, "")
+        self._acts: tuple[Act, ...] = ()
+
+    def acts_of(self, file: Path) -> tuple[Act, ...]:
+        state = _state(file)
+        if state != self._state:
+            with database.transaction(file) as connection:
+                self._go_on(connection, file)
+            self._state = state
+        return self._acts
+
+    def _go_on(self, connection: Connection, file: Path) -> None:
+        acts, texts = database.ACTS, database.TEXTS
+        seq, link = self._last
+        same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar_one_or_none() == link
+        before, after = (self._acts, seq) if same else ((), 0)
+        query = select(acts).where(acts.c.seq > after, acts.c.kind == "open_round")
+        rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
+        said = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
+        self._acts = (*before, *database.loose(connection, file, rows, said))
+        self._last = database.last(connection) or (0, "")
+
+
+def _state(file: Path) -> tuple[object, ...]:
+    """Return what differs after every transaction that changed the file: SQLite counts them in its header."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(24)
+            counter = opened.read(4)
+    except OSError:
+        return ()
+    found = file.stat()
+    return counter, found.st_ino, found.st_size

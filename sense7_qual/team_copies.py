@@ -1,0 +1,297 @@
+"""The whole of a study in PostgreSQL: to and from a study folder, verified, and without one who withdraws.
+
+A study folder and a study in PostgreSQL hold the same things: the same Parquet file of units, the same notes,
+and of each coder the same chain of acts. So an archive is written of a folder that was made from the tables,
+and is byte for byte that of a study folder with the same content.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from sqlalchemy import Connection, Table, insert, or_, select, update
+
+from sense7_qual import database, membership, postgresql, sealed, study, verification
+from sense7_qual import withdrawal as withdrawals
+from sense7_qual.database import ACTS, TEXTS
+from sense7_qual.errors import StoreError, TableError
+from sense7_qual.postgresql import NOTES, SHOWN, SHOWN_TEXTS, STUDY
+from sense7_qual.sealed import Copy, Withdrawal
+from sense7_qual.server import SNAPSHOT, Server, outside_transactions, retried, run, search_path
+from sense7_qual.verification import Finding
+
+__all__ = ["download", "forget", "note", "notes", "upload", "verify"]
+
+_Note = TypeVar("_Note", Withdrawal, Copy)
+_ELSEWHERE: Final = "the server's write-ahead log, its replicas and its own backups"
+
+
+def download(server: Server, path: Path) -> None:
+    """Write the study as the study folder `path`, as it is at one moment; for the lead.
+
+    Raises
+    ------
+    StoreError
+        The role does not lead, the server cannot be reached, or the disk refuses.
+    """
+
+    def taken(connection: Connection) -> tuple[postgresql.Stored, dict[str, bytes], list[_Chain]]:
+        run(connection, [SNAPSHOT])
+        found = postgresql.stored_in(connection, server)
+        postgresql.check_lead(connection, server, "copy")
+        kept = dict(_contents(connection, server, Withdrawal))
+        coders = membership.members(connection, server)
+        return found, kept, [_chain(connection, server, coder) for coder in coders]
+
+    found, kept, chains = retried(server, taken)
+    contents = {"study.json": sealed.seal(asdict(found.study)), "units.parquet": found.units}
+    contents |= {f"codebooks/{name}.yaml": content for name, content in found.codebooks.items()}
+    contents |= {f"withdrawn/{name}.json": content for name, content in kept.items()}
+    study.write(path, contents)
+    for each in chains:
+        if each.acts:
+            file = study.acts_file(path, each.coder)
+            database.create(file, study=found.study.id, coder=each.coder)
+            with database.transaction(file, writes=True) as connection:
+                _insert(connection, each)
+
+
+class _Chain(NamedTuple):
+    """The rows of one coder's tables."""
+
+    coder: str
+    acts: list[dict[str, Any]]
+    texts: list[dict[str, Any]]
+
+
+def _chain(connection: Connection, server: Server, coder: str) -> _Chain:
+    run(connection, [search_path(f"{server.name}-{coder}")])
+    return _rows(connection, coder)
+
+
+def _rows(connection: Connection, coder: str) -> _Chain:
+    acts = connection.execute(select(ACTS).order_by(ACTS.c.seq)).mappings()
+    texts = connection.execute(select(TEXTS)).mappings()
+    return _Chain(coder, [dict(row) for row in acts], [dict(row) for row in texts])
+
+
+def _insert(connection: Connection, chain: _Chain) -> None:
+    if chain.texts:
+        connection.execute(insert(TEXTS), chain.texts)
+    if chain.acts:
+        connection.execute(insert(ACTS), chain.acts)
+
+
+def upload(path: Path, server: Server) -> bool:
+    """Make a study from the study folder `path`, whole or not at all; the role codes as all coders.
+
+    Returns whether the database's statistics were closed to the coders, which takes a superuser.
+
+    Raises
+    ------
+    StoreError
+        The study is there already, the folder is damaged, or the server cannot be reached.
+    """
+    made = replace(study.read(path), schema=database.SCHEMA)
+    codebooks = {name: book.to_yaml() for name, book in study.read_codebooks(path, made).items()}
+    units, kept = (path / "units.parquet").read_bytes(), sealed.notes(path, Withdrawal)
+
+    def work(connection: Connection) -> bool:
+        closed = postgresql.make(connection, server, made, units, codebooks)
+        for each in kept:
+            _add_note(connection, server, each)
+        for file in study.acts_files(path):
+            membership.take(connection, server, file.stem)
+            postgresql.enter(connection, server, file.stem)
+            with database.transaction(file) as here:
+                chain = _rows(here, file.stem)
+            _insert(connection, chain)
+        return closed
+
+    return retried(server, work)
+
+
+def note(server: Server, value: Withdrawal | Copy) -> None:
+    """Add a note to the study; for the lead."""
+    retried(server, lambda connection: _add_note(connection, server, value))
+
+
+def _add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
+    shown = None
+    if isinstance(value, Withdrawal):
+        shown = json.dumps({"unit_ids": value.unit_ids, "units_sha256": value.units_sha256})
+    run(connection, [search_path(server.name)])
+    row = {"id": value.id, "kind": type(value).__name__, "shown": shown}
+    connection.execute(insert(NOTES), row | {"content": sealed.seal(asdict(value))})
+
+
+def notes(server: Server, kind: type[_Note]) -> list[_Note]:
+    """Return the notes of a kind, oldest first; for the lead.
+
+    Raises
+    ------
+    StoreError
+        One is not as it was written.
+    """
+    return retried(server, lambda connection: _notes(connection, server, kind))
+
+
+def _notes(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
+    found = [sealed.note_of(content, name, kind) for name, content in _contents(connection, server, kind)]
+    return sorted(found, key=lambda each: (each.at, each.id))
+
+
+def _contents(connection: Connection, server: Server, kind: type[_Note]) -> list[tuple[str, bytes]]:
+    run(connection, [search_path(server.name)])
+    query = select(NOTES.c.id, NOTES.c.content).where(NOTES.c.kind == kind.__name__)
+    return [(str(name), bytes(content)) for name, content in connection.execute(query)]
+
+
+def verify(server: Server) -> list[Finding]:
+    """Return what is found in each part of the study that this role may see; damage raises nothing."""
+    found = postgresql.stored(server)
+    withdrawn: list[Withdrawal] = []
+    copies: list[Copy] = []
+    findings: list[Finding] = []
+    if retried(server, lambda connection: postgresql.leads(connection, server)):
+        withdrawn, of_withdrawals = _verified_notes(server, Withdrawal)
+        copies, of_copies = _verified_notes(server, Copy)
+        findings = [*of_withdrawals, *of_copies]
+    texts, of_units = _verified_units(server, found)
+    of_codebooks = [
+        verification.of_codebook(server.name, name, content) for name, content in found.codebooks.items()
+    ]
+    sound = frozenset(
+        Path(each.file).stem for each in of_codebooks if each.problem in ("", verification.RESPELT)
+    )
+    known = verification.Known(found.study, texts, sound, withdrawn, copies)
+    coders = membership.coders(server)
+    of_acts = [_verified_acts(server, coder, known) for coder in coders]
+    return [of_units, *of_codebooks, *findings, *of_acts, *verification.missing(set(coders), copies)]
+
+
+def _verified_units(server: Server, found: postgresql.Stored) -> tuple[dict[str, str] | None, Finding]:
+    try:
+        units = study.units_of(found.units, found.study, name=server.name, later=found.later)
+    except (StoreError, TableError) as error:
+        return None, Finding("units", problem=str(error))
+    return dict(zip(units["unit_id"], units["text"], strict=True)), Finding("units")
+
+
+def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
+    sound: list[_Note] = []
+    findings = []
+    for name, content in retried(server, lambda connection: _contents(connection, server, kind)):
+        try:
+            each = sealed.note_of(content, name, kind)
+        except StoreError as error:
+            findings.append(Finding(name, problem=str(error)))
+            continue
+        sound.append(each)
+        findings.append(Finding(name, note=each.said))
+    return sound, findings
+
+
+def _verified_acts(server: Server, coder: str, known: verification.Known) -> Finding:
+    place = postgresql.place_of(server, coder)
+
+    def whole(connection: Connection) -> Finding | None:
+        run(connection, [SNAPSHOT])
+        if not postgresql.sees_all(connection, server, coder):
+            return None
+        run(connection, [search_path(f"{server.name}-{coder}")])
+        return verification.of_acts(connection, place, coder, known)
+
+    found = retried(server, whole)
+    if found is not None:
+        return found
+    try:
+        return Finding(coder, coder, len(postgresql.acts(server, coder, study=known.study.id)))
+    except StoreError as error:
+        return Finding(coder, coder, problem=str(error))
+
+
+def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
+    """Remove the words of the participant `case_id` from the study, in one transaction; for the lead.
+
+    The tables that had them are written anew afterwards, so that their pages keep no word.
+
+    Raises
+    ------
+    StoreError
+        There is no such participant, the role does not lead, or the server cannot be reached: call again
+        then, which completes what was begun.
+    """
+
+    def work(connection: Connection) -> tuple[list[str], withdrawals.Forgotten]:
+        postgresql.check_lead(connection, server, "forget")
+        # One withdrawal after the other, each from the units that the one before left.
+        run(connection, [f'LOCK TABLE "{server.name}".notes IN SHARE ROW EXCLUSIVE MODE'])
+        before = _notes(connection, server, Withdrawal)
+        found = postgresql.stored_in(connection, server)
+        units = study.units_of(found.units, found.study, name=server.name, later=found.later)
+        words = withdrawals.Words.of(units, before, case_id)
+        coders = membership.members(connection, server)
+        repeating = [
+            memo for coder in coders for memo in _repeating(connection, server, coder, found.study.id, words)
+        ]
+        new, table = withdrawals.noted(units, before, words, why, repeating)
+        if new not in before:
+            _add_note(connection, server, new)
+        n_texts = _erased(connection, server, coders, words, new)
+        run(connection, [search_path(server.name)])
+        connection.execute(update(STUDY).values(units=table))
+        ids = {each.id for each in [*before, new] if each.case_id == case_id}
+        held = [
+            *withdrawals.copies(_notes(connection, server, Copy), ids),
+            *(("codebook", name, None) for name, content in found.codebooks.items()
+              if words.repeated_in(content.decode())),
+            ("server", _ELSEWHERE, None),
+        ]  # fmt: skip
+        return coders, withdrawals.forgotten(words, n_texts, new, held)
+
+    coders, done = retried(server, work)
+    _write_anew(server, coders)
+    return done
+
+
+def _repeating(
+    connection: Connection, server: Server, coder: str, study_id: str, words: withdrawals.Words
+) -> list[str]:
+    postgresql.enter(connection, server, coder)
+    place = postgresql.place_of(server, coder)
+    return list(words.repeating(database.read_chain(connection, place, study=study_id, coder=coder)))
+
+
+def _erased(
+    connection: Connection, server: Server, coders: Sequence[str], words: withdrawals.Words, new: Withdrawal
+) -> int:
+    """Erase the quotes and memos of the units, and the memos that repeat them; return how many there were."""
+    n_texts = 0
+    run(connection, [search_path(server.name)])
+    _erase(connection, SHOWN, SHOWN_TEXTS, words, new)
+    for coder in coders:
+        run(connection, [search_path(f"{server.name}-{coder}")])
+        n_texts += _erase(connection, ACTS, TEXTS, words, new)
+    return n_texts
+
+
+def _erase(
+    connection: Connection, acts: Table, texts: Table, words: withdrawals.Words, new: Withdrawal
+) -> int:
+    of_units = select(acts.c.text_hash).where(acts.c.unit_id.in_(words.unit_ids))
+    theirs = or_(texts.c.text_hash.in_(of_units), texts.c.text_hash.in_(new.memos))
+    return connection.execute(
+        update(texts).where(texts.c.text.is_not(None), theirs).values(salt=None, text=None)
+    ).rowcount
+
+
+def _write_anew(server: Server, coders: Sequence[str]) -> None:
+    """Let the server write the tables anew, without what was erased."""
+    tables = [f'"{server.name}".{name}' for name in ("study", "shown_texts")]
+    tables += [f'"{server.name}-{coder}".texts' for coder in coders]
+    outside_transactions(server, [f"VACUUM (FULL) {table}" for table in tables])

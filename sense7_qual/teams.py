@@ -1,0 +1,169 @@
+"""A study in PostgreSQL as the store uses it: the deeds of a study folder, by the rights of a role."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import pandas as pd
+from sqlalchemy import Connection
+
+from sense7_qual import (
+    archives,
+    membership,
+    merging,
+    postgresql,
+    revising,
+    sealed,
+    server,
+    study,
+    team_copies,
+    withdrawal,
+)
+from sense7_qual.acceptance import settled
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.folders import Folder, unpacked
+from sense7_qual.recording import known_as, record, with_true_quotes
+from sense7_qual.server import Server, retried
+from sense7_qual.study import Opened
+from sense7_qual.verification import Finding
+
+__all__ = ["Team", "kept_at"]
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The study at `server`; errors as `Store` documents them."""
+
+    server: Server
+
+    def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
+        """Make the study from its units and first codebook; the role becomes its lead."""
+        made, _, table = study.prepare(units, codebook)
+        first = {codebook.fingerprint: codebook.to_yaml()}
+        _warn_of_statistics(postgresql.create(self.server, made, units=table, codebooks=first))
+
+    def restore(self, archive: Path) -> None:
+        """Make the study from a file that `archive` wrote; the role leads, and codes as all its coders."""
+        with unpacked(archive) as folder:
+            _warn_of_statistics(team_copies.upload(folder, self.server))
+
+    def read(self) -> Opened:
+        """Return all but the acts, checked."""
+        return postgresql.read(self.server)
+
+    def changed(self, known: Opened) -> bool:
+        """Say no: what others withdrew is looked up in the transaction of every append."""
+        return False
+
+    def coders(self) -> tuple[str, ...]:
+        """Return the pseudonyms of whom this role may see an act, sorted."""
+        return membership.coders(self.server)
+
+    def known_as(self, coder: str) -> str:
+        """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
+        return known_as(coder, self.coders())
+
+    def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
+        """Let a role code as `coder`."""
+        membership.add_coder(self.server, self.known_as(coder), role=role, lead=lead)
+
+    def acts(self, coder: str | None, known: Opened) -> list[Act]:
+        """Return the acts that this role may see, of a coder or of all, each checked."""
+        named = self.coders() if coder is None else [self.known_as(coder)]
+        return [act for one in named for act in self._of(one, known)]
+
+    def _of(self, coder: str, known: Opened) -> list[Act]:
+        found = postgresql.acts(self.server, coder, study=known.study.id)
+        return with_true_quotes(found, postgresql.place_of(self.server, coder), known)
+
+    def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
+        """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
+        in_rounds = any(act.round is not None for act in batch)
+
+        def work(connection: Connection, place: Path) -> int:
+            # Nobody can be forgotten while this coder's tables are locked.
+            withdrawal.refuse_gone(batch, postgresql.withdrawn(connection, self.server)[0])
+            rounds = postgresql.rounds(connection, self.server) if in_rounds else ()
+            postgresql.enter(connection, self.server, coder)
+            return record(connection, place, batch, study=known.study.id, rounds=rounds)
+
+        return membership.write(self.server, coder, work)
+
+    def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
+        """Return what `work` returns, done as the lead on the coder's tables (`merging.Into`)."""
+
+        def there(connection: Connection, place: Path) -> _T:
+            return work(connection, place, not postgresql.has_acts(connection))
+
+        return membership.write(self.server, coder, there, as_lead=True)
+
+    def revise(self, wish: revising.Wish, known: Opened, append: object) -> Codebook:
+        """Make the wished codebook the current one, in one transaction with the act."""
+
+        def there(connection: Connection, place: Path, act: Act, codebook: Codebook) -> None:
+            versions = {**known.codebooks, codebook.fingerprint: codebook}
+            batch = [settled(act, known.texts, versions)]
+            record(connection, place, batch, study=known.study.id, rounds=())
+
+        return revising.on_server(wish, self.server, there)
+
+    def verify(self, known: Opened) -> list[Finding]:
+        """Return what is found of the study, its units, codebooks and notes, and of each coder."""
+        return team_copies.verify(self.server)
+
+    def merge(self, other: Path, known: Opened) -> merging.Merge:
+        """Take in what the folder, acts file or archive `other` has, as the lead."""
+        with unpacked(other) as source:
+            return merging.merge(self, source, known)
+
+    def withdrawals(self) -> list[sealed.Withdrawal]:
+        """Return the notes of withdrawals, oldest first, for the lead."""
+        return team_copies.notes(self.server, sealed.Withdrawal)
+
+    def refuse_unwritable(self, opened: Opened) -> None:
+        """Raise `StoreError` where this role does not lead."""
+        retried(self.server, lambda connection: postgresql.check_lead(connection, self.server, "merge"))
+
+    def add_codebook(self, codebook: Codebook) -> None:
+        """Add a version of the codebook, where it is not there."""
+        retried(self.server, lambda connection: postgresql.add_codebook(connection, self.server, codebook))
+
+    def backup(self, target: Path) -> None:
+        """Write the study as an archive at `target`, which is what a backup is here, and note that."""
+        self.archive(target, kind="backup")
+
+    def archive(self, target: Path, *, kind: str = "archive") -> None:
+        """Write the study as the file `target`, and note that."""
+        with self.as_folder() as folder:
+            note = archives.archive(folder, target)
+        team_copies.note(self.server, replace(note, kind=kind))
+
+    @contextmanager
+    def as_folder(self) -> Iterator[Path]:
+        """Give the study as a folder that is there meanwhile, readable by its owner alone."""
+        with TemporaryDirectory() as folder:
+            team_copies.download(self.server, Path(folder) / "study")
+            yield Path(folder) / "study"
+
+    def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
+        """Remove the words of a participant, as the lead."""
+        return team_copies.forget(self.server, case_id, why=why)
+
+
+def kept_at(path: str | Path) -> Folder | Team:
+    """Return the study at a path or address, which need not be there yet."""
+    return Team(server.connect(str(path))) if server.is_address(path) else Folder(Path(path).absolute())
+
+
+def _warn_of_statistics(closed: bool) -> None:
+    if not closed:
+        warnings.warn(postgresql.OPEN_STATISTICS, stacklevel=4)
