@@ -10,12 +10,13 @@ SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
 FAST := not browser and not model and not crash and not notebook and not frontend and not spark
 
-.PHONY: help setup lab check test bench frontend example system lint clean
+.PHONY: help setup lab check test soak bench frontend example system lint clean
 
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
 	@echo "make test      everything: lint, types, all tests (browser, model, crash, notebooks)"
 	@echo "make check     lint, types and the fast tests (under 3 minutes)"
+	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault (2 hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"
 	@echo "make frontend  build the widgets' bundle from its TypeScript sources (needs Node)"
@@ -46,8 +47,14 @@ check: lint
 test: lint system $(NODE_READY)
 	$(BIN)/python -m pytest -q --cov --cov-report=term
 
-# A browser for the widget's tests; nothing where there is one.
+soak: $(READY) system
+	SOAK=1 $(BIN)/python -m pytest -s tests/test_store_crash.py tests/test_power_cuts.py \
+	  tests/test_store_faults.py tests/test_two_kernels.py
+
+# A browser for the widget's tests and a C compiler for those of the disk; nothing where there are some.
 system:
+	@command -v cc gcc clang >/dev/null || { \
+	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gcc libc6-dev; }
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
