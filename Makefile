@@ -16,7 +16,7 @@ help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
 	@echo "make test      everything: lint, types, all tests (browser, model, crash, notebooks)"
 	@echo "make check     lint, types and the fast tests (under 3 minutes)"
-	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault (2 hours)"
+	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault (1-2 hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"
 	@echo "make frontend  build the widgets' bundle from its TypeScript sources (needs Node)"

@@ -16,8 +16,8 @@ SENTINEL = "Sentinel-Quokka"
 SOAK = bool(os.environ.get("SOAK"))  # both faults both ways
 
 # Does one operation over and over on a fresh copy of a study, each time with the next of the calls that
-# change the disk failing, until none is left to fail. A fault is either that one call, or that and all later ones
-# until the disk is mended (the first write then cut short). Tells for each what happened, as JSON.
+# change the disk failing, until none is left to fail. A fault is either that one call, or that and all later
+# ones until the disk is mended (the first write then cut short). Tells for each what happened, as JSON.
 FAULTS = """
 import ctypes, errno, itertools, json, os, re, shutil, sys
 from dataclasses import replace
