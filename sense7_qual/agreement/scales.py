@@ -118,7 +118,8 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     Returns
     -------
     float
-        At most 1. NaN, with a warning, with fewer than two units or coders, or where nothing varies.
+        At most 1. NaN, with a warning, with fewer than two units or coders, or where its denominator is not
+        above 0: nothing varies, or units differ less than chance has it and `n_averaged` is above 1.
 
     Raises
     ------
@@ -157,7 +158,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     noise = unexplained + ((coders - error) / n if kind == "agreement" else 0.0)
     total = of_units + noise / n_averaged
     if total <= 0:
-        return _undefined("icc", "the values do not vary")
+        return _undefined("icc", "the values do not vary, or differ within units beyond what this form allows")
     return float(of_units / total)
 
 
