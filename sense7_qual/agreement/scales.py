@@ -158,7 +158,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     noise = unexplained + ((coders - error) / n if kind == "agreement" else 0.0)
     total = of_units + noise / n_averaged
     if total <= 0:
-        return _undefined("icc", "the values do not vary, or differ within units beyond what this form allows")
+        return _undefined("icc", "the values do not vary, or vary too much within units")
     return float(of_units / total)
 
 
