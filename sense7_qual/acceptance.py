@@ -9,10 +9,11 @@ from typing import Final
 
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, did_you_mean, first_three
+from sense7_qual.errors import ActError, CodebookError, did_you_mean, first_three
+from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
 
-__all__ = ["as_acts", "new_acts", "of_kind", "one_coder", "refuse_outside", "settled"]
+__all__ = ["as_acts", "new_acts", "of_kind", "one_coder", "refuse_outside", "says_its_change", "settled"]
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -68,6 +69,18 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
                 f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
             )
     return new
+
+
+def says_its_change(act: Act) -> bool:
+    """Tell whether an act that opens a round or revises the codebook says what it changes (others do)."""
+    try:
+        if act.kind == "open_round":
+            opened([act])
+        elif act.kind == "revise":
+            Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
+    except (ActError, CodebookError):
+        return False
+    return True
 
 
 def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:

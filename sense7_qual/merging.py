@@ -22,6 +22,7 @@ import pandas as pd
 from sqlalchemy import Connection, insert, select
 
 from sense7_qual import database, migrations, sealed, study, verification
+from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.chain import Link, chained, clocks, genesis
 from sense7_qual.codebook import Codebook
@@ -45,7 +46,8 @@ class Merge:
         One row per act of the other copy: act_id, coder, kind, unit_id; status: ``new`` (taken in), ``there``
         (had already), ``conflicting`` (the same act_id with other content here: this study's stays) or ``left
         out``; unknown: what this study did not know of it, one of ``coder`` (taken in: a coder's first acts),
-        ``unit``, ``codebook`` or ``code`` (left out), empty where it knew all.
+        ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act of a later version, or one that
+        opens a round or revises without saying how), empty where it knew all.
     codebooks : tuple of str
         The fingerprints of the versions of the codebook that came with them.
     withdrawn : tuple of str
@@ -224,6 +226,8 @@ def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, 
         return ("there" if _same(act, before) else "conflicting"), ""
     if act.unit_id is not None and act.unit_id not in here.texts and act.unit_id not in here.gone:
         return "left out", "unit"
+    if not says_its_change(act):
+        return "left out", "kind"
     codebook = here.codebooks.get(act.codebook)
     if codebook is None:
         return "left out", "codebook"

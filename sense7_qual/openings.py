@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, select
 
 from sense7_qual import database
+from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
@@ -26,14 +28,13 @@ class Openings:
     def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
         """Return the rounds that stand after the acts of `files`.
 
-        A file that cannot be read has none: one coder's damaged file must not keep another from working.
+        A file that cannot be read has none, and an act that says no round opens none: what is damaged in one
+        coder's file must not keep another from working. `Store.verify` reports it.
         """
         found: list[Act] = []
         for file in files:
-            try:
+            with suppress(StoreError):
                 found += self._seen.setdefault(file, _Seen()).acts_of(file)
-            except StoreError:
-                continue
         return opened(found)
 
 
@@ -61,7 +62,8 @@ class _Seen:
         query = select(acts).where(acts.c.seq > after, acts.c.kind == "open_round")
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
         said = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
-        self._acts = (*before, *database.loose(connection, file, rows, said))
+        new = database.loose(connection, file, rows, said)
+        self._acts = (*before, *(act for act in new if says_its_change(act)))
         self._last = database.last(connection) or (0, "")
 
 

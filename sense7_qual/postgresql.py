@@ -30,6 +30,7 @@ from sqlalchemy import (
 )
 
 from sense7_qual import database, row_security, study
+from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
@@ -291,8 +292,9 @@ def _shown(connection: Connection, server: Server, which: ColumnElement[bool], p
 
 
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:
-    """Return the rounds that stand."""
-    return opened(_shown(connection, server, SHOWN.c.kind == "open_round", Path(server.name)))
+    """Return the rounds that stand; an act that says no round opens none."""
+    found = _shown(connection, server, SHOWN.c.kind == "open_round", Path(server.name))
+    return opened(act for act in found if says_its_change(act))
 
 
 def set_codebook(connection: Connection, server: Server, codebook: Codebook, *, instead_of: str) -> bool:

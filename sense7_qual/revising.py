@@ -66,13 +66,20 @@ class Wish:
 
 
 def history(acts: Iterable[Act]) -> tuple[Revision, ...]:
-    """Return the revisions that `acts` record, in the order in which they were made."""
-    found = [
+    """Return the revisions that `acts` record, in the order in which they were made.
+
+    A revision that was begun, interrupted and done again stands there once.
+    """
+    made = [
         Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
         for act in acts
         if act.kind == "revise"
     ]
-    return tuple(sorted(found, key=lambda revision: revision.at))
+    found: list[Revision] = []
+    for each in sorted(made, key=lambda revision: revision.at):
+        if not found or (each.base, each.codebook) != (found[-1].base, found[-1].codebook):
+            found.append(each)
+    return tuple(found)
 
 
 def in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], object]) -> Codebook:

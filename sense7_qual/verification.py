@@ -28,6 +28,7 @@ import pandas as pd
 from sqlalchemy import Connection, create_engine, select
 
 from sense7_qual import database, migrations, sealed, study
+from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act, fold
 from sense7_qual.chain import Link, ordered
 from sense7_qual.errors import ActError, StoreError, TableError, first_three
@@ -295,6 +296,7 @@ def _of_chain(
     emptied = [(act, found) for act, found in rows if found is not None and texts[found] is None]
     lost = [act.act_id for act, found in emptied if found not in may_be_empty and act.unit_id not in gone]
     kept = [gone[str(act.unit_id)] for act, _ in rows if act.unit_id in gone and act.text]
+    mute = [act.act_id for act, _ in rows if not says_its_change(act)]
     strange = [act.codebook for act, _ in rows if act.codebook not in known.codebooks]
     if orphans and all(link.act is not None for link in chain):
         yield f"{len(orphans)} texts that belong to no act"
@@ -302,6 +304,8 @@ def _of_chain(
         yield f"quotes or memos that were erased though nobody withdrew, of acts {first_three(lost)}"
     if kept:
         yield f"still holds words of participants who withdrew – {_AGAIN} {first_three(sorted(set(kept)))}"
+    if mute:
+        yield f"rounds or revisions that do not say what they change, in acts {first_three(mute)}"
     if strange:
         yield f"acts under codebooks that are not here: {first_three(sorted(set(strange)))}"
     if known.texts is not None:

@@ -72,9 +72,9 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         The study has no such participant, is damaged or from a later version, or the disk refuses; call
         again then, which completes what was begun.
     """
+    study.refuse_newer(path, study.read(path))
     with study.alone(path):
         now = study.read(path)
-        study.refuse_newer(path, now)
         before = sealed.notes(path, Withdrawal)
         units = study.stored_units(path, now)
         words = Words.of(units, before, case_id)

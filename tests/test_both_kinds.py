@@ -107,7 +107,7 @@ def test_a_copy_is_never_written_over_and_none_is_made_of_a_damaged_one(
     store.archive(tmp_path / "one.zip")
     with pytest.raises(StoreError, match="a copy is never written over"):
         store.archive(tmp_path / "one.zip")
-    with pytest.raises(StoreError, match="found (one|something)"):
+    with pytest.raises(StoreError, match=r"found (one|something)"):
         Store.restore(tmp_path / "one.zip", store.path)
     (tmp_path / "two.zip").write_bytes((tmp_path / "one.zip").read_bytes().replace(b"Quokka", b"Quagga", 1))
     where = place("none")

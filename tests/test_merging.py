@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, database, merging
+from sense7_qual import acts, database, merging, study
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
@@ -236,3 +236,36 @@ def test_files_that_appear_in_a_synced_folder_are_simply_there(store: Store) -> 
     assert found["ok"].all()
     assert "half-synced" in found["note"]["acts/.syncthing.cy.sqlite.tmp"]
     assert len(Store(store.path).acts()) == 3
+
+
+def test_a_round_that_says_nothing_is_left_out_and_hinders_nobody(store: Store) -> None:
+    there = copy_of(store)
+    bad = Act(kind="open_round", round="one", text="{}", **acts.stamp("lead", CODEBOOK, None, None))
+    file = there.path / "acts" / "lead.sqlite"
+    database.create(file, study=study.read(there.path).id, coder="lead")
+    with database.transaction(file, writes=True) as connection:
+        database.add(connection, [bad], study=study.read(there.path).id, coder="lead")
+    assert store.merge(there).items.query("kind == 'open_round'")["status"].tolist() == ["left out"]
+    problems = there.verify().set_index("file")["problem"]
+    assert "do not say what they change" in problems["acts/lead.sqlite"]
+    assert there.append([put("ana", minute=3, round="one")]) == 1
+
+
+def test_what_verify_advises_about_a_file_from_an_older_copy_mends_it(store: Store, tmp_path: Path) -> None:
+    old = (store.path / "acts" / "ana.sqlite").read_bytes()
+    store.append([put("ana", minute=3, code="warm")])
+    store.append([put("ben", minute=3)])
+    store.archive(tmp_path / "one.zip")
+    (store.path / "acts" / "ana.sqlite").write_bytes(old)
+    (store.path / "acts" / "ben.sqlite").unlink()
+    problems = store.verify()["problem"].str.cat()
+    assert "store.merge(that archive)" in problems
+    assert "missing; it was there when the archive" in problems
+    assert store.merge(tmp_path / "one.zip").counts == {"new": 2, "there": 2, "conflicting": 0, "left out": 0}
+    assert store.verify()["ok"].all()
+
+
+def test_a_file_with_a_zips_beginning_that_is_no_archive_is_refused(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 and nothing more")
+    with pytest.raises(StoreError, match="expected an archive as"):
+        store.merge(tmp_path / "x.zip")

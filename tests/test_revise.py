@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from multiprocessing import Queue, get_context
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, codings, server
+from sense7_qual import acts, codings, server, study
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Change, changes, combine
@@ -245,3 +247,62 @@ def test_only_a_lead_revises_in_postgresql(postgres: Callable[..., str]) -> None
     assert Store(address).codebook == BASE
     for store in (first, ana):
         server.connect(str(store.path)).engine.dispose()
+
+
+def test_a_revision_that_was_interrupted_and_done_again_stands_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+
+    def failing(*_: object) -> None:
+        raise StoreError("the power went")
+
+    monkeypatch.setattr(study, "rewrite", failing)
+    with pytest.raises(StoreError, match="power"):
+        store.revise(plus(BASE, "new"), why="Needed.", coder="lead")
+    monkeypatch.undo()
+    again = Store(store.path)
+    assert again.codebook == BASE
+    again.revise(plus(BASE, "new"), why="Needed.", coder="lead")
+    again.revise(BASE, why="Not needed.", coder="lead")
+    again.revise(plus(BASE, "new"), why="Needed after all.", coder="lead")
+    assert [one.why for one in Store(store.path).revisions()] == [
+        "Needed.", "Not needed.", "Needed after all."
+    ]  # fmt: skip
+
+
+def _revising(path: Path, codebook: Codebook, coder: str, begin: Event, said: Queue[str]) -> None:
+    store = Store(path)
+    begin.wait()
+    try:
+        store.revise(codebook, why="At once.", coder=coder)
+        said.put("done")
+    except CodebookError:
+        said.put("conflict")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_processes_that_revise_one_folder_at_one_instant(tmp_path: Path, same: bool) -> None:
+    path = Store.create(tmp_path / "s", units=UNITS, codebook=BASE).path
+    wishes = [edited(BASE, "warm", label=f"Warm {i}") if same else plus(BASE, f"new{i}") for i in range(4)]
+    fork = get_context("fork")
+    begin, said = fork.Event(), fork.Queue()
+    working = [
+        fork.Process(target=_revising, args=(path, wish, f"lead{i}", begin, said))
+        for i, wish in enumerate(wishes)
+    ]
+    for each in working:
+        each.start()
+    begin.set()
+    answers = sorted(said.get(timeout=60) for _ in working)
+    for each in working:
+        each.join()
+    store = Store(path)
+    steps = store.revisions()
+    assert answers == (["conflict"] * 3 + ["done"] if same else ["done"] * 4)
+    assert len(steps) == answers.count("done")
+    assert [one.base for one in steps] == [BASE.fingerprint, *(one.codebook for one in steps[:-1])]
+    assert store.codebook.fingerprint == steps[-1].codebook
+    if not same:
+        assert set(store.codebook.ids) == {*BASE.ids, "new0", "new1", "new2", "new3"}
+    assert store.verify()["ok"].all()
