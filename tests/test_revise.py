@@ -16,6 +16,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Change, changes, combine
 from sense7_qual.store import Store
+from sense7_qual.widgets.session import Session
 
 BASE = Codebook(
     name="small",
@@ -269,6 +270,25 @@ def test_a_revision_that_was_interrupted_and_done_again_stands_once(
     assert [one.why for one in Store(store.path).revisions()] == [
         "Needed.", "Not needed.", "Needed after all."
     ]  # fmt: skip
+
+
+def test_what_is_stale_is_queued_again_until_it_is_finished_under_the_new_version(store: Store) -> None:
+    code(store, "ana", "m1", "warm")
+    code(store, "ana", "m2")
+    book = store.revise(edited(BASE, "warm", definition="Warmth alone."), why="Narrower.", coder="lead")
+    code(store, "ana", "m2", "warm")
+
+    def queued() -> str:
+        of_ana = {unit_id for unit_id, coder, *_ in stale(store) if coder == "ana"}
+        acts_ = store.acts(coder="ana")
+        session = Session(store.units, book, coder="ana", acts=acts_, rating=None, round=None, review=of_ana)
+        assert session.n_finished + len(of_ana) == 2
+        assert session.unit(0)["finished"] == (session.flags[0] == "f")
+        return session.flags
+
+    assert queued() == "cf"
+    code(store, "ana", "m1")
+    assert queued() == "ff"
 
 
 def _revising(path: Path, codebook: Codebook, coder: str, begin: Event, said: Queue[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,6 +71,9 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         Whether it is shown from the start. Seeing the rating may colour the coding, so it is hidden.
     round : str, optional
         The round of coding that finished units belong to.
+    review : iterable of str, optional
+        Units that are shown as not finished until they are finished under `codebook`: those of what an
+        earlier version left undecided (``codings.stale(…)["unit_id"]``).
     keys : mapping, optional
         Other keys for commands, such as ``{"memo": "i"}``; `COMMANDS` names them all.
 
@@ -108,9 +111,12 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         rating: str | None = None,
         show_rating: bool = False,
         round: str | None = None,
+        review: Iterable[str] = (),
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        self._session = Session(units, codebook, coder=coder, acts=acts, rating=rating, round=round)
+        self._session = Session(
+            units, codebook, coder=coder, acts=acts, rating=rating, round=round, review=review
+        )
         self._commands = _commands(keys or {})
         self._code_keys = _code_keys(codebook, self._commands)
         self._save = save

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -44,6 +44,8 @@ class Session:
         The column of `units` with the rating that can be shown beside the text.
     round : str, optional
         The round of coding that finishing a unit belongs to.
+    review : iterable of str
+        Units to be looked at again: to be finished, until they are finished under `codebook`.
 
     Raises
     ------
@@ -62,10 +64,12 @@ class Session:
         acts: Sequence[Act],
         rating: str | None,
         round: str | None,
+        review: Iterable[str] = (),
     ) -> None:
         self.coder = deeds.check_coder(coder)
         self.codebook = codebook
         self.round = round
+        self._review = frozenset(review)
         self.position = 0
         table = UNITS.check(units)
         self.unit_ids: list[str] = table["unit_id"].tolist()
@@ -207,7 +211,9 @@ class Session:
         return [act for act in now if act.kind == "memo" or act.round == self.round]
 
     def _finishes(self, act: Act) -> bool:
-        return act.kind == "finish" and act.round == self.round
+        if act.kind != "finish" or act.round != self.round:
+            return False
+        return act.unit_id not in self._review or act.codebook == self.codebook.fingerprint
 
     def _about_last(self, kind: str, common: dict[str, Any]) -> Act:
         stack = self._done if kind == "undo" else self._undone
