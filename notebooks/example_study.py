@@ -10,6 +10,7 @@ import pandas as pd
 import sense7_qual as qual
 
 DATA = Path(__file__).parent.parent / "data"
+DIMENSIONS = ["Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"]
 
 
 def study(folder: str = "studies/example") -> qual.Store:
@@ -35,5 +36,5 @@ def explanations() -> pd.DataFrame:
         case_id="PID",
         position="Position",
         context="Context",
-        ratings=["EmpathyOverall"],
+        ratings=["EmpathyOverall", *DIMENSIONS],
     )

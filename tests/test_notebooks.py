@@ -72,6 +72,7 @@ def test_the_last_one_writes_the_paper(workplace: Path) -> None:
     written = {path.name for path in (workplace / "paper").iterdir()}
     assert {
         "reliability.tex",
+        "reliability.docx",
         "links.md",
         "quotes.html",
         "codebook.tex",
