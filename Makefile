@@ -8,13 +8,15 @@ READY := $(VENV)/.ready
 NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
-FAST := not browser and not model and not crash and not notebook and not frontend and not spark
+SLOW := browser or model or crash or notebook or frontend or spark or postgres
+# The fast tests share the processors; the slow ones have them to themselves.
+TOGETHER := -n auto --maxprocesses 4
 
 .PHONY: help setup lab check test soak bench frontend example system lint clean
 
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
-	@echo "make test      everything: lint, types, all tests (browser, model, crash, notebooks)"
+	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks)"
 	@echo "make check     lint, types and the fast tests (under 3 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault (1-2 hours)"
 	@echo "make setup     the virtual environment alone"
@@ -42,10 +44,11 @@ lint: $(READY)
 	$(BIN)/mypy
 
 check: lint
-	$(BIN)/python -m pytest -q -m "$(FAST)"
+	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW))"
 
 test: lint system $(NODE_READY)
-	$(BIN)/python -m pytest -q --cov --cov-report=term
+	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW))" --cov --cov-report=
+	$(BIN)/python -m pytest -q -m "$(SLOW)" --cov --cov-append --cov-report=term
 
 soak: $(READY) system
 	SOAK=1 $(BIN)/python -m pytest -s tests/test_store_crash.py tests/test_power_cuts.py \

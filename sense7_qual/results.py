@@ -59,7 +59,7 @@ LINK_COLUMNS: Final = (
 _REASONS: Final[Mapping[str, str]] = {
     "no_pairable_units": "no text was finished by two or more coders",
     "no_variation": "every decision was the same, so agreement beyond chance is not defined",
-    "no_disagreement": "the coders never disagreed, so resampling cannot tell how far below 1 α could be",
+    "no_disagreement": "the coders never disagreed; some disagreement could have gone unseen",
     "no_rated_units": "no decided text has a rating",
     "constant_rating": "every rating was the same",
     "code_never_applied": "the code was never applied",

@@ -46,7 +46,7 @@ _WORDS: Final[Mapping[str, str]] = {
 _CURVE: Final = 150  # pixels of the upper part
 _STEP: Final = 15  # pixels of a choice
 _MOST: Final = 120
-_COLUMNS: Final = ("code", "effect", "estimate", "low", "high", "reason", *_CHOICES)
+_COLUMNS: Final = ("code", "effect", "estimate", "low", "high", "confidence_level", "reason", *_CHOICES)
 
 
 def specification_curve(
@@ -94,7 +94,7 @@ def specification_curve(
     --------
     >>> result = pd.DataFrame({"code": "prosocial", "source": ["ana", "ben"], "model": "mixed",
     ...     "exclusion": "none", "effect": "odds_ratio", "estimate": [1.5, 1.2], "low": [1.1, 0.7],
-    ...     "high": [2.0, 2.1], "reason": None})
+    ...     "high": [2.0, 2.1], "confidence_level": 0.95, "reason": None})
     >>> print(specification_curve(result, code="prosocial", effect="odds_ratio").description)
     Odds ratio under 2 choices (prosocial), 2 computable: 1.20 to 1.50; 2 above 1, intervals without 1: 1.
     """
@@ -113,11 +113,13 @@ def specification_curve(
     names, bold, height = _labels(scale, choices)
     frame, notes = _placed(rows, scale)
     title = f"{_EFFECTS[effect]} under every choice ({label})"
+    levels = [{"confidence_level": level} for level in rows["confidence_level"]]
+    interval = results.interval_name(levels, frame_name="multiverse")
     cut = ["Arrow: the interval goes on"] if frame[["cut_low", "cut_high"]].to_numpy().any() else []
     x = alt.Scale(domain=[0, max(len(rows), 1) + 1], nice=False, zero=False)
     y = alt.Scale(domain=[height, 0], nice=False, zero=False)
     axes = (
-        _axis(title_lines([title, "Lines: confidence intervals", *notes, *cut], columns)),
+        _axis(title_lines([title, f"Lines: {interval}", *notes, *cut], columns)),
         row_axis([list(names.items())], bold=bold),
     )
     chart = alt.layer(

@@ -19,6 +19,7 @@ CURVE = pd.DataFrame(EVERY, columns=["source", "model", "exclusion"]).assign(
     estimate=[1.5, 0.8, 2.0, np.nan, 1.2, 3.0, 1.0, 1.1],
     low=[1.1, 0.5, 1.2, np.nan, np.nan, 1.4, 0.7, 0.6],
     high=[2.0, 1.3, 3.4, np.nan, np.nan, 900.0, 1.4, 2.0],
+    confidence_level=0.95,
     reason=[None, None, None, "separation", "few_clusters", None, None, None],
 )
 
@@ -55,6 +56,7 @@ def test_choices_are_named_and_what_is_missing_says_why(figure: figures.Figure) 
     assert "a no interval: too few clusters have, or lack, the code" in whole
     assert "b not computable: the code tells the ratings apart without exception" in whole
     assert "Arrow: the interval goes on" in whole
+    assert "Lines: 95% CI" in whole
     assert figure.description == (
         "Odds ratio under 8 choices (warm), 7 computable: 0.80 to 3.00; 5 above 1, intervals without 1: 3."
     )

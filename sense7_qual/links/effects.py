@@ -108,6 +108,7 @@ def code_to_rating(
           the code, in the rows of majority and pooled
         - between_coder_share, odds_ratio_between_coder_share (0 to 1): the part of the variance of
           rank_biserial (on Fisher's z) and of log odds_ratio that is due to the choice of coder; pooled rows
+        - pooling: as given, in the pooled rows
         - varies: "within" participants, "between" them alone (a participant always or never has the code:
           nothing separates the code from who the participant is), or "both"
         - caution: what to know of a row that has numbers, joined by ", ": `fewer_than_10_clusters` (on the
@@ -355,6 +356,7 @@ def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[s
     row = {name: value for name, value in described.items() if not name.startswith("mean")}
     used = [analysis for analysis in analyses if len(analysis.row)]
     row |= pooled_columns(used, pooling=how.pooling, confidence_level=how.confidence_level)
+    row["pooling"] = how.pooling
     if row["reason"] is None:
         cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
         cautions += ["coders_left_out"] if any(analysis.rank is None for analysis in analyses) else []
@@ -382,7 +384,7 @@ def _adjusted(rows: pd.DataFrame, source: str) -> pd.DataFrame:
 
 _KINDS: Final = {
     "string": (
-        "code", "source", "family", "varies", "caution", "reason", "odds_ratio_reason",
+        "code", "source", "family", "pooling", "varies", "caution", "reason", "odds_ratio_reason",
     ),
     "int64": ("n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without"),
     "Int64": ("n_coders", "n_boot", "n_undefined", "seed"),
@@ -399,7 +401,7 @@ _RESULT: Final = (
     "between_odds_ratio", "between_odds_ratio_low", "between_odds_ratio_high", "between_odds_ratio_p",
     "gee_odds_ratio", "gee_odds_ratio_low", "gee_odds_ratio_high", "gee_odds_ratio_p",
     "spearman", "spearman_low", "spearman_high",
-    "between_coder_share", "odds_ratio_between_coder_share",
+    "between_coder_share", "odds_ratio_between_coder_share", "pooling",
     "varies", "caution",
     "n_boot", "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
 )  # fmt: skip

@@ -61,9 +61,10 @@ def multiverse(
         One row per code × source × model × exclusion: code, source, model, exclusion; effect ("rank_biserial"
         or "odds_ratio": the scale of the estimate, −1 to 1 around 0, or above 0 around 1), estimate, low,
         high, p (of the hypothesis of no effect, unadjusted: the rows are not independent tests and no
-        selection among them is a result), n_units, n_clusters, reason (why numbers are missing), and rank:
-        the place of the estimate, from 1, among those of its code and effect; missing where there is none.
-        Ordered by code as it first appears, effect and estimate, missing last.
+        selection among them is a result), n_units, n_clusters, confidence_level (as given), reason (why
+        numbers are missing), and rank: the place of the estimate, from 1, among those of its code and
+        effect; missing where there is none. Ordered by code as it first appears, effect and estimate,
+        missing last.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def multiverse(
         for model in dict.fromkeys(models):
             parts.append(_specifications(table, model, every).assign(exclusion=exclusion))
     whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_RESULT))
-    return _curve(whole, codes)
+    return _curve(whole.assign(confidence_level=confidence_level), codes)
 
 
 def _specifications(table: pd.DataFrame, model: str, every: pd.MultiIndex) -> pd.DataFrame:
@@ -201,6 +202,7 @@ _RESULT: Final = {
     "p": "float64",
     "n_units": "int64",
     "n_clusters": "int64",
+    "confidence_level": "float64",
     "reason": "string",
     "rank": "Int64",
 }

@@ -183,7 +183,7 @@ def _notes(
         )
     found.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
     if "pooled" in sources:
-        found.append(_pooled_note(interval))
+        found.append(_pooled_note(interval, rows))
     found += reason_notes(rows, _RANKS)
     if _has_odds(rows):
         lacking = [row for row in rows if pd.isna(row["odds_ratio"])]
@@ -201,9 +201,14 @@ def _terms(sources: Sequence[str]) -> str:
     )
 
 
-def _pooled_note(interval: str) -> str:
+def _pooled_note(interval: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    ways = {row.get("pooling") for row in rows if row["source"] == "pooled"}
+    how = (
+        " by Rubin's rules" if ways == {"rubin"} else " from one joint variance" if ways == {"joint"} else ""
+    )
     return (
-        f"Pooled: the coders' own estimates combined on Fisher's z and on the log odds ratio; the {interval} "
-        "holds the differences between coders too, and Between coders is their part of the variance of r. "
+        f"Pooled: the coders' own estimates combined on Fisher's z and on the log odds ratio{how}; the "
+        f"{interval} holds the differences between coders too, and Between coders is their part of the "
+        "variance of r. "
         "n with = texts to which any coder applied the code."
     )
