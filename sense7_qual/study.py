@@ -25,9 +25,10 @@ import re
 import shutil
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -38,9 +39,10 @@ from sense7_qual import sealed
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.database import SCHEMA, sync_folder
-from sense7_qual.errors import ActError, CodebookError, StoreError, TableError, first_three
+from sense7_qual.errors import ActError, CodebookError, StoreError, first_three
 from sense7_qual.migrations import newer
 from sense7_qual.tables import UNITS
+from sense7_qual.unit_tables import checked, parquet, without
 
 __all__ = [
     "LOCK",
@@ -56,7 +58,6 @@ __all__ = [
     "is_coder",
     "is_fingerprint",
     "note",
-    "parquet",
     "prepare",
     "read",
     "read_codebooks",
@@ -66,7 +67,6 @@ __all__ = [
     "rewrite",
     "stored_units",
     "units_of",
-    "without",
     "write",
 ]
 
@@ -153,7 +153,7 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
     TableError
         `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
     """
-    units = _checked(units)
+    units = checked(units)
     table = parquet(units)
     study = Study(
         id=str(uuid.uuid4()),
@@ -290,23 +290,6 @@ def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = f
     return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"))
 
 
-def without(units: pd.DataFrame, withdrawn: Sequence[sealed.Withdrawal]) -> pd.DataFrame:
-    """Return `units` without those of participants who withdrew.
-
-    Earlier turns (`context`) in the same conversations are emptied too, because they may repeat what the
-    participant said.
-    """
-    gone = {unit_id for each in withdrawn for unit_id in each.unit_ids}
-    chosen = units["unit_id"].isin(gone) | units["case_id"].isin({each.case_id for each in withdrawn})
-    if not chosen.any():
-        return units
-    near = units["document_id"].isin(units.loc[chosen, "document_id"].dropna())
-    kept = units.copy()
-    if "context" in kept.columns:
-        kept["context"] = kept["context"].mask(near)
-    return kept[~chosen].reset_index(drop=True)
-
-
 def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     """Return every version of the codebook in the study folder `path`, by fingerprint.
 
@@ -393,68 +376,6 @@ def _refuse_existing(path: Path) -> None:
             )
 
 
-def _checked(units: pd.DataFrame) -> pd.DataFrame:
-    """Return `units` by its contract, with a text in every row that is in the form offsets count on."""
-    if isinstance(units, pd.DataFrame):
-        _refuse_columns(units)  # a column that stands twice has no one kind that the contract could check
-    units = UNITS.check(units)
-    _refuse_texts(units, units["text"].isna() | (units["text"] == ""), "none", "leave these units out")
-    raw = units["text"].str.contains("\r\n", regex=False) | units["text"].str.startswith("\ufeff")
-    _refuse_texts(
-        units,
-        raw,
-        "a byte order mark or Windows line ends",
-        "read the file with corpus.read, which brings texts to one form that offsets can count on",
-    )
-    return units
-
-
-def _refuse_columns(units: pd.DataFrame) -> None:
-    bad = [name for name in units.columns if not isinstance(name, str)]
-    bad = bad or list(units.columns[units.columns.duplicated()])
-    if bad:
-        raise TableError(
-            f"units: expected column names that are text and differ – found {first_three(bad)} – rename "
-            "these columns."
-        )
-
-
-def _refuse_texts(units: pd.DataFrame, bad: pd.Series, found: str, do: str) -> None:
-    if bad.any():
-        raise TableError(
-            f"units: expected a text in every row – found {found} in unit "
-            f"{first_three(units['unit_id'][bad])} – {do}."
-        )
-
-
-def parquet(units: pd.DataFrame) -> bytes:
-    """Return `units` as Parquet, or name the columns that do not fit (never a value of theirs)."""
-    from pyarrow import ArrowException
-
-    units = units.copy(deep=False)
-    units.attrs = {}  # notes of other packages that need not fit in a file
-    buffer = BytesIO()
-    try:
-        units.to_parquet(buffer, engine="pyarrow", index=False)
-    except (ArrowException, UnicodeError, TypeError, ValueError):
-        bad = [name for name in units.columns if not _fits(units[name])]
-        raise TableError(
-            f"units: expected values of one kind in each column – found mixed or unknown kinds in column "
-            f"{first_three(bad)} – make each all numbers or all text."
-        ) from None
-    return buffer.getvalue()
-
-
-def _fits(column: pd.Series) -> bool:
-    from pyarrow import Array, ArrowException
-
-    try:
-        Array.from_pandas(column)
-    except (ArrowException, UnicodeError, TypeError, ValueError):
-        return False
-    return True
-
-
 def write(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Write the files of a new study, by their names in it, and wait until they are on the disk."""
     inner = {_CODEBOOKS, _ACTS, *(name.partition("/")[0] for name in contents if "/" in name)}
@@ -483,10 +404,16 @@ def _read_back(folder: Path, units: pd.DataFrame) -> None:
         )
 
 
+@lru_cache(maxsize=64)
+def _parsed(content: bytes) -> Codebook:
+    # Stores look at every version again and again; the same bytes are the same codebook, which is a value.
+    return Codebook.from_yaml(content)
+
+
 def codebook_of(study: str, name: str, content: bytes) -> Codebook:
     """Return the codebook that `content` holds as YAML, or raise `StoreError` where it is not `name`."""
     try:
-        codebook = Codebook.from_yaml(content)
+        codebook = _parsed(content)
         found = codebook.fingerprint
     except (CodebookError, UnicodeDecodeError) as error:
         found = f"no codebook ({type(error).__name__})"

@@ -27,7 +27,7 @@ from typing import Final, TypeVar
 import pandas as pd
 from sqlalchemy import Connection, create_engine, select
 
-from sense7_qual import database, migrations, sealed, study
+from sense7_qual import database, migrations, sealed, study, unit_tables
 from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act, fold
 from sense7_qual.chain import Link, ordered
@@ -192,7 +192,7 @@ def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dic
         return None, Finding("units.parquet", problem=str(error))
     except OSError as error:
         return None, Finding("units.parquet", problem=f"cannot be read ({type(error).__name__})")
-    kept = study.without(units, withdrawn)
+    kept = unit_tables.without(units, withdrawn)
     still = [each.case_id for each in withdrawn if units["unit_id"].isin(each.unit_ids).any()]
     problem = (
         f"still holds texts of participants who withdrew – {_AGAIN} {first_three(still)}" if still else ""

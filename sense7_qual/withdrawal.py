@@ -17,7 +17,7 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual import database, sealed, study, verification
+from sense7_qual import database, sealed, study, unit_tables, verification
 from sense7_qual.acts import Act
 from sense7_qual.chain import Link
 from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
@@ -159,7 +159,7 @@ def noted(
 ) -> tuple[Withdrawal, bytes]:
     """Return the note of the withdrawal (an earlier one that says it all) and the units without theirs."""
     draft = Withdrawal(sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos))
-    table = study.parquet(study.without(units, [*before, draft]))
+    table = unit_tables.parquet(unit_tables.without(units, [*before, draft]))
     found = hashlib.sha256(table).hexdigest()
     for each in before:
         if (each.case_id, each.units_sha256) == (words.case_id, found) and set(memos) <= set(each.memos):

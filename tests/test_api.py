@@ -34,7 +34,7 @@ PARTS = {
     "merging", "migrations", "openings", "origins", "pages", "parquet", "postgresql", "power_figures",
     "quotes", "recording", "resampling", "results", "revising", "row_security", "saving", "sealed",
     "sense7_workbook", "server", "specification_figures", "study", "team_copies", "teams", "typeset",
-    "unpacking", "validity_figures",
+    "unit_tables", "unpacking", "validity_figures",
     "verification", "withdrawal", "word", "workbooks",
 }  # fmt: skip
 

@@ -27,12 +27,18 @@ from tests.test_revise import UNITS
 
 BASE = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
 SOAK = bool(os.environ.get("SOAK"))
-SETTINGS = settings(
-    max_examples=200 if SOAK else 12,
-    stateful_step_count=50,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+# In memory where there is such a folder: what a disk does is the matter of other tests.
+MEMORY = next((folder for folder in [Path("/dev/shm")] if folder.is_dir()), None)  # noqa: S108
+
+
+def runs(n_runs: int) -> settings:
+    return settings(
+        max_examples=n_runs * 10 if SOAK else n_runs,
+        stateful_step_count=50,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
 
 coders = st.sampled_from(["ana", "ben"])
 places = st.sampled_from([0, 1])
@@ -153,9 +159,9 @@ class Copies(Record):
 
 
 def two_copies() -> list[Store]:
-    folder = Path(tempfile.mkdtemp(prefix="machine-"))
+    folder = Path(tempfile.mkdtemp(prefix="machine-", dir=MEMORY))
     store = Store.create(folder / "s", units=UNITS, codebook=BASE)
-    other = Path(tempfile.mkdtemp(prefix="machine-")) / "s"
+    other = Path(tempfile.mkdtemp(prefix="machine-", dir=MEMORY)) / "s"
     shutil.copytree(store.path, other)
     return [store, Store(other)]
 
@@ -163,11 +169,11 @@ def two_copies() -> list[Store]:
 @pytest.mark.crash
 def test_two_copies_of_a_folder_agree_with_a_plain_list() -> None:
     Copies.make = staticmethod(two_copies)
-    run_state_machine_as_test(Copies, settings=SETTINGS)
+    run_state_machine_as_test(Copies, settings=runs(200))
 
 
 @pytest.mark.crash
 @pytest.mark.postgres
 def test_a_study_in_postgresql_agrees_with_a_plain_list(postgres: Callable[..., str]) -> None:
     Record.make = staticmethod(lambda: [Store.create(postgres(), units=UNITS, codebook=BASE)])
-    run_state_machine_as_test(Record, settings=SETTINGS)
+    run_state_machine_as_test(Record, settings=runs(50))
