@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from sense7_qual.acts import KINDS, Act
@@ -156,7 +157,19 @@ def ordered(chain: Sequence[Link]) -> list[Link]:
 class _Shape:
     """How to read rows whose values have the same types: found out once, used for thousands."""
 
-    __slots__ = ("_alike", "_applied", "_proven", "_puts", "_template", "_written", "places", "strange")
+    __slots__ = (
+        "_alike",
+        "_applied",
+        "_numbers",
+        "_order",
+        "_proven",
+        "_strings",
+        "_template",
+        "_values",
+        "_written",
+        "places",
+        "strange",
+    )
 
     def __init__(self, names: Sequence[str], types: tuple[type, ...]) -> None:
         there = {name: place for place, name in enumerate(names) if types[place] is not type(None)}
@@ -171,14 +184,30 @@ class _Shape:
         self._template = "{" + ",".join(f'"{name}":%s' for name in hashed) + "}"
         self._written = tuple(self.places[name] for name in hashed)
         self._applied = hashed.index("applied") if "applied" in hashed else None
-        self._puts = [
-            (getattr(Act, name).__set__, self.places.get(name)) for name in Act.__slots__ if name != "text"
-        ]
+        # What an act has, by slot, out of a row with a None and the text behind it.
+        behind = {"text": len(names) + 1}
+        self._values = itemgetter(*(behind.get(n, self.places.get(n, len(names))) for n in Act.__slots__))
         self._alike = [self.places[name] for name in _ALIKE if name in self.places]
         self._proven: set[tuple[object, ...]] = set()
+        self._order: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
+        self._prepare(hashed, types)
+
+    def _prepare(self, hashed: Sequence[str], types: Sequence[type]) -> None:
+        """Prepare the content of the usual shapes: strings, and no number or the two of a span."""
+        strings = [name for name in hashed if types[self.places[name]] is str]
+        numbers = [name for name in hashed if name not in strings]
+        if self.strange or numbers not in ([], ["end", "start"]):
+            return
+        self._strings = itemgetter(*(self.places[name] for name in strings))
+        self._numbers = itemgetter(*(self.places[name] for name in numbers)) if numbers else _nothing
+        found = [*strings, *numbers]
+        self._order = itemgetter(*(found.index(name) for name in hashed))
 
     def content(self, row: Sequence[Any]) -> str:
         """Return the JSON that `chained` makes of the row's fields."""
+        if self._order is not None:
+            usual = (*map(encode_basestring, self._strings(row)), *self._numbers(row))
+            return self._template % self._order(usual)
         values = [row[place] for place in self._written]
         parts: list[Any] = [encode_basestring(v) if type(v) is str else v for v in values]
         if self._applied is not None:
@@ -209,9 +238,8 @@ class _Shape:
                 self._proven.add(alike)
             return made
         act: Act = object.__new__(Act)
-        for put, place in self._puts:
-            put(act, None if place is None else row[place])
-        _PUT_TEXT(act, text)
+        for put, value in zip(_PUTS, self._values((*row, None, text)), strict=True):
+            put(act, value)
         return act
 
     def _differs_well(self, row: Sequence[Any]) -> bool:
@@ -223,6 +251,10 @@ class _Shape:
         return "start" in places and "end" in places and 0 <= row[places["start"]] < row[places["end"]]
 
 
+def _nothing(_: Sequence[Any]) -> tuple[()]:
+    return ()
+
+
 def _sha256(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
@@ -230,6 +262,6 @@ def _sha256(content: str) -> str:
 _OF_AN_ACT: Final = frozenset(Act.__slots__)
 _ALWAYS: Final = frozenset({"act_id", "kind", "coder", "at", "codebook"})
 _ALIKE: Final = ("coder", "valence", "confidence")
-_PUT_TEXT: Final = getattr(Act, "text").__set__  # noqa: B009 - the slot, where mypy sees its value
+_PUTS: Final = tuple(getattr(Act, name).__set__ for name in Act.__slots__)
 _PLAIN: Final = frozenset({"apply", "remove", "finish", "reopen"})
 _ACT_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
