@@ -60,9 +60,9 @@ def one_by_one(store: Store, n_acts: int) -> np.ndarray:
     return np.array(seconds)
 
 
-def in_batches(store: Store, n_acts: int, size: int) -> float:
+def in_batches(store: Store, n_acts: int, size: int, coder: str = "ben") -> float:
     """Return the seconds that `n_acts` take in batches of `size`, without making the acts."""
-    made, seconds = list(deeds("ben", n_acts)), 0.0
+    made, seconds = list(deeds(coder, n_acts)), 0.0
     for begin in range(0, n_acts, size):
         at = time.perf_counter()
         store.append(made[begin : begin + size])
@@ -70,9 +70,9 @@ def in_batches(store: Store, n_acts: int, size: int) -> float:
     return seconds
 
 
-def session(store: Store) -> Session:
+def session(store: Store, coder: str = "ben") -> Session:
     """Return what a coding widget is made of, up to its first unit."""
-    found = Session(store.units, SENSE7, coder="ben", acts=store.acts(coder="ben"), rating=None, round=None)
+    found = Session(store.units, SENSE7, coder=coder, acts=store.acts(coder=coder), rating=None, round=None)
     found.unit(found.position)
     return found
 
@@ -102,6 +102,10 @@ def main() -> None:
         size = (store.path / "acts" / "ben.sqlite").stat().st_size
         assert found["ok"].all()
         assert len(recorded) == chosen.acts
+        team = Store.create(Path(folder) / "team", units=units(), codebook=SENSE7)
+        for number in range(4):
+            in_batches(team, chosen.acts // 4, 1_000, f"coder{number}")
+        opening_one, _ = timed(lambda: session(Store(team.path), "coder0"))
     million = list(deeds("cy", chosen.fold))
     folding_all, _ = timed(lambda: acts.fold(million))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
@@ -116,7 +120,8 @@ def main() -> None:
         ("append, 1,000 acts a call", f"{chosen.acts / batched:,.0f} acts/s"),
         (f"read {chosen.acts:,} acts, every hash and quote checked", f"{reading:.2f} s"),
         (f"fold them into {len(record.codings):,} codings", f"{folding:.2f} s"),
-        (f"open it and show ben's first unit after {chosen.acts:,} acts", f"{opening_all:.2f} s"),
+        (f"open it and show ben's first unit after {chosen.acts:,} acts of his", f"{opening_all:.2f} s"),
+        (f"the same where {chosen.acts:,} acts are of four coders", f"{opening_one:.2f} s"),
         ("verify the study", f"{verifying:.2f} s"),
         (f"acts file of {chosen.acts:,} acts", f"{size / 1e6:.0f} MB"),
         (f"fold {chosen.fold:,} acts", f"{folding_all:.2f} s"),
