@@ -179,3 +179,15 @@ def test_settings_and_clusters_that_are_none() -> None:
     labels = given[2].set_index("unit_id")["case_id"].iloc[:-1]
     with pytest.raises(TableError, match=r"cluster: expected a label for every unit .* none for 'u007'"):
         span_agreement(*given, cluster=labels, seed=7)
+
+
+def test_a_text_that_was_coded_in_two_rounds_counts_once() -> None:
+    codings, coverage, units = study(5, 12)
+    first = [frame.assign(round="first") for frame in (codings, coverage.assign(finished_at="2026-01-01"))]
+    again = study(6, 12)[0].assign(round="second"), coverage.assign(round="second", finished_at="2026-02-01")
+    both = [pd.concat(pair, ignore_index=True) for pair in zip(first, again, strict=True)]
+    settings = {"n_boot": 50, "seed": 1}
+    for name, (own, done) in {"first": first, "second": again}.items():
+        alone = span_agreement(own, done, units, **settings)
+        pd.testing.assert_frame_equal(span_agreement(*both, units, round=name, **settings), alone)
+    pd.testing.assert_frame_equal(span_agreement(*both, units, **settings), alone)  # the last one

@@ -47,6 +47,7 @@ from sense7_qual.agreement.unitizing import (
     over_texts,
     unitizing_alphas,
 )
+from sense7_qual.codings import of_round
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import CODINGS, COVERAGE, UNITS
@@ -129,6 +130,7 @@ def span_agreement(
     units: pd.DataFrame,
     *,
     code: str | Sequence[str] | None = None,
+    round: str | None = None,
     cluster: pd.Series | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
@@ -150,6 +152,9 @@ def span_agreement(
     code : str or sequence of str, optional
         The codes to report, in this order; by default all, in the order of their first appearance. All codes
         count as coded text in either case.
+    round : str, optional
+        The round to compare. By default, for each coder and text, the one that was finished last: a span
+        that was coded in two rounds counts once.
     cluster : Series, optional
         The cluster of each unit, indexed by unit_id: the participant, or the conversation. Whole clusters are
         resampled. Without it texts are, which gives intervals that are too narrow where participants differ.
@@ -219,6 +224,8 @@ def span_agreement(
     """
     check_resampling("span_agreement", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     codings, coverage, units = CODINGS.check(codings), COVERAGE.check(coverage), UNITS.check(units)
+    if round is not None or coverage.duplicated(["unit_id", "coder"]).any():
+        codings, coverage = of_round(codings, coverage, round=round)
     lengths = units.set_index("unit_id")["text"].str.len()
     lines = [continuum(codings, lengths, coverage, by_all=by_all) for by_all in (False, True)]
     clusters = [cluster_numbers(pd.Index(line.unit_ids, dtype="string"), cluster) for line in lines]
