@@ -35,7 +35,9 @@ def running(chromium, tmp_path) -> Iterator[tuple[Path, str]]:
     command = ["make", "lab"]
     if not clone:
         shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*SKIPPED))
-        command += [f"VENV={Path(sys.executable).parents[1]}"]
+        venv = Path(sys.executable).parents[1]
+        # This environment as it stands: setting it up anew would install the copy into it.
+        command += [f"VENV={venv}", "-o", f"{venv}/.ready"]
     own = {f"JUPYTER_{name}_DIR": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     env = {**os.environ, **own, "BROWSER": "true", "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings")}
     log = tmp_path / "lab.log"
