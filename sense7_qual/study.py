@@ -357,8 +357,8 @@ def _refusing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"study {path.name!r}: expected its folder to be read and written – found "
-            f"{error.strerror or type(error).__name__} – check room, permissions and missing files; nothing "
-            "was changed."
+            f"{error.strerror or type(error).__name__} – check room, permissions and missing files, then "
+            "do the same again."
         ) from error
 
 
