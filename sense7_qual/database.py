@@ -13,6 +13,7 @@ What it cannot show: a file put back from an older copy, which is a shorter chai
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import secrets
@@ -383,14 +384,27 @@ def read(connection: Connection, path: Path, *, study: str, coder: str) -> list[
         An act or a text is not what was written, or acts are missing.
     """
     acts, merged = [], False
-    for link in _links(connection, path, study=study, coder=coder):
-        merged = merged or link.merged
-        if link.act is not None:
-            acts.append(link.act)
+    with _uncollected():
+        for link in _links(connection, path, study=study, coder=coder):
+            merged = merged or link.merged
+            if link.act is not None:
+                acts.append(link.act)
     if merged:  # rare: then the order needs the whole chain
         chain = ordered(read_chain(connection, path, study=study, coder=coder))
         return [link.act for link in chain if link.act is not None]
     return acts
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the collector of cycles from looking through new acts again and again: they are in none."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def read_chain(connection: Connection, path: Path, *, study: str, coder: str) -> list[Link]:

@@ -63,7 +63,9 @@ def with_true_quotes(found: list[Act], place: Path, opened: Opened) -> list[Act]
         A quote is not the words of its span.
     """
     for number, act in enumerate(found):
-        if act.text is not None and act.unit_id in opened.gone:
+        if act.text is None:
+            continue
+        if act.unit_id in opened.gone:
             found[number] = replace(act, text="" if act.kind == "memo" else None)
         elif verification.misquoted(act, opened.texts):
             raise database.damaged(place, f"another quote than unit {act.unit_id!r} has")
