@@ -25,9 +25,10 @@ from __future__ import annotations
 import operator
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final
 
 import pandas as pd
@@ -398,30 +399,16 @@ def fold(acts: Iterable[Act]) -> Record:
     Record(1 codings, 1 finished, 0 memos)
     """
     now = standing(acts)
-    codings = [
-        (
-            a.unit_id,
-            a.coder,
-            a.code,
-            a.start,
-            a.end,
-            a.valence,
-            a.confidence,
-            a.act_id,
-            a.at,
-            a.codebook,
-            a.round,
-        )
-        for a in now
-        if a.kind == "apply"
-    ]
-    coverage = [(a.unit_id, a.coder, a.round, a.at, a.codebook) for a in now if a.kind == "finish"]
-    memos = [
-        (a.memo_id, a.target_kind, a.code if a.target_kind == "code" else a.unit_id, a.coder, a.text, a.at)
-        for a in now
-        if a.kind == "memo"
-    ]
-    return Record(_frame(codings, CODINGS), _frame(coverage, COVERAGE), _frame(memos, MEMOS))
+    kinds: dict[str, list[Act]] = {"apply": [], "finish": [], "memo": []}
+    for act in now:
+        if act.kind in kinds:
+            kinds[act.kind].append(act)
+    del now
+    codings, coverage, memos = (
+        _frame(kinds.pop(kind), contract)
+        for kind, contract in (("apply", CODINGS), ("finish", COVERAGE), ("memo", MEMOS))
+    )
+    return Record(codings, coverage, memos)
 
 
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
@@ -438,12 +425,26 @@ def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
     return (act.kind, act.act_id), True
 
 
-def _frame(rows: Sequence[tuple[object, ...]], contract: Contract) -> pd.DataFrame:
-    if not rows:
+def _frame(acts: Sequence[Act], contract: Contract) -> pd.DataFrame:
+    if not acts:
         return contract.empty()
-    columns = zip(contract.columns, zip(*rows, strict=True), strict=True)
     kinds = contract.empty().dtypes
-    return pd.DataFrame({name: pd.array(list(values), dtype=kinds[name]) for name, values in columns})
+    # A column at a time: a row at a time would hold a million rows twice.
+    return pd.DataFrame(
+        {name: pd.array(list(map(_COLUMNS.get(name) or attrgetter(name), acts)), dtype=kinds[name])
+         for name in contract.columns}
+    )  # fmt: skip
+
+
+def _about_what(memo: Act) -> str | None:
+    return memo.code if memo.target_kind == "code" else memo.unit_id
+
+
+_COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
+    "finished_at": attrgetter("at"),
+    "target_id": _about_what,
+}
+"""The columns that are not called as what they come from."""
 
 
 def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:

@@ -211,7 +211,7 @@ class _Shape:
         "_proven",
         "_span_at",
         "_text_at",
-        "_values",
+        "_unlike",
         "form",
         "hash_at",
         "merged",
@@ -241,10 +241,10 @@ class _Shape:
         self.form = "{" + ",".join(f'"{n}":{f}' for n, f in zip(hashed, form, strict=True)) + "}"
         self.n_quotes = self.form.count('"')
         # What an act has, by slot, out of a row with a None and the text behind it.
-        behind = {"text": len(names) + 1}
-        self._values = itemgetter(*(behind.get(n, self.places.get(n, len(names))) for n in Act.__slots__))
-        self._alike = itemgetter(*(self.places[name] for name in _ALIKE if name in self.places))
-        self._proven: set[tuple[object, ...]] = set()
+        where = {"text": len(names) + 1, **self.places}
+        self._alike = itemgetter(*(where.get(name, len(names)) for name in _ALIKE))
+        self._unlike = itemgetter(*(where.get(name, len(names)) for name in _UNLIKE))
+        self._proven: dict[tuple[object, ...], tuple[Any, ...]] = {}
         self._id_at, self._text_at = self.places["act_id"], self.places.get("text_hash")
         span = [self.places[name] for name in ("start", "end") if name in self.places]
         self._span_at = (span[0], span[-1]) if span else None  # half a span is no 0 <= x < x
@@ -259,32 +259,36 @@ class _Shape:
     def act(self, row: Sequence[Any], texts: Mapping[str, str | None]) -> Act:
         """Return the act of a row. The text of an erased memo is empty: the memo has ended, its act stays.
 
-        The constructor checks the first act of each kind, coder and facet. The thousands alike are put
-        together without it, after a check of what differs between them: reading takes half the time.
+        The constructor checks the first act of each kind, coder and so on. The thousands alike are put
+        together without it, after a check of what differs between them, and share the words they have in
+        common: reading takes half the time and two thirds of the memory.
         """
         text = None if self._text_at is None else texts[row[self._text_at]]
-        alike = self._alike(row)
+        values = (*row, None, text)
+        alike = self._proven.get(self._alike(values))
         if not (
-            alike in self._proven
+            alike
             and _ACT_ID.fullmatch(row[self._id_at])
             and (self._span_at is None or 0 <= row[self._span_at[0]] < row[self._span_at[1]])
         ):
-            return self._checked(row, text, alike)
+            return self._checked(values)
         draft = _Draft()
         (
-            draft.act_id, draft.kind, draft.coder, draft.at, draft.codebook, draft.unit_id, draft.code,
-            draft.start, draft.end, draft.valence, draft.confidence, draft.round, draft.applied,
-            draft.target, draft.target_kind, draft.memo_id, draft.text,
-        ) = self._values((*row, None, text))  # fmt: skip
+            draft.kind, draft.coder, draft.codebook, draft.code, draft.valence, draft.confidence, draft.round,
+        ) = alike  # fmt: skip
+        (
+            draft.act_id, draft.at, draft.unit_id, draft.start, draft.end, draft.applied, draft.target,
+            draft.target_kind, draft.memo_id, draft.text,
+        ) = self._unlike(values)  # fmt: skip
         draft.__class__ = Act  # type: ignore[assignment]
         return cast(Act, draft)
 
-    def _checked(self, row: Sequence[Any], text: str | None, alike: tuple[object, ...]) -> Act:
-        kind = row[self.places["kind"]]
-        values = {name: value for name, value in self.fields(row).items() if name in _OF_AN_ACT}
-        made = Act(**values, text="" if text is None and kind == "memo" else text)
-        if kind in _PLAIN:
-            self._proven.add(alike)
+    def _checked(self, values: Sequence[Any]) -> Act:
+        alike, text = self._alike(values), values[-1]
+        fields = {name: value for name, value in self.fields(values).items() if name in _OF_AN_ACT}
+        made = Act(**fields, text="" if text is None and fields["kind"] == "memo" else text)
+        if made.kind in _PLAIN:
+            self._proven[alike] = alike
         return made
 
 
@@ -309,7 +313,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "applied": (int, bool),
 }
 _ANY: Final = (str, int, bool)  # of a column that a later version adds
-_ALIKE: Final = ("kind", "coder", "valence", "confidence")
+_ALIKE: Final = ("kind", "coder", "codebook", "code", "valence", "confidence", "round")
+_UNLIKE: Final = tuple(name for name in Act.__slots__ if name not in _ALIKE)
 _link: Final = tuple.__new__  # three times as fast as the constructor of a named tuple
 _PLAIN: Final = frozenset({"apply", "remove", "finish", "reopen"})
 _ACT_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
