@@ -30,7 +30,7 @@ from sense7_qual.columns import (
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.files import read_strings
 from sense7_qual.limits import Limits
-from sense7_qual.origins import byte_offsets, source_offsets
+from sense7_qual.origins import Origin, byte_offsets, source_offsets
 from sense7_qual.sense7_workbook import read_sense7, read_sense7_messages
 from sense7_qual.tables import UNITS
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Limits",
+    "Origin",
     "assign",
     "byte_offsets",
     "canonical",

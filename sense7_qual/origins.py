@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from sense7_qual.columns import canonical, require, unit_ids
 from sense7_qual.errors import ImportRefused, TableError, did_you_mean
 from sense7_qual.files import DELIMITERS, bytes_of, decoded, read_strings
 from sense7_qual.limits import Limits
+from sense7_qual.parquet import row_group_of
+from sense7_qual.spellings import Located, Offsets, csv_field, json_value
+from sense7_qual.workbooks import text_in_sheet
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["byte_offsets", "source_offsets"]
+__all__ = ["Origin", "byte_offsets", "source_offsets"]
 
-Offsets = npt.NDArray[np.int64]
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_PLAIN: Final = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 
-_RETURN: Final = re.compile("\r\n?")
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """Where each code point of a unit's text stands.
+
+    Parameters
+    ----------
+    part
+        What the bytes are counted in: None for the file itself; of a workbook, which is a ZIP, the name of
+        the member, such as "xl/sharedStrings.xml", unpacked; of a Parquet file the value, such as "row group
+        0, row 17, column Comment" (from 0, as Arrow counts them), in UTF-8.
+    starts, ends
+        n whole numbers each for the n code points of the text: the byte at which what stands for it begins,
+        and the one after it. A span [start, end) of the text stands in the bytes from `starts[start]` to
+        `ends[end - 1]`; in a workbook there is markup in between where the text has runs of rich text.
+    """
+
+    part: str | None
+    starts: Offsets
+    ends: Offsets
 
 
 def byte_offsets(packed: bytes, *, encoding: str | None = None) -> Offsets:
@@ -61,8 +85,8 @@ def byte_offsets(packed: bytes, *, encoding: str | None = None) -> Offsets:
     """
     text = decoded(packed, encoding, "the text")
     canonical(text)
-    kept, after = _canonical_places(text)
-    offsets: Offsets = _bytes_before(packed, text, encoding)[np.append(kept, after)]
+    found = Located.at(text, 0).canonical()
+    offsets: Offsets = _bytes_before(packed, text, encoding, 0, len(text))[np.append(found.starts, len(text))]
     return offsets
 
 
@@ -73,88 +97,117 @@ def source_offsets(
     text: str,
     unit_id: str | Sequence[str],
     encoding: str | None = None,
+    sheet: str | None = None,
     limits: Limits | None = None,
-) -> Offsets:
-    """Return where each code point of a unit's text stands in the CSV or TSV file that it was read from.
+) -> Origin:
+    """Return where each code point of a unit's text stands in the file that it was read from.
 
     Parameters
     ----------
     path
-        The .csv or .tsv file, unchanged since it was read.
+        The .csv, .tsv, .jsonl (.ndjson), .xlsx or .parquet file, unchanged since it was read.
     unit
         The unit_id of the unit.
-    text, unit_id, encoding, limits
+    text, unit_id, encoding, sheet, limits
         As they were given to `read`.
 
     Returns
     -------
-    numpy.ndarray
-        As of `byte_offsets`, counted from the start of the file. Of a doubled quote, which is one quote in
-        the text, the offset is that of the first.
+    Origin
+        The bytes of each code point, as the file spells it: in CSV a quote may be doubled, in JSON and in a
+        workbook a character escaped, a line may end in CRLF, which is one LF in the text. Of a Parquet file,
+        whose pages are packed, the bytes are those of the value.
 
     Raises
     ------
     TableError
         There is no such column or no such unit.
     ImportRefused
-        The file is neither CSV nor TSV (what stands in a workbook or a Parquet file is packed, and has no
-        byte of its own), or cannot be read.
+        The file cannot be read, or what stands in the cell is no text but a number, a date or a list, which
+        is not spelled as it is read.
 
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "said.csv"
-    >>> _ = path.write_text('id,Comment\\n1,"It said ""hm"", no more."\\n', encoding="utf-8")
-    >>> offsets = source_offsets(path, "1", text="Comment", unit_id="id")
-    >>> path.read_bytes()[offsets[8]:offsets[12]]
-    b'""hm""'
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "said.jsonl"
+    >>> _ = path.write_text(r'{"id": 1, "Comment": "It said \\"hm\\", no more."}', encoding="utf-8")
+    >>> origin = source_offsets(path, "1", text="Comment", unit_id="id")
+    >>> path.read_bytes()[origin.starts[8]:origin.ends[11]]
+    b'\\\\"hm\\\\"'
     """
     path, limits = Path(path), limits or Limits()
-    delimiter = DELIMITERS.get(path.suffix.casefold())
-    if delimiter is None:
-        raise ImportRefused(
-            f"expected a file of {', '.join(DELIMITERS)} – found {path.name!r} – its texts are packed or "
-            "escaped, and have no bytes of their own; the row of the unit is all that can be told."
-        )
-    table = read_strings(path, encoding=encoding, limits=limits)
+    table = read_strings(path, encoding=encoding, sheet=sheet, limits=limits)
     require(table, text)
     ids = unit_ids(table, [unit_id] if isinstance(unit_id, str) else list(unit_id))
-    lines = ids.index[(ids == unit).to_numpy(dtype=bool)]
-    if not len(lines):
+    rows = ids.index[(ids == unit).to_numpy(dtype=bool)]
+    if not len(rows):
         raise TableError(
             f"expected a unit {unit!r} in {path.name!r} – found none – {did_you_mean(unit, ids)}"
         )
-    packed = bytes_of(path, limits)
-    whole = decoded(packed, encoding, path.name)
-    begin = _line_starts(whole)[int(lines[0]) - 1]
-    # Which field it is, the header tells as it is written: columns without a name are not in the table.
-    header = next(row for row in csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter) if row)
-    cell, places, end = _field(whole, begin, header.index(text), delimiter)
-    kept, after = _canonical_places(cell)
-    if canonical(cell) != canonical(str(table.loc[lines[0], text])):
+    row, packed, part = int(rows[0]), bytes_of(path, limits), None
+    suffix = path.suffix.casefold()
+    if suffix == ".xlsx":
+        part, found = text_in_sheet(packed, sheet, path.name, limits, row=row, column=text)
+    elif suffix == ".parquet":
+        group, place = row_group_of(packed, row, text, path.name)
+        part = f"row group {group}, row {place}, column {text}"
+        found = _in_utf8(str(table.loc[row, text]))
+    else:
+        found = _in_text(packed, path, encoding, row, text)
+    said = found.canonical()
+    if said.text != canonical(str(table.loc[row, text])):
         raise ImportRefused(f"{path.name}: expected the text that was read – found another – read it again.")
-    where = np.append(np.asarray(places, dtype=np.int64), end)
-    offsets: Offsets = _bytes_before(packed, whole, encoding)[where[np.append(kept, after)]]
-    return offsets
+    return Origin(part, said.starts, said.ends)
 
 
-def _canonical_places(text: str) -> tuple[Offsets, int]:
-    """Return the place in `text` of each code point of its canonical form, and the place of its end."""
-    begin = len(text) - len(text.lstrip("\ufeff"))
-    places = np.arange(begin, len(text), dtype=np.int64)
-    dropped = [found.end() - 1 for found in _RETURN.finditer(text) if len(found[0]) == 2]
-    return np.delete(places, np.asarray(dropped, dtype=np.int64) - begin), len(text)
+def _in_text(packed: bytes, path: Path, encoding: str | None, line: int, column: str) -> Located:
+    """Return the cell of the row that begins in `line`, located by the bytes of the file."""
+    whole = decoded(packed, encoding, path.name)
+    begin = _line_begin(whole, line)
+    delimiter = DELIMITERS.get(path.suffix.casefold())
+    if delimiter is None:
+        found = json_value(whole, begin, column)
+    else:
+        # Which field it is, the header tells as it is written: columns without a name are not in the table.
+        header = next(row for row in csv.reader(io.StringIO(whole, newline=""), delimiter=delimiter) if row)
+        found = csv_field(whole, begin, header.index(column), delimiter)
+    if found is None:
+        raise ImportRefused(
+            f"{path.name}: expected a string under the key in line {line} – found another value, which is "
+            "not spelled in the file as it is read – write it as a string."
+        )
+    first, after = (int(found.starts[0]), int(found.ends[-1])) if found.text else (begin, begin)
+    before = _bytes_before(packed, whole, encoding, first, after)
+    return Located(found.text, before[found.starts - first], before[found.ends - first])
 
 
-def _bytes_before(packed: bytes, text: str, encoding: str | None) -> Offsets:
-    """Return the byte at which each code point of `text` begins in `packed`, and the byte of the end."""
-    name = encoding or _marked(packed)
-    wide = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(name.casefold().replace("_", "-"), name)
-    sizes = [len(character.encode(wide)) for character in dict.fromkeys(text)]
-    size_of = dict(zip(dict.fromkeys(text), sizes, strict=True))
-    ends = np.cumsum([0, *(size_of[character] for character in text)], dtype=np.int64)
-    found: Offsets = ends + (len(packed) - ends[-1])  # what stands before the text is its byte order mark
-    return found
+def _in_utf8(text: str) -> Located:
+    before = np.cumsum([0, *(len(character.encode()) for character in text)], dtype=np.int64)
+    return Located(text, before[:-1], before[1:])
+
+
+def _bytes_before(packed: bytes, text: str, encoding: str | None, first: int, after: int) -> Offsets:
+    """Return the byte at which each of the code points [first, after) of `text` begins, and the end."""
+    codec = codecs.lookup(encoding or _marked(packed)).name
+    codec = _PLAIN.get(codec, codec)
+    if not codec.startswith("utf-"):
+        return _bytes_decoded(packed, codec)[first : after + 1]
+    mark = len(packed) - len(text.encode(codec))  # what stands before the text is its byte order mark
+    begin = mark + len(text[:first].encode(codec))
+    sizes = (len(character.encode(codec)) for character in text[first:after])
+    return np.cumsum([begin, *sizes], dtype=np.int64)
+
+
+def _bytes_decoded(packed: bytes, codec: str) -> Offsets:
+    """Return the byte at which each code point begins, and the end, as the codec itself takes the bytes."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    begins, begin = [], 0
+    for at in range(len(packed)):
+        found = decoder.decode(packed[at : at + 1], at == len(packed) - 1)
+        if found:
+            begins.extend([begin] * len(found))
+            begin = at + 1
+    return np.asarray([*begins, len(packed)], dtype=np.int64)
 
 
 def _marked(packed: bytes) -> str:
@@ -164,29 +217,10 @@ def _marked(packed: bytes) -> str:
     return "utf-16" if packed[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8"
 
 
-def _line_starts(text: str) -> list[int]:
-    return [0, *(found.end() for found in re.finditer(r"\r\n|\r|\n", text))]
-
-
-def _field(text: str, at: int, number: int, delimiter: str) -> tuple[str, list[int], int]:
-    """Return a field of the CSV row that begins at `at`: its text, where each character stands, its end."""
-    while True:
-        quoted = text[at : at + 1] == '"'
-        at += quoted
-        places: list[int] = []
-        while at < len(text):
-            character = text[at]
-            if quoted and character == '"':
-                if text[at + 1 : at + 2] != '"':
-                    break
-                places.append(at)
-                at += 2
-                continue
-            if not quoted and character in (delimiter, "\r", "\n"):
-                break
-            places.append(at)
-            at += 1
-        if number == 0:
-            return "".join(text[place] for place in places), places, at
-        number -= 1
-        at += 1 + quoted
+def _line_begin(text: str, line: int) -> int:
+    begin = 0
+    for number, found in enumerate(_LINE_END.finditer(text), start=2):
+        if number > line:
+            break
+        begin = found.end()
+    return begin

@@ -14,8 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["BadPage", "Pages", "pages_of"]
+__all__ = ["BadPage", "Compact", "DeltaPage", "Pages", "pages_of"]
 
+_RLE: Final = 3
+_DELTA_LENGTH_BYTE_ARRAY: Final = 6
 _DELTA_BYTE_ARRAY: Final = 7
 _MOST_FIELDS, _MOST_LEVELS = 1_000, 16
 # Kinds of a field in the compact protocol.
@@ -28,19 +30,39 @@ class BadPage(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class DeltaPage:
+    """A page in which each text repeats the start of the one before: where it stands, and its header.
+
+    `levels` is how many bytes stand before the values, which are not packed with them; None where they are.
+    """
+
+    at: int
+    size: int
+    unpacked: int
+    values: int
+    levels: int | None
+    compressed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Pages:
-    """What the pages of a column, or of several, say of themselves."""
+    """What the pages of a column, or of several, say of themselves.
+
+    `plain` is False where a page is in an encoding whose texts cannot be read as a dictionary.
+    """
 
     unpacked: int
     values: int
-    delta_texts: bool
+    plain: bool = True
+    deltas: tuple[DeltaPage, ...] = ()
 
     def __add__(self, other: Pages) -> Pages:
         """Return both together."""
         return Pages(
             self.unpacked + other.unpacked,
             self.values + other.values,
-            delta_texts=self.delta_texts or other.delta_texts,
+            self.plain and other.plain,
+            self.deltas + other.deltas,
         )
 
 
@@ -55,22 +77,39 @@ def pages_of(packed: bytes, at: int, size: int) -> Pages:
     end = at + size
     if at < 0 or size < 0 or end > len(packed):
         raise BadPage
-    unpacked = values = 0
-    delta = False
+    found = Pages(0, 0)
+    deltas = []
     while at < end:
-        header = _Compact(packed, at, end)
+        header = Compact(packed, at, end)
         page = header.struct()
-        at = header.at + _number(page, 3)
-        if at > end or _number(page, 2) < 0 or _number(page, 3) < 0:
+        begin, unpacked, size = header.at, _number(page, 2), _number(page, 3)
+        at = begin + size
+        if at > end or unpacked < 0 or size < 0:
             raise BadPage
-        unpacked += _number(page, 2)
         # A dictionary holds no rows; its values are bytes of the page.
+        values, plain = 0, True
         for field, encoding in ((5, 2), (8, 4)):
             data = page.get(field)
             if isinstance(data, dict):
                 values += _number(data, 1)
-                delta |= data.get(encoding) == _DELTA_BYTE_ARRAY
-    return Pages(unpacked, values, delta_texts=delta)
+                plain &= data.get(encoding) not in {_DELTA_BYTE_ARRAY, _DELTA_LENGTH_BYTE_ARRAY}
+                if data.get(encoding) == _DELTA_BYTE_ARRAY:
+                    deltas.append(_delta(data, begin, size, unpacked, second=field == 8))
+        found += Pages(unpacked, values, plain)
+    return found + Pages(0, 0, deltas=tuple(deltas))
+
+
+def _delta(data: _Fields, at: int, size: int, unpacked: int, *, second: bool) -> DeltaPage:
+    """Return a page of texts, of the first or of the second version of such pages."""
+    values = _number(data, 1)
+    if not second:
+        if {data.get(3), data.get(4)} != {_RLE}:
+            raise BadPage
+        return DeltaPage(at, size, unpacked, values, levels=None, compressed=True)
+    levels = _number(data, 5) + _number(data, 6)
+    if min(_number(data, 5), _number(data, 6)) < 0 or levels > min(size, unpacked):
+        raise BadPage
+    return DeltaPage(at, size, unpacked, values, levels, compressed=data.get(7) is not False)
 
 
 def _number(fields: _Fields, name: int) -> int:
@@ -80,20 +119,21 @@ def _number(fields: _Fields, name: int) -> int:
     return value
 
 
-class _Compact:
-    """A reader of one struct in Thrift's compact protocol."""
+class Compact:
+    """A reader of Thrift's compact protocol, whose numbers are also those of Parquet's deltas."""
 
     def __init__(self, packed: bytes, at: int, end: int) -> None:
         self._packed, self.at, self._end = packed, at, end
 
     def struct(self, level: int = 0) -> _Fields:
+        """Return the fields of a struct by their numbers."""
         fields: _Fields = {}
         name = 0
         for _ in range(_MOST_FIELDS):
             head = self._byte()
             if head == 0:
                 return fields
-            name = name + (head >> 4) if head >> 4 else self._signed()
+            name = name + (head >> 4) if head >> 4 else self.signed()
             fields[name] = self._value(head & 15, level)
         raise BadPage
 
@@ -101,12 +141,12 @@ class _Compact:
         if kind in {_TRUE, _FALSE}:
             return kind == _TRUE
         if kind in {_I16, _I32, _I64}:
-            return self._signed()
+            return self.signed()
         if kind == _STRUCT and level < _MOST_LEVELS:
             return self.struct(level + 1)
         if kind not in {_BYTE, _DOUBLE, _BINARY}:
             raise BadPage  # the headers of pages have no lists, sets or maps
-        self._skip({_BYTE: 1, _DOUBLE: 8}.get(kind) or self._unsigned())
+        self._skip({_BYTE: 1, _DOUBLE: 8}.get(kind) or self.unsigned())
         return None
 
     def _skip(self, size: int) -> None:
@@ -118,7 +158,13 @@ class _Compact:
         self._skip(1)
         return self._packed[self.at - 1]
 
-    def _unsigned(self) -> int:
+    def take(self, size: int) -> bytes:
+        """Return the next bytes."""
+        self._skip(size)
+        return self._packed[self.at - size : self.at]
+
+    def unsigned(self) -> int:
+        """Return a whole number that takes as many bytes as it needs."""
         number = 0
         for shift in range(0, 70, 7):
             byte = self._byte()
@@ -127,6 +173,7 @@ class _Compact:
                 return number
         raise BadPage
 
-    def _signed(self) -> int:
-        number = self._unsigned()
+    def signed(self) -> int:
+        """Return a whole number that may be below 0."""
+        number = self.unsigned()
         return (number >> 1) ^ -(number & 1)

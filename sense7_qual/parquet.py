@@ -1,8 +1,9 @@
 """Parquet files as frames of strings.
 
 A page of a Parquet file may stand for far more than its bytes: one value and a run length, or values that
-each repeat most of the last one. So the pages' own headers are read first, texts are read as a dictionary and
-places in it, and their length is known before they are written out.
+each repeat most of the last one. So the pages' own headers are read first, with the lengths of what is
+repeated; texts are read as a dictionary and places in it, and their length is known before they are written
+out.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual.cells import frame_of
+from sense7_qual.delta_texts import shared_bytes
 from sense7_qual.errors import ImportRefused
 from sense7_qual.limits import Limits
 from sense7_qual.pages import BadPage, Pages, pages_of
 
-__all__ = ["read_parquet"]
+__all__ = ["read_parquet", "row_group_of"]
 
 _LONGEST_FIXED: Final = 32  # bytes of a decimal of 76 digits; longer fixed values are no table's
 _REMEDY: Final = "split the file, or keep fewer columns"
@@ -44,11 +46,11 @@ def _columns(packed: bytes, name: str, limits: Limits) -> tuple[list[str], list[
 
     sizes = {"thrift_string_size_limit": 10_000_000, "thrift_container_size_limit": 1_000_000}
     metadata = pq.read_metadata(pa.BufferReader(packed))
-    _require_small(metadata, packed, name, limits)
+    pages = _require_small(metadata, packed, name, limits)
     texts = [
         metadata.schema.column(i).path
         for i in range(metadata.num_columns)
-        if metadata.schema.column(i).physical_type == "BYTE_ARRAY"
+        if metadata.schema.column(i).physical_type == "BYTE_ARRAY" and pages[i].plain
     ]
     file = pq.ParquetFile(
         pa.BufferReader(packed), read_dictionary=texts, page_checksum_verification=True, **sizes
@@ -66,8 +68,36 @@ def _columns(packed: bytes, name: str, limits: Limits) -> tuple[list[str], list[
     return table.column_names, cells
 
 
-def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> None:
-    """Refuse what would unpack to too much, by the file's own account and by that of its pages."""
+def row_group_of(packed: bytes, row: int, column: str, name: str) -> tuple[int, int]:
+    """Return the row group of a row (from 1) of a Parquet file that was read, and the row in it, from 0.
+
+    Raises
+    ------
+    ImportRefused
+        The column does not hold text.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(pa.BufferReader(packed))
+    kind = file.schema_arrow.field(column).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        raise ImportRefused(
+            f"{name}: expected text in column {column!r} – found {kind}, which is not spelled in the file as "
+            "it is read – write the column as text, or do without."
+        )
+    group, left = 0, row - 1
+    while left >= (size := file.metadata.row_group(group).num_rows):
+        group, left = group + 1, left - size
+    return group, left
+
+
+def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> list[Pages]:
+    """Refuse what would unpack to too much, by the file's own account and by that of its pages.
+
+    Returns the pages of each column.
+    """
     rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
     limits.require("rows", max(rows, metadata.num_rows), name=name, of="rows", remedy=_REMEDY)
     cells = max(rows, metadata.num_rows) * metadata.num_columns
@@ -80,29 +110,38 @@ def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> N
             f"{name}: expected text, numbers, dates or lists – found values of a fixed length of over "
             f"{_LONGEST_FIXED} bytes – leave the column out."
         )
-    found = _all_pages(metadata, packed)
-    if found.delta_texts:
-        raise ImportRefused(
-            f"{name}: expected texts in plain or dictionary encoding – found DELTA_BYTE_ARRAY, whose "
-            "unpacked size nobody can tell beforehand – write the file again without it."
-        )
+    pages = [_pages(metadata, i, packed) for i in range(metadata.num_columns)]
+    found = sum(pages, Pages(0, 0))
     limits.require("cells", found.values, name=name, of="cells, items of lists counted", remedy=_REMEDY)
     allowed = limits.unpacked(len(packed))
     setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
     of = f"bytes of a file of {len(packed):,} bytes when it is unpacked"
     limits.require(setting, found.unpacked, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+    # Only now may pages be unpacked.
+    size = found.unpacked + sum(_shared(metadata, i, packed, pages[i]) for i in range(metadata.num_columns))
+    limits.require(setting, size, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+    return pages
 
 
-def _all_pages(metadata: Any, packed: bytes) -> Pages:
-    total = Pages(0, 0, delta_texts=False)
+def _pages(metadata: Any, i: int, packed: bytes) -> Pages:
+    total = Pages(0, 0)
     for group in range(metadata.num_row_groups):
-        for i in range(metadata.num_columns):
-            column = metadata.row_group(group).column(i)
-            places = [column.data_page_offset]
-            if column.has_dictionary_page and column.dictionary_page_offset:
-                places.append(column.dictionary_page_offset)
-            total += pages_of(packed, min(places), column.total_compressed_size)
+        column = metadata.row_group(group).column(i)
+        places = [column.data_page_offset]
+        if column.has_dictionary_page and column.dictionary_page_offset:
+            places.append(column.dictionary_page_offset)
+        total += pages_of(packed, min(places), column.total_compressed_size)
     return total
+
+
+def _shared(metadata: Any, i: int, packed: bytes, pages: Pages) -> int:
+    """Return the bytes that the texts of a column repeat of one another."""
+    column = metadata.schema.column(i)
+    levels = {"repeated": column.max_repetition_level > 0, "optional": column.max_definition_level > 0}
+    codecs = {metadata.row_group(group).column(i).compression for group in range(metadata.num_row_groups)}
+    if pages.deltas and len(codecs) != 1:
+        raise BadPage
+    return sum(shared_bytes(packed, page, codec=next(iter(codecs)), **levels) for page in pages.deltas)
 
 
 def _text_bytes(array: Any) -> int:

@@ -1,8 +1,8 @@
 """What stands inside a workbook, looked through before anything of it is built in memory.
 
 A workbook is a ZIP of XML parts, and a few hundred kilobytes of it can unpack to gigabytes, or to a tree of
-XML that needs them. `require_harmless` streams every part once, keeps nothing, and refuses what is too large,
-too deep, or out of order in a way in which rows would be lost without a word.
+XML that needs them. `require_harmless` streams every part once, builds nothing, and refuses what is too
+large, too deep, or out of order in a way in which rows would be lost without a word.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from xml.parsers import expat
 from sense7_qual.errors import ImportRefused
 from sense7_qual.limits import Limits
 
-__all__ = ["BROKEN_ZIP", "require_harmless"]
+__all__ = ["BROKEN_ZIP", "column_of", "require_harmless"]
 
 #: What zipfile raises on a damaged archive.
 BROKEN_ZIP: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 _SHEET: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "
-_ROW, _CELL, _STRING = (_SHEET + name for name in ("row", "c", "si"))
+_ROW, _CELL, _STRING, _MERGED = (_SHEET + name for name in ("row", "c", "si", "mergeCell"))
 _COLUMNS: Final = 16_384  # what Excel has
 _IN_ONE_ITEM: Final = 40_000  # elements of one cell or shared string: the runs of a rich text
 _OUTSIDE_CELLS: Final = 1_000_000  # characters of one element that is no cell
@@ -37,14 +37,19 @@ _UNKNOWN_ENCODING: Final = frozenset(
 )
 
 
-def require_harmless(packed: bytes, *, limits: Limits, name: str) -> None:
-    """Raise `ImportRefused` where the workbook in `packed` is none, or holds more than `limits` allow."""
+def require_harmless(packed: bytes, *, limits: Limits, name: str) -> dict[str, list[str]]:
+    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"].
+
+    Raises
+    ------
+    ImportRefused
+        It is no workbook, or holds more than `limits` allow.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             members = archive.infolist()
             _require_members(members, len(packed), limits, name)
-            for member in members:
-                _Part(archive, member, limits, name).scan()
+            return {member.filename: _Part(archive, member, limits, name).scan() for member in members}
     except BROKEN_ZIP:
         locked = packed.startswith(b"\xd0\xcf\x11\xe0")
         zipped = packed.startswith(b"PK")
@@ -80,8 +85,9 @@ class _Part:
         self._in_row = self._characters = self._row = self._column = 0
         self._item_at = -1  # the depth at which the present cell or shared string began
         self._root = ""
+        self._merged: list[str] = []
 
-    def scan(self) -> None:
+    def scan(self) -> list[str]:
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
@@ -89,6 +95,7 @@ class _Part:
         parser.EntityDeclHandler = self._entity
         with self._archive.open(self._member) as file:
             self._fed(parser, file.read)
+        return self._merged
 
     def _fed(self, parser: expat.XMLParserType, read: Callable[[int], bytes]) -> None:
         try:
@@ -123,6 +130,8 @@ class _Part:
             self._elements += 1
             if self._elements > self._limits.elements:
                 self._require("elements", self._elements, "XML elements beside the cells")
+            if tag == _MERGED:
+                self._merged.append(attributes.get("ref", ""))
 
     def _row_or_cell(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == _ROW:
@@ -133,7 +142,7 @@ class _Part:
         self._in_row += 1
         if self._in_row > _COLUMNS:
             raise self._damaged(f"more than {_COLUMNS:,} cells in one row")
-        self._column = self._increased(self._column, _column_of(attributes.get("r")))
+        self._column = self._increased(self._column, column_of(attributes.get("r")))
         self._item()
 
     def _increased(self, before: int, found: str | int | None) -> int:
@@ -180,7 +189,7 @@ class _Part:
         )
 
 
-def _column_of(place: str | None) -> int | None:
+def column_of(place: str | None) -> int | None:
     """Return the number of the column in a cell's place such as AB12; 0 where it names none."""
     if place is None:
         return None

@@ -279,9 +279,53 @@ def test_the_index_holds_excels_row_numbers_and_blank_rows_are_left_out(tmp_path
     assert lossy(found) == [["1", "x"], ["2", None]]
 
 
-def test_excels_escapes_of_control_characters_are_undone(tmp_path):
-    path = write_xlsx(tmp_path / "a.xlsx", [["said"], ["one_x000D_\ntwo_x000b_three _x0041_ snake_x_case"]])
-    assert read_strings(path)["said"].tolist() == ["one\r\ntwo\x0bthree _x0041_ snake_x_case"]
+def test_merged_cells_that_hold_a_value_are_refused(tmp_path):
+    """The sheet shows it for all of them and the file has it once: the others would be missing, unsaid."""
+    book = Workbook()
+    fill_sheet(book.active, [["id", "condition"], ["1", "warm"], ["2", None], [None, None]])
+    book.active.merge_cells("A4:B4")
+    book.save(tmp_path / "a.xlsx")
+    assert len(read_strings(tmp_path / "a.xlsx")) == 2
+    book.active.merge_cells("B2:B3")
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(
+        ImportRefused, match=r"found cells merged in 'B2:B3', which hold one value for several"
+    ):
+        read_strings(tmp_path / "a.xlsx")
+    book.create_sheet("merged").merge_cells("A1:B2")
+    book["Sheet"].unmerge_cells("B2:B3")
+    book.save(tmp_path / "a.xlsx")
+    assert len(read_strings(tmp_path / "a.xlsx", sheet="Sheet")) == 2
+
+
+def test_hidden_rows_and_columns_are_read_and_formats_are_not_applied(tmp_path):
+    book = Workbook()
+    fill_sheet(book.active, [["id", "said", "share"], [12, "x", 0.5], [13, "y", 1.1]])
+    book.active["A2"].number_format, book.active["C2"].number_format = "0000", "0%"
+    book.active["C3"].number_format = "0.00"
+    book.active.row_dimensions[3].hidden = True
+    book.active.column_dimensions["B"].hidden = True
+    book.save(tmp_path / "a.xlsx")
+    assert lossy(read_strings(tmp_path / "a.xlsx")) == [["12", "x", "0.5"], ["13", "y", "1.1"]]
+
+
+@pytest.mark.parametrize("number", [1234567890123456, 1e16, -1e300, float("inf")])
+def test_a_number_that_excel_has_rounded_is_refused(tmp_path, number):
+    """Ids of 16 digits and more end in zeros there: two participants would be one."""
+    path = write_xlsx(tmp_path / "a.xlsx", [["id", "said"], [123456789012345, "x"]])
+    assert read_strings(path)["id"].tolist() == ["123456789012345"]
+    spelled = "1e999" if number == float("inf") else repr(number)
+    rewrite_zip(path, "xl/worksheets/sheet1.xml", b"<v>123456789012345</v>", f"<v>{spelled}</v>".encode())
+    with pytest.raises(ImportRefused, match="a number of more than 15 digits, which Excel rounds, in 'A2'"):
+        read_strings(path)
+
+
+def test_a_date_that_excel_does_not_have_is_refused_without_a_warning(tmp_path):
+    """openpyxl warns of it, and quotes the cell."""
+    path = write_xlsx(tmp_path / "a.xlsx", [["when"], [date(2024, 1, 5)]])
+    rewrite_zip(path, "xl/worksheets/sheet1.xml", b"<v>45296</v>", b"<v>99999999999</v>")
+    with pytest.raises(ImportRefused, match="the Excel error #VALUE! in 'A2'"):
+        read_strings(path)
 
 
 def test_a_sheet_whose_claimed_size_is_wrong_loses_nothing(tmp_path):
@@ -410,6 +454,28 @@ def test_parquet_types(tmp_path):
         ["5.667", "7", "None", '["a","é"]', "2024-01-05T13:00:00", "TRUE"],
         [None, None, "", None, None, None],
     ]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_texts_that_repeat_the_one_before_are_read(tmp_path, encoding, compression, version):
+    """As parquet-mr and DuckDB write them in the second version of the format."""
+    texts = [None if n % 7 == 0 else f"{'so ' * (n % 50)}😀 {n}" for n in range(2_000)]
+    lists = [[text or "" for text in texts[n : n + n % 3]] for n in range(2_000)]
+    pq.write_table(
+        pa.table({"said": texts, "list": lists, "id": [str(n) for n in range(2_000)]}),
+        tmp_path / "a.parquet",
+        use_dictionary=False,
+        column_encoding={"said": encoding, "list.list.element": encoding, "id": "PLAIN"},
+        compression=compression,
+        data_page_version=version,
+        row_group_size=900,
+        data_page_size=5_000,
+    )
+    found = read_strings(tmp_path / "a.parquet")
+    assert [row[0] for row in lossy(found)] == texts
+    assert [json.loads(row) for row in found["list"]] == lists
 
 
 def test_damaged_binary_and_large_parquet_are_refused(tmp_path):

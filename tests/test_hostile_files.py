@@ -177,8 +177,24 @@ def long_list(path: Path) -> Path:
 
 def prefixes(path: Path) -> Path:
     """Every text repeats all of the one before."""
-    writer = {"use_dictionary": False, "column_encoding": {"said": "DELTA_BYTE_ARRAY"}, "compression": "zstd"}
-    pq.write_table(pa.table({"said": ["y" * 20_000] * 20_000}), path, **writer)  # type: ignore[arg-type]
+    return delta(path, ["y" * 20_000] * 20_000, "1.0")
+
+
+def longer_prefixes(path: Path) -> Path:
+    """Every text repeats the one before and adds to it, in pages of the second version."""
+    return delta(path, ["y" * n for n in range(40_000)], "2.0")
+
+
+def delta(path: Path, texts: list[str], version: str) -> Path:
+    pq.write_table(
+        pa.table({"said": texts}),
+        path,
+        use_dictionary=False,
+        column_encoding={"said": "DELTA_BYTE_ARRAY"},
+        compression="zstd",
+        data_page_version=version,
+        data_page_size=1 << 30,
+    )
     return path
 
 
@@ -208,7 +224,8 @@ BOMBS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "dictionary.parquet": (dictionary, r"bytes of text .*\(limits.expansion\)"),
     "nested.parquet": (nested_dictionary, r"bytes of text .*\(limits.expansion\)"),
     "list.parquet": (long_list, r"items of lists counted \(limits.cells\)"),
-    "prefixes.parquet": (prefixes, "found DELTA_BYTE_ARRAY"),
+    "prefixes.parquet": (prefixes, r"when it is unpacked \(limits.expansion\)"),
+    "longer.parquet": (longer_prefixes, r"when it is unpacked \(limits.expansion\)"),
     "fixed.parquet": (fixed, "values of a fixed length of over 32 bytes"),
 }
 
