@@ -33,6 +33,8 @@ __all__ = [
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,15}")
 _LONGEST_ID: Final = 200
+# 1.23457E+18, or 5.00E+10 for the id 5e10: what a spreadsheet makes of an id and saves as CSV.
+_ROUNDED: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+\d{1,3}", re.ASCII)
 _LABEL_THEM: Final = (
     'correct them, or say what each label stands for: rating_labels={"very poor": 1, …, "unknown": None}.'
 )
@@ -115,6 +117,13 @@ def ids_of(table: pd.DataFrame, column: str | None) -> pd.Series:
         raise TableError(
             f"expected ids of at most {_LONGEST_ID} characters in column {column!r} – found longer ones in "
             f"{places(ids.index[long])} – choose the column of the ids."
+        )
+    rounded = stripped.map(lambda name: bool(_ROUNDED.fullmatch(name))).astype(bool)
+    if rounded.any():
+        raise TableError(
+            f"expected ids as they were given in column {column!r} – found numbers that a spreadsheet has "
+            f"rounded, such as 1.23457E+18, in {places(ids.index[rounded])} – different ids may have become "
+            "one: take the column from the original file, and format it as text before a spreadsheet opens it."
         )
     distinct = stripped[~ids.duplicated()]
     alike = stripped.isin(distinct[distinct.duplicated()])

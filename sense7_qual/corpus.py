@@ -111,12 +111,14 @@ def read(
         Columns unit_id, text, document_id, case_id (`string`), position (`Int64`), context (`string`: a
         JSON list of {"role", "text"}, oldest first, or missing), then the ratings (`float64`, NaN where
         blank) and the variables (`string`, exactly as written; a blank cell of a CSV, TSV or XLSX file is
-        missing). "None", "NA", "007", "1e5" and " x " stay as they are.
+        missing). "None", "NA", "007", "1e5" and " x " stay as they are. Rows that a workbook hides or
+        filters out are read like the rest.
 
     Raises
     ------
     TableError
-        A column is not there, an id is missing or stands twice, two ids differ in surrounding spaces alone,
+        A column is not there, an id is missing, stands twice or has been rounded by a spreadsheet
+        (1.23457E+18), two ids differ in surrounding spaces alone,
         a rating is not a number, a position is not a whole number, a text is empty, or a rating or variable
         would take the name of a column of the contract.
     ImportRefused

@@ -76,14 +76,16 @@ def read_strings(
         or a key that is not there (JSONL), null and NaN (Parquet). Numbers of a workbook or a Parquet
         file are written as the shortest decimal ("7", "5.667"), booleans as TRUE and FALSE, dates as
         ISO 8601; JSONL keeps the spelling of its numbers, and nested values as compact JSON. Blank lines
-        and the blank rows of a sheet are left out.
+        and the blank rows of a sheet are left out. What a sheet hides or filters out is read like the
+        rest, and a format such as 0000, 0.00 or % is not applied: 12 shown as 0012 is "12".
 
     Raises
     ------
     ImportRefused
         There is no such file, it holds more than `limits` allow, it is not of the kind that its name says,
         its bytes are not text in the encoding, a row is ragged, a column has no name or the name of another,
-        or a cell holds an Excel error, a formula without its value, NUL or half of a surrogate pair.
+        or a cell holds an Excel error, a formula without its value, a number of more digits than Excel
+        keeps, NUL or half of a surrogate pair, or is one of several merged that hold a value.
     """
     path, limits = Path(path), limits or Limits()
     suffix = path.suffix.casefold()

@@ -1,9 +1,9 @@
 """The texts of a workbook as its XML spells them, and where each character of one stands there.
 
 A text stands among the shared strings or in its cell. It may be cut into runs of rich text, and hold
-character references, CDATA and the escapes of Office Open XML: ``_x000D_`` is a CR, and ``_x005F_`` the underscore of a
-literal ``_x000D_`` that somebody typed. openpyxl removes ``x005F_`` from the shared strings wherever it
-stands, after which nobody can tell the two apart; so they are read here.
+character references, CDATA and the escapes of Office Open XML: ``_x000D_`` is a CR, and ``_x005F_`` the
+underscore of a literal ``_x000D_`` that somebody typed. openpyxl removes ``x005F_`` from the shared strings
+wherever it stands, after which nobody can tell the two apart; so they are read here.
 
 References
 ----------

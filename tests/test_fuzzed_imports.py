@@ -1,12 +1,14 @@
-"""Files broken at random: read, or refused as the package refuses, and nothing else.
+"""Files broken at random: read, or refused as the package refuses, and nothing else; no study is changed.
 
 10,000 imports by default, or as many as SENSE7_QUAL_FUZZ says, each from its own seed: valid CSV, TSV, JSONL,
 XLSX and Parquet files with bits flipped, pieces cut out, doubled, moved, or taken from another. They run in
-a child process, so that a crash of native code and the memory are seen too.
+a child process, so that a crash of native code and the memory are seen too. Beside them lies a study with
+acts, whose files are hashed after each import; what could be read is handed to `Store.create` at its place.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -20,10 +22,13 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from sense7_qual import corpus
-from sense7_qual.errors import QualError
+from sense7_qual import acts, corpus
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import QualError, StoreError
+from sense7_qual.store import Store
 from tests.test_files import write_table
 
 SUFFIXES = [".csv", ".tsv", ".jsonl", ".xlsx", ".parquet"]
@@ -82,6 +87,27 @@ def broken_inside(r: random.Random, packed: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def contents(path: Path) -> dict[str, object]:
+    """Return what stands in a folder: the hash and the mode of every file."""
+    return {
+        each.relative_to(path).as_posix(): (
+            each.stat().st_mode,
+            hashlib.sha256(each.read_bytes()).hexdigest() if each.is_file() else None,
+        )
+        for each in path.rglob("*")
+    }
+
+
+def study_of(path: Path, table: Path) -> Codebook:
+    """Make a study with acts of the units in `table`, and return its codebook."""
+    codebook = Codebook.read("sense7")
+    store = Store.create(path, units=corpus.read(table, text="said", unit_id="id"), codebook=codebook)
+    for coder in ("ana", "ben"):
+        named = {"coder": coder, "unit_id": "m1", "codebook": codebook}
+        store.append([acts.apply(code="relational", start=2, end=9, **named), acts.finish(**named)])
+    return codebook
+
+
 def fuzz(first: int, count: int) -> dict[str, object]:
     """Import `count` broken files; return how each ended, what was no error of ours, and the peak memory."""
     ends: Counter[str] = Counter()
@@ -89,6 +115,9 @@ def fuzz(first: int, count: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         valid = seeds(Path(folder))
         every = [packed for files in valid.values() for packed in files]
+        study = Path(folder) / "study"
+        codebook = study_of(study, Path(folder) / "whole.csv")
+        before = contents(study)
         for seed in range(first, first + count):
             r = random.Random(seed)
             suffix = SUFFIXES[seed % len(SUFFIXES)]
@@ -99,12 +128,16 @@ def fuzz(first: int, count: int) -> dict[str, object]:
                 other = r.choice([*valid[suffix], r.choice(every)])
                 path.write_bytes(broken(r, r.choice(valid[suffix]), other))
             try:
-                corpus.read(path, text="said", unit_id="id", empty="skip")
+                units = corpus.read(path, text="said", unit_id="id", empty="skip")
                 ends[f"{suffix} read"] += 1
+                if not is_refused(study, units, codebook):
+                    strange.append(f"seed {seed} ({suffix}): created where a study was")
             except QualError as refused:
                 ends[f"{suffix} {type(refused).__name__}"] += 1
             except BaseException as error:  # noqa: BLE001  what must not happen is what is looked for
                 strange.append(f"seed {seed} ({suffix}): {type(error).__name__} {error}"[:300])
+            if contents(study) != before:
+                strange.append(f"seed {seed} ({suffix}): the study was changed")
     return {
         "ends": dict(ends),
         "strange": strange,
@@ -112,10 +145,16 @@ def fuzz(first: int, count: int) -> dict[str, object]:
     }
 
 
-def in_a_child(first: int, count: int) -> dict[str, object]:
-    code = (
-        f"import json\nfrom tests.test_fuzzed_imports import fuzz\nprint(json.dumps(fuzz({first}, {count})))"
-    )
+def is_refused(study: Path, units: pd.DataFrame, codebook: Codebook) -> bool:
+    try:
+        Store.create(study, units=units, codebook=codebook)
+    except StoreError:
+        return True
+    return False
+
+
+def in_a_child(module: str, first: int, count: int) -> dict[str, object]:
+    code = f"import json\nfrom {module} import fuzz\nprint(json.dumps(fuzz({first}, {count})))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1]
     )
@@ -123,11 +162,12 @@ def in_a_child(first: int, count: int) -> dict[str, object]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def check(first: int, count: int) -> Counter[str]:
+def check(module: str, first: int, count: int) -> Counter[str]:
+    """Let a module's `fuzz` run in a child process; return how often each end came."""
     start = time.perf_counter()
-    found = in_a_child(first, count)
+    found = in_a_child(module, first, count)
     took, peak = time.perf_counter() - start, float(str(found["peak"]))
-    print(f"{count:,} imports in {took:.0f} s, at most {peak:.0f} MB: {found['ends']}")
+    print(f"{count:,} broken files in {took:.0f} s, at most {peak:.0f} MB: {found['ends']}")
     assert found["strange"] == []
     assert peak < 1_000
     ends: Counter[str] = Counter(found["ends"])  # type: ignore[arg-type]
@@ -137,7 +177,7 @@ def check(first: int, count: int) -> Counter[str]:
 
 def test_some_broken_files_are_read_or_refused() -> None:
     """And both happen, in every kind of file: a fuzzer that breaks nothing, or everything, shows nothing."""
-    ends = check(1_000_000, 300)
+    ends = check(__name__, 1_000_000, 300)
     for suffix in SUFFIXES:
         assert sum(n for end, n in ends.items() if end.startswith(suffix) and "read" not in end) > 5, suffix
     assert sum(n for end, n in ends.items() if end.endswith("read")) > 20
@@ -147,4 +187,4 @@ def test_some_broken_files_are_read_or_refused() -> None:
 def test_ten_thousand_broken_files_are_read_or_refused() -> None:
     count = int(os.environ.get("SENSE7_QUAL_FUZZ", "10000"))
     for first in range(0, count, 10_000):
-        check(first, min(10_000, count - first))
+        check(__name__, first, min(10_000, count - first))
