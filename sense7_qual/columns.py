@@ -123,7 +123,7 @@ def ids_of(table: pd.DataFrame, column: str | None) -> pd.Series:
         raise TableError(
             f"expected ids as they were given in column {column!r} – found numbers that a spreadsheet has "
             f"rounded, such as 1.23457E+18, in {places(ids.index[rounded])} – different ids may have become "
-            "one: take the column from the original file, and format it as text before a spreadsheet opens it."
+            "one: take the column from the original file, formatted as text before a spreadsheet opens it."
         )
     distinct = stripped[~ids.duplicated()]
     alike = stripped.isin(distinct[distinct.duplicated()])

@@ -48,6 +48,10 @@ _ENCODINGS: Final = (
 )
 
 
+# Codecs of Python that spell a text rather than encode one; some warn, and quote it.
+_NO_ENCODINGS: Final = frozenset({"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined"})
+
+
 def read_strings(
     path: str | os.PathLike[str],
     *,
@@ -132,6 +136,8 @@ def decoded(packed: bytes, encoding: str | None, name: str) -> str:
     """Return the text of a file in the encoding named, or marked in it, or UTF-8; its marks are removed."""
     marked = next((known for mark, known in _BOMS if packed.startswith(mark)), "utf-8")
     try:
+        if codecs.lookup(encoding or marked).name in _NO_ENCODINGS:
+            raise LookupError
         text = packed.decode(encoding or marked)
     except LookupError:
         raise ImportRefused(

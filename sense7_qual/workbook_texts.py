@@ -144,7 +144,7 @@ class _Reader:
             self._row, self._column = int(attributes.get("r") or self._row + 1), 0
         elif tag == _PHONETIC:
             self._silent = True
-        elif tag in {_TEXT, _VALUE}:
+        elif tag == _TEXT or (tag == _VALUE and self._tag == _CELL):
             self._taken = not self._silent
 
     def _end(self, tag: str) -> None:

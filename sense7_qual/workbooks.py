@@ -247,7 +247,8 @@ def _sheet_named(book: Any, sheet: str | None, name: str) -> Any:
         )
     if not titles:
         raise ImportRefused(
-            f"{name}: expected a workbook with a sheet – found none – save it again in Excel."
+            f"{name}: expected a workbook with a sheet – found none – save it again in Excel, as 'Excel "
+            "Workbook (.xlsx)' and not as 'Strict Open XML'."
         )
     return book[sheet or titles[0]]
 

@@ -268,8 +268,10 @@ def test_ids_that_a_spreadsheet_has_rounded_are_refused(rounded):
     """Two participants of 19 digits would be one, and the id 5e10 another."""
     for role in ("unit_id", "case_id", "document_id"):
         with pytest.raises(TableError, match=r"has rounded, such as 1.23457E\+18, in row 2"):
-            read(frame(said=["a", "b"], who=["5e10", rounded]), text="said", **{role: "who"})
-    assert read(frame(said=["a"], who=["5e10"]), text="said", case_id="who")["case_id"].tolist() == ["5e10"]
+            corpus.read(frame(said=["a", "b"], who=["5e10", rounded]), text="said", **{role: "who"})
+    assert corpus.read(frame(said=["a"], who=["5e10"]), text="said", case_id="who")["case_id"].tolist() == [
+        "5e10"
+    ]
 
 
 def test_texts_that_are_empty_are_refused_or_skipped(tmp_path):

@@ -165,6 +165,22 @@ def test_other_encodings_are_named_too(tmp_path, encoding, text):
         read_strings(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize("encoding", ["unicode_escape", "raw_unicode_escape", "punycode", "hex", "cp99"])
+def test_what_is_no_encoding_of_a_file_is_refused(tmp_path, encoding):
+    (tmp_path / "a.csv").write_bytes(rb"id,said" + b"\n" + rb"1,a\d")
+    with pytest.raises(ImportRefused, match="a text encoding that Python knows"):
+        read_strings(tmp_path / "a.csv", encoding=encoding)
+
+
+def test_a_workbook_in_the_strict_form_is_named(tmp_path):
+    path = write_xlsx(tmp_path / "a.xlsx", [["id"], ["1"]])
+    old, new = b"http://schemas.openxmlformats.org/", b"http://purl.oclc.org/ooxml/"
+    rewrite_zip(path, "xl/workbook.xml", old, new)
+    rewrite_zip(path, "xl/worksheets/sheet1.xml", old, new)
+    with pytest.raises(ImportRefused, match="not as 'Strict Open XML'"):
+        read_strings(path)
+
+
 def test_a_wrong_encoding_is_refused_strictly(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"id,said\n1,\x81\n")  # 0x81 stands for nothing in cp1252
     with pytest.raises(ImportRefused, match="offset 10, line 2"):
