@@ -23,6 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from sense7_qual import acts, corpus
@@ -41,13 +42,25 @@ INTERESTING = [
 
 
 def seeds(folder: Path) -> dict[str, list[bytes]]:
-    """Return, for each kind of file, two that are valid."""
+    """Return, for each kind of file, two that are valid, and a Parquet file of texts that repeat the last."""
     found = {}
     for suffix in SUFFIXES:
         whole, short = folder / f"whole{suffix}", folder / f"short{suffix}"
         write_table(whole, HEADER, ROWS)
         write_table(short, HEADER[:2], [["1", "x"]])
         found[suffix] = [whole.read_bytes(), short.read_bytes()]
+    table = pq.read_table(folder / "whole.parquet")
+    for version in ("1.0", "2.0"):
+        encodings = dict.fromkeys(HEADER, "DELTA_BYTE_ARRAY")
+        pq.write_table(
+            table,
+            folder / "delta.parquet",
+            use_dictionary=False,
+            column_encoding=encodings,
+            data_page_version=version,
+            compression="none",
+        )
+        found[".parquet"].append((folder / "delta.parquet").read_bytes())
     return found
 
 
