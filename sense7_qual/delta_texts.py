@@ -55,7 +55,7 @@ def _unpacked(data: bytes, size: int, codec: str) -> bytes:
         return data
     if size < 0:
         raise BadPage
-    found = pa.Codec("lz4_raw" if codec == "LZ4" else codec.lower()).decompress(data, size)
+    found = pa.Codec(codec.lower()).decompress(data, size)
     return bytes(found)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["BadPage", "Compact", "DeltaPage", "Pages", "pages_of"]
+__all__ = ["BadPage", "Compact", "DeltaPage", "Fields", "Pages", "number_in", "pages_of"]
 
 _RLE: Final = 3
 _DELTA_LENGTH_BYTE_ARRAY: Final = 6
@@ -22,7 +22,9 @@ _DELTA_BYTE_ARRAY: Final = 7
 _MOST_FIELDS, _MOST_LEVELS = 1_000, 16
 # Kinds of a field in the compact protocol.
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
-_Fields = dict[int, object]
+_MOST_ITEMS: Final = 2_000_000  # of all lists of one struct
+Fields = dict[int, object]
+"""A struct of Thrift: its fields by their numbers."""
 
 
 class BadPage(ValueError):
@@ -82,7 +84,7 @@ def pages_of(packed: bytes, at: int, size: int) -> Pages:
     while at < end:
         header = Compact(packed, at, end)
         page = header.struct()
-        begin, unpacked, size = header.at, _number(page, 2), _number(page, 3)
+        begin, unpacked, size = header.at, number_in(page, 2), number_in(page, 3)
         at = begin + size
         if at > end or unpacked < 0 or size < 0:
             raise BadPage
@@ -91,28 +93,29 @@ def pages_of(packed: bytes, at: int, size: int) -> Pages:
         for field, encoding in ((5, 2), (8, 4)):
             data = page.get(field)
             if isinstance(data, dict):
-                values += _number(data, 1)
-                plain &= data.get(encoding) not in {_DELTA_BYTE_ARRAY, _DELTA_LENGTH_BYTE_ARRAY}
+                values += number_in(data, 1)
+                plain &= number_in(data, encoding) not in {_DELTA_BYTE_ARRAY, _DELTA_LENGTH_BYTE_ARRAY}
                 if data.get(encoding) == _DELTA_BYTE_ARRAY:
                     deltas.append(_delta(data, begin, size, unpacked, second=field == 8))
         found += Pages(unpacked, values, plain)
     return found + Pages(0, 0, deltas=tuple(deltas))
 
 
-def _delta(data: _Fields, at: int, size: int, unpacked: int, *, second: bool) -> DeltaPage:
+def _delta(data: Fields, at: int, size: int, unpacked: int, *, second: bool) -> DeltaPage:
     """Return a page of texts, of the first or of the second version of such pages."""
-    values = _number(data, 1)
+    values = number_in(data, 1)
     if not second:
-        if {data.get(3), data.get(4)} != {_RLE}:
+        if {number_in(data, 3), number_in(data, 4)} != {_RLE}:
             raise BadPage
         return DeltaPage(at, size, unpacked, values, levels=None, compressed=True)
-    levels = _number(data, 5) + _number(data, 6)
-    if min(_number(data, 5), _number(data, 6)) < 0 or levels > min(size, unpacked):
+    levels = number_in(data, 5) + number_in(data, 6)
+    if min(number_in(data, 5), number_in(data, 6)) < 0 or levels > min(size, unpacked):
         raise BadPage
     return DeltaPage(at, size, unpacked, values, levels, compressed=data.get(7) is not False)
 
 
-def _number(fields: _Fields, name: int) -> int:
+def number_in(fields: Fields, name: int) -> int:
+    """Return the field, which is there and a whole number."""
     value = fields.get(name)
     if not isinstance(value, int):
         raise BadPage
@@ -124,10 +127,11 @@ class Compact:
 
     def __init__(self, packed: bytes, at: int, end: int) -> None:
         self._packed, self.at, self._end = packed, at, end
+        self._items = 0
 
-    def struct(self, level: int = 0) -> _Fields:
+    def struct(self, level: int = 0) -> Fields:
         """Return the fields of a struct by their numbers."""
-        fields: _Fields = {}
+        fields: Fields = {}
         name = 0
         for _ in range(_MOST_FIELDS):
             head = self._byte()
@@ -144,10 +148,22 @@ class Compact:
             return self.signed()
         if kind == _STRUCT and level < _MOST_LEVELS:
             return self.struct(level + 1)
+        if kind in {_LIST, _SET} and level < _MOST_LEVELS:
+            return self._list(level + 1)
         if kind not in {_BYTE, _DOUBLE, _BINARY}:
-            raise BadPage  # the headers of pages have no lists, sets or maps
+            raise BadPage  # Parquet has no maps
         self._skip({_BYTE: 1, _DOUBLE: 8}.get(kind) or self.unsigned())
         return None
+
+    def _list(self, level: int) -> list[object]:
+        head = self._byte()
+        size, kind = head >> 4, head & 15
+        size = self.unsigned() if size == 15 else size
+        self._items += size
+        if self._items > _MOST_ITEMS:
+            raise BadPage
+        # A boolean is in its field's head, but in a list it has a byte.
+        return [self._value(_BYTE if kind in {_TRUE, _FALSE} else kind, level) for _ in range(size)]
 
     def _skip(self, size: int) -> None:
         self.at += size

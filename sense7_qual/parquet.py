@@ -8,6 +8,7 @@ out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -15,6 +16,7 @@ import pandas as pd
 from sense7_qual.cells import frame_of
 from sense7_qual.delta_texts import shared_bytes
 from sense7_qual.errors import ImportRefused
+from sense7_qual.footers import RowGroup, row_groups
 from sense7_qual.limits import Limits
 from sense7_qual.pages import BadPage, Pages, pages_of
 
@@ -87,9 +89,9 @@ def row_group_of(packed: bytes, row: int, column: str, name: str) -> tuple[int, 
             f"{name}: expected text in column {column!r} – found {kind}, which is not spelled in the file as "
             "it is read – write the column as text, or do without."
         )
-    group, left = 0, row - 1
-    while left >= (size := file.metadata.row_group(group).num_rows):
-        group, left = group + 1, left - size
+    groups, group, left = row_groups(packed), 0, row - 1
+    while left >= groups[group].rows:
+        group, left = group + 1, left - groups[group].rows
     return group, left
 
 
@@ -98,7 +100,10 @@ def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> l
 
     Returns the pages of each column.
     """
-    rows = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+    groups = row_groups(packed)
+    rows = sum(group.rows for group in groups)
+    if any(len(group.chunks) != metadata.num_columns or group.rows < 0 for group in groups):
+        raise BadPage
     limits.require("rows", max(rows, metadata.num_rows), name=name, of="rows", remedy=_REMEDY)
     cells = max(rows, metadata.num_rows) * metadata.num_columns
     limits.require("cells", cells, name=name, of="cells", remedy=_REMEDY)
@@ -110,7 +115,15 @@ def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> l
             f"{name}: expected text, numbers, dates or lists – found values of a fixed length of over "
             f"{_LONGEST_FIXED} bytes – leave the column out."
         )
-    pages = [_pages(metadata, i, packed) for i in range(metadata.num_columns)]
+    return _require_small_pages(packed, groups, schema, name, limits)
+
+
+def _require_small_pages(
+    packed: bytes, groups: Sequence[RowGroup], schema: Sequence[Any], name: str, limits: Limits
+) -> list[Pages]:
+    columns = [[group.chunks[i] for group in groups] for i in range(len(schema))]
+    parts = [[pages_of(packed, chunk.at, chunk.size) for chunk in chunks] for chunks in columns]
+    pages = [sum(part, Pages(0, 0)) for part in parts]
     found = sum(pages, Pages(0, 0))
     limits.require("cells", found.values, name=name, of="cells, items of lists counted", remedy=_REMEDY)
     allowed = limits.unpacked(len(packed))
@@ -118,30 +131,19 @@ def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> l
     of = f"bytes of a file of {len(packed):,} bytes when it is unpacked"
     limits.require(setting, found.unpacked, name=name, of=of, remedy=_REMEDY, allowed=allowed)
     # Only now may pages be unpacked.
-    size = found.unpacked + sum(_shared(metadata, i, packed, pages[i]) for i in range(metadata.num_columns))
-    limits.require(setting, size, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+    shared = sum(
+        _shared(packed, part, chunk.codec, column)
+        for chunks, row, column in zip(columns, parts, schema, strict=True)
+        for chunk, part in zip(chunks, row, strict=True)
+    )
+    limits.require(setting, found.unpacked + shared, name=name, of=of, remedy=_REMEDY, allowed=allowed)
     return pages
 
 
-def _pages(metadata: Any, i: int, packed: bytes) -> Pages:
-    total = Pages(0, 0)
-    for group in range(metadata.num_row_groups):
-        column = metadata.row_group(group).column(i)
-        places = [column.data_page_offset]
-        if column.has_dictionary_page and column.dictionary_page_offset:
-            places.append(column.dictionary_page_offset)
-        total += pages_of(packed, min(places), column.total_compressed_size)
-    return total
-
-
-def _shared(metadata: Any, i: int, packed: bytes, pages: Pages) -> int:
-    """Return the bytes that the texts of a column repeat of one another."""
-    column = metadata.schema.column(i)
+def _shared(packed: bytes, pages: Pages, codec: str, column: Any) -> int:
+    """Return the bytes that the texts of a column of a row group repeat of one another."""
     levels = {"repeated": column.max_repetition_level > 0, "optional": column.max_definition_level > 0}
-    codecs = {metadata.row_group(group).column(i).compression for group in range(metadata.num_row_groups)}
-    if pages.deltas and len(codecs) != 1:
-        raise BadPage
-    return sum(shared_bytes(packed, page, codec=next(iter(codecs)), **levels) for page in pages.deltas)
+    return sum(shared_bytes(packed, page, codec=codec, **levels) for page in pages.deltas)
 
 
 def _text_bytes(array: Any) -> int:

@@ -30,7 +30,7 @@ MODULES = sorted(
 PARTS = {
     "acceptance", "archives", "assignment", "carrying", "cells", "chain", "columns", "database",
     "delta_texts",
-    "diagnostic_figures", "distribution_figures", "drawing", "effect_scales", "files", "folders",
+    "diagnostic_figures", "distribution_figures", "drawing", "effect_scales", "files", "folders", "footers",
     "identifiers", "limits", "link_figures", "membership",
     "merging", "migrations", "openings", "origins", "pages", "parquet", "postgresql", "power_figures",
     "quotes", "recording", "resampling", "results", "revising", "row_security", "saving", "sealed",

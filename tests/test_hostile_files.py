@@ -340,6 +340,48 @@ def test_deep_json_is_refused_with_its_line(tmp_path: Path) -> None:
             assert read_strings(tmp_path / "a.jsonl")["a"].tolist() == ["1", "[" * 60 + "]" * 60]
 
 
+FLIP_EACH = """
+import random, sys
+from pathlib import Path
+from sense7_qual.errors import ImportRefused
+from sense7_qual.files import read_strings
+
+path = Path(sys.argv[1])
+packed, ends = path.read_bytes(), {"read": 0, "refused": 0}
+begin = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
+for at in range(begin, len(packed)):
+    flipped = bytearray(packed)
+    flipped[at] ^= 1 << random.Random(at).randrange(8)
+    path.write_bytes(flipped)
+    try:
+        read_strings(path)
+        ends["read"] += 1
+    except ImportRefused:
+        ends["refused"] += 1
+print(len(packed) - begin, *ends.values())
+"""
+
+
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY"])
+def test_no_broken_footer_ends_the_process(tmp_path: Path, encoding: str) -> None:
+    """Arrow calls std::terminate where a histogram of levels does not fit its column: a kernel would be gone."""
+    pq.write_table(
+        pa.table({"said": ["a", None, "ab"], "list": [["x"], [], ["y", "z"]]}),
+        tmp_path / "a.parquet",
+        use_dictionary=False,
+        column_encoding=encoding,
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", FLIP_EACH, str(tmp_path / "a.parquet")],
+        capture_output=True, text=True, cwd=Path(__file__).parents[1],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-500:]
+    flipped, read, refused = map(int, done.stdout.split())
+    assert flipped == read + refused
+    assert read > 50
+    assert refused > 50
+
+
 def test_pages_that_claim_less_than_the_footer_are_not_believed(tmp_path: Path) -> None:
     """The header of each page counts, not the file's account of them: it is broken byte by byte."""
     pq.write_table(pa.table({"said": ["x" * 100] * 50}), tmp_path / "a.parquet", compression="none")
