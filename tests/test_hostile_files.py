@@ -364,7 +364,7 @@ print(len(packed) - begin, *ends.values())
 
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY"])
 def test_no_broken_footer_ends_the_process(tmp_path: Path, encoding: str) -> None:
-    """Arrow calls std::terminate where a histogram of levels does not fit its column: a kernel would be gone."""
+    """Arrow calls std::terminate where a histogram of levels does not fit its column: no kernel survives."""
     pq.write_table(
         pa.table({"said": ["a", None, "ab"], "list": [["x"], [], ["y", "z"]]}),
         tmp_path / "a.parquet",
