@@ -76,8 +76,13 @@ class _Here:
     study: Study
     texts: Mapping[str, str]
     codebooks: Mapping[str, Codebook]
-    gone: frozenset[str]  # units of participants who withdrew
-    erased: frozenset[str]  # hashes of memos that quoted them
+    gone: frozenset[str] = frozenset()  # units of participants who withdrew
+    erased: frozenset[str] = frozenset()  # hashes of memos that quoted them
+
+    def without(self, notes: Sequence[sealed.Withdrawal]) -> _Here:
+        """Return the same after the withdrawals that `notes` say."""
+        gone = frozenset(unit_id for each in notes for unit_id in each.unit_ids)
+        return replace(self, gone=gone, erased=frozenset(memo for each in notes for memo in each.memos))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +136,7 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
     versions, files, theirs = _other(other, opened.study)
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
     incoming = [_incoming(file, opened.study) for file in files]
-    notes = into.withdrawals()
-    here = _Here(
-        study=opened.study,
-        texts=opened.texts,
-        codebooks={**opened.codebooks, **new_versions},
-        gone=frozenset(unit_id for each in notes for unit_id in each.unit_ids),
-        erased=frozenset(memo for each in notes for memo in each.memos),
-    )
+    here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
     for each in incoming:  # all of them, before anything is written
         into.known_as(each.coder)
@@ -146,7 +144,7 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
         into.add_codebook(codebook)
     rows = [row for each in incoming for row in _merged(into, each, here)]
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
-    ours = {each.case_id for each in notes}
+    ours = {each.case_id for each in into.withdrawals()}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
 
 
@@ -201,9 +199,11 @@ def _merged(into: Into, incoming: _Incoming, here: _Here) -> Iterator[tuple[obje
         migrations.migrate(connection, place, version)
         chain = database.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
-        judged = [_judged(link, recorded, here) for link in incoming.chain]
+        # Asked only here: while these acts are locked, nobody's words can be erased from them.
+        known = here.without(into.withdrawals())
+        judged = [_judged(link, recorded, known) for link in incoming.chain]
         new = [number for number, (status, _) in enumerate(judged) if status == "new"]
-        _append(connection, chain, incoming, new, here)
+        _append(connection, chain, incoming, new, known)
         return judged, first_acts
 
     if not incoming.chain:
