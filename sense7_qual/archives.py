@@ -26,7 +26,7 @@ import re
 import shutil
 import uuid
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from itertools import groupby
@@ -53,16 +53,17 @@ _MOST_UNITS: Final = 10_000_000
 _UNFOLDED: Final = 4_000_000_000  # bytes of units.parquet in memory
 
 
-def backup(path: Path, target: Path) -> Copy:
+def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Copy the study folder `path` to the new folder `target`, through SQLite's backup of each acts file.
 
-    Returns the note of it, which is for the study to keep.
+    `note` is given what the study shall keep of it, before the copy is there: a copy that is there and that
+    no withdrawal knows of would be the worse.
 
     Raises
     ------
     StoreError
-        Something is at `target`, the study is not sound (`Store.verify` says where), or the disk refuses.
-        Nothing is left at `target`.
+        Something is at `target`, the study is not sound (`Store.verify` says where), a participant withdrew
+        meanwhile, or the disk refuses. Nothing is left at `target`.
     """
     with _building(target) as building:
         building.mkdir(mode=0o700, parents=True)
@@ -74,27 +75,22 @@ def backup(path: Path, target: Path) -> Copy:
         for file in study.acts_files(path):
             database.copy(file, building / "acts" / file.name)
         _refuse_unsound(building, "the copy")
+        _note(path, _copied(building, target, "backup"), note)
         building.rename(target)
         database.sync_folder(target.parent)
-    return _copied(path, target, "backup")
 
 
-def archive(path: Path, target: Path) -> Copy:
-    """Write the study folder `path` as one file at `target`, and return the note of it for the study to keep.
-
-    Raises
-    ------
-    StoreError
-        Something is at `target`, the study is not sound (`Store.verify` says where), or the disk refuses.
-    """
+def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
+    """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
     _refuse_unsound(path, "the study")
+    made = _copied(path, target, "archive")
     with _building(target) as building:
         _write(path, building)
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
+        _note(path, made, note)
         building.rename(target)
         database.sync_folder(target.parent)
-    return _copied(path, target, "archive")
 
 
 def restore(source: Path, target: Path) -> None:
@@ -134,6 +130,7 @@ def _building(target: Path) -> Iterator[Path]:
                 f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
                 "a copy is never written over."
             )
+        sealed.clear(target.parent, f".{target.name}.")  # of an attempt that was interrupted
         sealed.make_parents(target)
         yield building
     except OSError as error:
@@ -170,6 +167,16 @@ def _refuse_unsound(path: Path, what: str) -> None:
         raise StoreError(
             f"copy: expected {what} to be sound – found problems in {first_three(each.file for each in bad)} "
             "– look at store.verify(), and mend or merge these first; no copy was made."
+        )
+
+
+def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
+    """Note the copy; whoever withdraws after this finds the note, and before this it is refused."""
+    note(made)
+    if {each.id for each in sealed.notes(path, Withdrawal)} != set(made.withdrawn):
+        raise StoreError(
+            "copy: expected nobody to withdraw while it was made – found that a participant did – do it "
+            "again; no copy was made."
         )
 
 

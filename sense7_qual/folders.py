@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
@@ -147,11 +148,11 @@ class Folder:
 
     def backup(self, target: Path) -> None:
         """Copy the study to the folder `target`, and note that."""
-        study.note(self.path, archives.backup(self.path, target))
+        archives.backup(self.path, target, partial(study.note, self.path))
 
     def archive(self, target: Path) -> None:
         """Write the study as the file `target`, and note that."""
-        study.note(self.path, archives.archive(self.path, target))
+        archives.archive(self.path, target, partial(study.note, self.path))
 
     @contextmanager
     def as_folder(self) -> Iterator[Path]:

@@ -17,6 +17,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -30,6 +32,7 @@ from sense7_qual.errors import StoreError
 __all__ = [
     "Copy",
     "Withdrawal",
+    "clear",
     "is_note",
     "make_parents",
     "new_id",
@@ -151,6 +154,22 @@ def replace(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def clear(folder: Path, before: str = ".") -> None:
+    """Remove what writes that were interrupted left in `folder`, under names that begin with `before`.
+
+    They hold what was being written: texts, too. Nobody else may be writing there under such a name.
+    """
+    left = re.compile(re.escape(before) + r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new(\..*)?")
+    found = [path for path in folder.iterdir() if left.fullmatch(path.name)] if folder.is_dir() else []
+    for path in found:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    if found:
+        sync_folder(folder)
+
+
 def make_parents(path: Path) -> None:
     """Make the folders above `path` that are missing, and wait until their names are on the disk."""
     missing = [folder for folder in path.parents if not folder.exists()]
@@ -237,7 +256,7 @@ def _beside(path: Path, content: bytes) -> Path:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-    except OSError:
+    except BaseException:  # also an interrupt
         building.unlink(missing_ok=True)
         raise
     return building

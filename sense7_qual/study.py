@@ -52,6 +52,7 @@ __all__ = [
     "acts_files",
     "add_codebook",
     "alone",
+    "clear",
     "codebook_of",
     "codebooks_of",
     "create",
@@ -135,6 +136,7 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     }
     building = path.with_name(f".{path.name}.{uuid.uuid4()}.new")
     with _refusing(path):
+        sealed.clear(path.parent, f".{path.name}.")
         sealed.make_parents(path)
         try:
             write(building, contents)
@@ -245,6 +247,13 @@ def stored_units(path: Path, study: Study) -> pd.DataFrame:
         table = (path / _UNITS).read_bytes()
         later = frozenset(each.units_sha256 for each in sealed.notes(path, sealed.Withdrawal))
     return units_of(table, study, name=path.name, later=later)
+
+
+def clear(path: Path) -> None:
+    """Remove what was left of ``study.json`` and ``units.parquet`` where a change of them (`alone`) was
+    interrupted: such a file has texts."""
+    with _refusing(path):
+        sealed.clear(path)
 
 
 def replace_units(path: Path, table: bytes) -> None:

@@ -143,9 +143,12 @@ class Team:
 
     def archive(self, target: Path, *, kind: str = "archive") -> None:
         """Write the study as the file `target`, and note that."""
+
+        def note(made: sealed.Copy) -> None:
+            team_copies.note(self.server, replace(made, kind=kind))
+
         with self.as_folder() as folder:
-            note = archives.archive(folder, target)
-        team_copies.note(self.server, replace(note, kind=kind))
+            archives.archive(folder, target, note)
 
     @contextmanager
     def as_folder(self) -> Iterator[Path]:

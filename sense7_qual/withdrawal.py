@@ -75,6 +75,7 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
     study.refuse_newer(path, study.read(path))
     with study.alone(path):
         now = study.read(path)
+        study.clear(path)
         before = sealed.notes(path, Withdrawal)
         units = study.stored_units(path, now)
         words = Words.of(units, before, case_id)
