@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,20 +27,25 @@ static int lasting;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-__attribute__((constructor)) static void begin(void) {
-  const char *under = getenv("DISK_ROOT"), *log = getenv("DISK_LOG");
-  if (!under) return;
-  snprintf(root, sizeof root, "%s/", under);
+/* Watch the files under `folder` from here on, and write a new log of them; NULL: no more, or no log. */
+void disk_watch(const char *folder, const char *log) {
+  if (log_fd >= 0) REAL(close)(log_fd);
+  log_fd = -1, root_length = 0;
+  if (!folder) return;
+  snprintf(root, sizeof root, "%s/", folder);
   root_length = strlen(root);
   if (!log) return;
-  int fd = REAL(open)(log, O_CREAT | O_WRONLY | O_APPEND, 0600);
+  int fd = REAL(open)(log, O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600);
   log_fd = fcntl(fd, F_DUPFD_CLOEXEC, 1000); /* out of the way of the numbers that programs get */
   REAL(close)(fd);
   if (log_fd < 0) _exit(97);
 }
 
+__attribute__((constructor)) static void begin(void) { disk_watch(getenv("DISK_ROOT"), getenv("DISK_LOG")); }
+
 /* Let the call number `at` (from 1, of those whose kind is in the bit set `kinds`) fail with `error`; where
- * `last` is set, all later ones too, and the first one is a write cut short. at = 0: none. */
+ * `last` is set, all later ones too, and the first one is a write cut short. at = 0: none.
+ * error = -1: the process is killed there instead; where `last` is set, after half of a write. */
 void disk_fail(long at, int error, unsigned kinds, int last) {
   calls = 0, fail_at = at, fault = error, fail_kinds = kinds, lasting = last;
 }
@@ -50,6 +56,7 @@ static int failing(int kind) {
   if (!(fail_kinds >> kind & 1)) return 0;
   calls++;
   if (!fail_at || (lasting ? calls < fail_at : calls != fail_at)) return 0;
+  if (fault < 0 && !(lasting && kind == WRITE && calls == fail_at)) kill(getpid(), SIGKILL);
   errno = fault;
   return 1;
 }
@@ -124,7 +131,7 @@ int close(int fd) {
 /* Whether a write fails, and (in *n) how much of it is done where it is only cut short. */
 static int refused(size_t *n) {
   if (!failing(WRITE)) return 0;
-  if (!lasting || calls != fail_at || *n < 2) return 1;
+  if (!lasting || calls != fail_at || *n < 2) return fault < 0 ? kill(getpid(), SIGKILL) : 1;
   *n /= 2;
   return 0;
 }

@@ -13,6 +13,7 @@ what was not any part may be. Harsher than most disks are, and no more than POSI
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import random
 import shutil
@@ -30,7 +31,20 @@ from typing import Final
 
 import pytest
 
-__all__ = ["ACKNOWLEDGED", "CHANGES", "KINDS", "SECTOR", "Image", "Trace", "library", "memory", "run"]
+__all__ = [
+    "ACKNOWLEDGED",
+    "CHANGES",
+    "KILLED",
+    "KINDS",
+    "SECTOR",
+    "Image",
+    "Trace",
+    "library",
+    "logged",
+    "memory",
+    "preloaded",
+    "run",
+]
 
 SECTOR: Final = 512
 ACKNOWLEDGED: Final = "acknowledged"
@@ -42,6 +56,11 @@ OPEN, WRITE, TRUNCATE, SYNC, LINK, RENAME, UNLINK, MKDIR, RMDIR = CHANGES = rang
 
 Image = Mapping[str, bytes | None]
 """The files (their content) and folders (None) that a disk holds, by their path."""
+
+KILLED: Final = -1
+"""The error that kills the process at the chosen call of `disk_fail`."""
+
+_BEFORE: Final = -2  # when what was on the disk at first was written: before the first sync, as of `_last`
 
 _HEAD: Final = struct.Struct("iiqqq")
 
@@ -98,6 +117,25 @@ def run(code: str, root: Path, *arguments: object, log: Path | None = None) -> s
     )
     assert done.returncode == 0
     return done.stdout
+
+
+@contextmanager
+def preloaded() -> Iterator[None]:
+    """Let the processes that are started meanwhile have `disk.c` before their disk, which `logged` uses."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LD_PRELOAD", str(library()))
+        yield
+
+
+@contextmanager
+def logged(root: Path, log: Path) -> Iterator[None]:
+    """Write into a new log what this process, a preloaded one, does to the files under `root` meanwhile."""
+    shim = ctypes.CDLL(None)
+    shim.disk_watch(str(root).encode(), str(log).encode())
+    try:
+        yield
+    finally:
+        shim.disk_watch(None, None)
 
 
 @dataclass(slots=True)
@@ -207,9 +245,9 @@ class Trace:
     said: Sequence[tuple[int, str]]
 
     @classmethod
-    def read(cls, log: Path) -> Trace:
-        """Return what the log of `disk.c` says."""
-        root, opened, said, number = _Folder(), {}, [], -1
+    def read(cls, log: Path, before: Image | None = None) -> Trace:
+        """Return what the log of `disk.c` says; `before` it began, this was on the disk, safely."""
+        root, opened, said, number = _on_disk(before or {}), {}, [], -1
         for number, (kind, fd, at, first, second) in enumerate(_events(log.read_bytes())):
             if kind in (WRITE, TRUNCATE):
                 opened[fd].changes.append((number, at, first if kind == WRITE else None))
@@ -243,6 +281,16 @@ def _events(log: bytes) -> Iterator[tuple[int, int, int, bytes, bytes]]:
         begin = place + _HEAD.size
         place = begin + n + m
         yield kind, fd, at, log[begin : begin + n], log[begin + n : place]
+
+
+def _on_disk(image: Image) -> _Folder:
+    """Return the root of a disk on which all of `image` was synced before the first event."""
+    root = _Folder()
+    for name, content in sorted(image.items()):
+        folder, last = _place(root, name)
+        there = _Folder() if content is None else _File([(_BEFORE, 0, content)])
+        folder.changes.append((_BEFORE, {last: there}))
+    return root
 
 
 def _opened(root: _Folder, number: int, path: str, how: int) -> _Folder | _File:
