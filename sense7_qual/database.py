@@ -50,6 +50,7 @@ from sqlalchemy.exc import DBAPIError
 from sense7_qual.acts import Act
 from sense7_qual.chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
 from sense7_qual.errors import StoreError
+from sense7_qual.interrupts import uninterrupted
 
 __all__ = [
     "ACTS",
@@ -157,7 +158,7 @@ def create(path: Path, *, study: str, coder: str) -> None:
     """
     building = path.with_name(f".{uuid.uuid4()}.new")
     meta = {"study": study, "coder": coder, "schema": str(SCHEMA)}
-    with _refusing(path):
+    with uninterrupted(), _refusing(path):
         os.close(os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
             with _begin(building, "BEGIN IMMEDIATE") as connection:
@@ -207,7 +208,8 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
         The file is no database, is damaged, is locked by another program, or cannot be written.
     """
     # A reader must not take the write lock: it would wait for coders, and fail on a read-only copy.
-    with _refusing(path), _begin(path, "BEGIN IMMEDIATE" if writes else "BEGIN") as connection:
+    begin = _begin(path, "BEGIN IMMEDIATE" if writes else "BEGIN")
+    with uninterrupted(), _refusing(path), begin as connection:
         yield connection
 
 
@@ -438,7 +440,7 @@ def erase(path: Path, unit_ids: Sequence[str], text_hashes: Sequence[str]) -> in
     The file is written anew, so that neither its free pages nor the space within its pages keep a word.
     """
     of_units = "UPDATE texts SET salt = NULL, text = NULL WHERE text IS NOT NULL AND text_hash IN "
-    with _refusing(path), closing(_connected(path)) as connection:
+    with uninterrupted(), _refusing(path), closing(_connected(path)) as connection:
         _set_pragmas(connection, None)
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA temp_store=MEMORY")  # what is written anew goes through no other file
@@ -457,7 +459,7 @@ def erase(path: Path, unit_ids: Sequence[str], text_hashes: Sequence[str]) -> in
 
 def copy(path: Path, target: Path) -> None:
     """Copy an acts file by SQLite's own backup, which waits for writers and takes one moment of the file."""
-    with _refusing(path):
+    with uninterrupted(), _refusing(path):
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with closing(_connected(path)) as source, closing(_connected(target)) as connection:
             _set_pragmas(connection, None)

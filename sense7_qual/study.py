@@ -28,7 +28,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -40,6 +40,7 @@ from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.database import SCHEMA, sync_folder
 from sense7_qual.errors import ActError, CodebookError, StoreError, first_three
+from sense7_qual.interrupts import uninterrupted
 from sense7_qual.migrations import newer
 from sense7_qual.tables import UNITS
 from sense7_qual.unit_tables import checked, parquet, without
@@ -216,7 +217,8 @@ def alone(path: Path) -> Iterator[None]:
     try:
         with _refusing(path):
             os.close(os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(path / LOCK, isolation_level=None, timeout=30)) as connection:
+        connect = partial(sqlite3.connect, path / LOCK, isolation_level=None, timeout=30)
+        with uninterrupted(), closing(connect()) as connection:
             connection.execute("BEGIN EXCLUSIVE")
             yield
     except sqlite3.Error as error:
