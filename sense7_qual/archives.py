@@ -65,6 +65,7 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
         Something is at `target`, the study is not sound (`Store.verify` says where), a participant withdrew
         meanwhile, or the disk refuses. Nothing is left at `target`.
     """
+    study.refuse_absent(path)
     with _building(target) as building:
         building.mkdir(mode=0o700, parents=True)
         for folder in ("codebooks", "acts", "withdrawn"):
@@ -291,7 +292,9 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
                     found = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
                 if found != said["sha256"]:
                     raise _refused(source, f"member {name!r} with another hash than its manifest says")
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError
+    ) as error:  # fmt: skip
         raise _refused(source, f"a damaged or foreign file ({type(error).__name__})") from None
     return dict(files)
 
@@ -343,18 +346,28 @@ def _refuse_unfolding(table: Path, source: Path) -> None:
         raise _refused(source, f"units that are no table ({type(error).__name__})") from None
     if said.num_rows > _MOST_UNITS or size > _UNFOLDED:
         raise _refused(source, f"{said.num_rows} units of {size} bytes, more than a study has")
+    try:
+        ParquetFile(table).read().validate(full=True)  # also that every text is Unicode
+    except (ArrowException, OSError, ValueError) as error:
+        raise _refused(source, f"units that cannot be read ({type(error).__name__})") from None
 
 
 def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
     while line := lines.readline(_LONGEST_LINE):
         try:
             row = json.loads(line)
-            fit = isinstance(row, dict) and isinstance(row["coder"], str)
-        except (ValueError, KeyError):
+            # As it was written: no half of a surrogate pair, no number that the database would not take.
+            fit = isinstance(row["coder"], str) and _line(row) == line and all(map(_is_plain, row.values()))
+        except (ValueError, KeyError, TypeError, RecursionError):
             fit = False
         if not fit:
             raise _refused(source, "a line that is no act")
         yield row
+
+
+def _is_plain(value: object) -> bool:
+    """Tell whether a column can hold the value."""
+    return isinstance(value, str) or (isinstance(value, int) and -(2**63) <= value < 2**63)
 
 
 def _restore_acts(

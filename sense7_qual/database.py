@@ -47,6 +47,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
+from sense7_qual import journals
 from sense7_qual.acts import Act
 from sense7_qual.chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
 from sense7_qual.errors import StoreError
@@ -231,6 +232,7 @@ def _engine(path: Path) -> Engine:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    journals.settle(path)
     # mode=rw: a file that is missing is never made here; the driver's own transactions are switched off
     # because they begin too late and lose updates.
     wait = PRAGMAS["busy_timeout"] / 1000

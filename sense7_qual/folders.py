@@ -31,7 +31,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.openings import Openings
 from sense7_qual.recording import known_as, record, with_true_quotes
-from sense7_qual.study import Opened
+from sense7_qual.study import Opened, refuse_absent
 
 __all__ = ["Folder", "unpacked"]
 
@@ -82,6 +82,7 @@ class Folder:
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
+        study.refuse_absent(self.path, coder)
         files = study.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
         return [act for file in files if file.exists() for act in self._read(file, known)]
 
@@ -100,6 +101,7 @@ class Folder:
         study.refuse_newer(self.path, known.study)
         file = self._file(self.known_as(coder))
         if not file.exists():
+            study.refuse_device(coder)
             new_acts(batch, {})  # refuse before a file is made
         in_rounds = any(act.round is not None for act in batch)
         rounds = self._openings.rounds(study.acts_files(self.path)) if in_rounds else ()
@@ -116,6 +118,7 @@ class Folder:
         file = self._file(coder)
         first_acts = not file.exists()
         if first_acts:
+            refuse_absent(self.path, coder)
             database.create(file, study=study, coder=coder)
         with database.transaction(file, writes=True) as connection:
             return work(connection, file, first_acts)
@@ -134,6 +137,10 @@ class Folder:
         with unpacked(other) as source:
             return merging.merge(self, source, known)
 
+    def note(self, value: sealed.Withdrawal) -> None:
+        """Add the note of a withdrawal (`merging.Into`)."""
+        study.note(self.path, value)
+
     def withdrawals(self) -> list[sealed.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
         return sealed.notes(self.path, sealed.Withdrawal)
@@ -141,6 +148,10 @@ class Folder:
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where a later version wrote the study."""
         study.refuse_newer(self.path, opened.study)
+
+    def goes_on(self, coder: str) -> bool:
+        """Say yes: whoever has the folder writes every file in it (`merging.Into`)."""
+        return True
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""

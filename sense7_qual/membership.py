@@ -16,8 +16,9 @@ from sense7_qual.errors import StoreError
 from sense7_qual.postgresql import MEMBERS, STUDY, WHO, check_lead, enter, leads, place_of
 from sense7_qual.recording import known_as
 from sense7_qual.server import Server, retried, run, search_path
+from sense7_qual.study import refuse_device
 
-__all__ = ["add_coder", "coders", "members", "take", "write"]
+__all__ = ["add_coder", "coders", "members", "take", "write", "writes"]
 
 _T = TypeVar("_T")
 
@@ -48,7 +49,7 @@ def add_coder(server: Server, coder: str, *, role: str | None = None, lead: bool
     StoreError
         The calling role does not lead, `role` could not be kept blind, or the coder has another role.
     """
-    check_coder(coder)
+    refuse_device(check_coder(coder))  # an archive of the study may become a folder
     if role is not None and not _ROLE.fullmatch(role):
         raise StoreError(
             "add_coder: expected a role of letters, digits, '_', '.', '@' and '-' – found another name – "
@@ -83,7 +84,7 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
     if lead and role != own:
         run(
             connection,
-            [f'GRANT "{owner}" TO "{role}"', f'SET LOCAL ROLE "{owner}"', search_path(server.name)],
+            [row_security.lead_statement(owner, role), f'SET LOCAL ROLE "{owner}"', search_path(server.name)],
         )
         connection.execute(text("INSERT INTO leads VALUES (:role) ON CONFLICT DO NOTHING"), {"role": role})
 
@@ -148,13 +149,26 @@ def _check_own(connection: Connection, server: Server, coder: str) -> None:
     is_mine = text(f'SELECT "{server.name}".is_mine(:coder)')
     if connection.execute(is_mine, {"coder": coder}).scalar_one():
         return
-    if leads(connection, server) and take(connection, server, coder):
-        return
+    if leads(connection, server):
+        refuse_device(coder)
+        if take(connection, server, coder):
+            return
     role, _ = connection.execute(WHO).one()
     raise StoreError(
         f"study {server.name!r}: expected acts of a coder of role {role!r} – found acts of {coder!r} – open "
         "the study with that coder's role, or ask the lead to add the coder (store.add_coder)."
     )
+
+
+def writes(server: Server, coder: str) -> bool:
+    """Tell whether this role codes as `coder`, or will as soon as there is such a coder; for the lead."""
+
+    def found(connection: Connection) -> bool:
+        run(connection, [search_path(server.name)])
+        role, _ = connection.execute(WHO).one()
+        return _member(connection, coder) in (None, role)
+
+    return retried(server, found)
 
 
 def members(connection: Connection, server: Server) -> list[str]:

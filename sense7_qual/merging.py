@@ -28,6 +28,7 @@ from sense7_qual.chain import Link, chained, clocks, genesis
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, first_three
 from sense7_qual.study import Opened, Study
+from sense7_qual.withdrawal import Words
 
 __all__ = ["Into", "Merge", "merge"]
 
@@ -100,11 +101,17 @@ class Into(Protocol):
     def withdrawals(self) -> list[sealed.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
 
+    def note(self, value: sealed.Withdrawal) -> None:
+        """Add the note of a withdrawal."""
+
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where nothing can be written here."""
 
     def known_as(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others here."""
+
+    def goes_on(self, coder: str) -> bool:
+        """Tell whether acts may be appended as the coder's own; else each says that it was merged."""
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""
@@ -136,6 +143,7 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
     versions, files, theirs = _other(other, opened.study)
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
     incoming = [_incoming(file, opened.study) for file in files]
+    _note_repeating(into, other, incoming)
     here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
     for each in incoming:  # all of them, before anything is written
@@ -146,6 +154,21 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
     ours = {each.case_id for each in into.withdrawals()}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
+
+
+def _note_repeating(into: Into, other: Path, incoming: Sequence[_Incoming]) -> None:
+    """Note which memos of the other copy repeat words of participants who withdrew here: they come in empty.
+
+    It takes the words to find them, which the other copy may still have (one acts file alone has not).
+    """
+    notes = into.withdrawals() if other.is_dir() else []
+    for case_id in dict.fromkeys(each.case_id for each in notes):
+        words = Words.of(study.stored_units(other, study.read(other)), notes, case_id)
+        known = {memo for each in notes for memo in each.memos}
+        repeating = {memo for each in incoming for memo in words.repeating(each.chain)} - known
+        if repeating:
+            last = next(each for each in reversed(notes) if each.case_id == case_id)
+            into.note(replace(last, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(repeating))))
 
 
 def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], set[str]]:
@@ -159,6 +182,7 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
             "another study count on other texts; only copies of one study can be merged."
         )
     study.refuse_newer(other, found)
+    study.refuse_absent(other)
     study.read_units(other, found)
     cases = {each.case_id for each in sealed.notes(other, sealed.Withdrawal)}
     return study.read_codebooks(other, found), study.acts_files(other), cases
@@ -203,11 +227,12 @@ def _merged(into: Into, incoming: _Incoming, here: _Here) -> Iterator[tuple[obje
         known = here.without(into.withdrawals())
         judged = [_judged(link, recorded, known) for link in incoming.chain]
         new = [number for number, (status, _) in enumerate(judged) if status == "new"]
-        _append(connection, chain, incoming, new, known)
+        _append(connection, chain, incoming, new, known, as_own)
         return judged, first_acts
 
     if not incoming.chain:
         return
+    as_own = into.goes_on(incoming.coder)
     judged, first_acts = into.taking(incoming.coder, here.study.id, work)
     for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
         act = link.act
@@ -243,15 +268,22 @@ def _same(act: Act, before: Act) -> bool:
 
 
 def _append(
-    connection: Connection, chain: Sequence[Link], incoming: _Incoming, new: Sequence[int], here: _Here
+    connection: Connection,
+    chain: Sequence[Link],
+    incoming: _Incoming,
+    new: Sequence[int],
+    here: _Here,
+    as_own: bool,
 ) -> None:
     """Append the links at the places `new` of the other chain, with their texts."""
     if not new:
         return
     begin = len(chain)
     last = chain[-1].hash if chain else genesis(here.study.id, incoming.coder)
-    goes_on = list(new) == list(range(begin, len(incoming.chain))) and (
-        not chain or incoming.chain[begin - 1].hash == last
+    goes_on = (
+        as_own
+        and list(new) == list(range(begin, len(incoming.chain)))
+        and (not chain or incoming.chain[begin - 1].hash == last)
     )
     times = list(clocks(incoming.chain))
     rows = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import Connection, select
 
@@ -48,7 +50,7 @@ class _Seen:
 
     def acts_of(self, file: Path) -> tuple[Act, ...]:
         state = _state(file)
-        if state != self._state:
+        if not state or state != self._state:
             with database.transaction(file) as connection:
                 self._go_on(connection, file)
             self._state = state
@@ -68,12 +70,18 @@ class _Seen:
 
 
 def _state(file: Path) -> tuple[object, ...]:
-    """Return what differs after every transaction that changed the file: SQLite counts them in its header."""
+    """Return what differs after every transaction that changed the file, as the file system tells it.
+
+    The file itself is not opened: closing it would end the locks that another thread holds on it. A change so
+    short ago that the next one may bear the same time counts as unknown.
+    """
     try:
-        with file.open("rb") as opened:
-            opened.seek(24)
-            counter = opened.read(4)
+        found = file.stat()
     except OSError:
         return ()
-    found = file.stat()
-    return counter, found.st_ino, found.st_size
+    fresh = abs(time.time_ns() - found.st_mtime_ns) < _TICK
+    return () if fresh else (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size)
+
+
+_TICK: Final = 2_000_000_000
+"""Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -29,11 +29,12 @@ from sqlalchemy import (
     update,
 )
 
-from sense7_qual import database, row_security, study
+from sense7_qual import database, layouts, row_security, study
 from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import StoreError, first_three
+from sense7_qual.migrations import newer
 from sense7_qual.rounds import Round, opened
 from sense7_qual.server import SNAPSHOT, Server, retried, run, search_path
 from sense7_qual.study import Opened, Study
@@ -46,7 +47,9 @@ __all__ = [
     "SHOWN",
     "SHOWN_TEXTS",
     "STUDY",
+    "UNBLINDED",
     "WHO",
+    "Openness",
     "Stored",
     "acts",
     "add_codebook",
@@ -56,15 +59,41 @@ __all__ = [
     "has_acts",
     "leads",
     "make",
+    "owner_of",
     "place_of",
     "read",
+    "refuse_newer",
     "rounds",
     "sees_all",
     "set_codebook",
+    "shown",
     "stored",
     "stored_in",
     "withdrawn",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Openness:
+    """What of the server's statistics stays open to coders: whether those of this database were `closed`, and
+    the databases `elsewhere` that every role may enter, as `role` found them."""
+
+    closed: bool
+    elsewhere: tuple[str, ...]
+    role: str
+
+    def warnings(self) -> list[str]:
+        """Return what the lead should know, in sentences."""
+        found = [] if self.closed else [OPEN_STATISTICS]
+        if self.elsewhere:
+            closing = "; ".join(f'REVOKE CONNECT ON DATABASE "{name}" FROM PUBLIC' for name in self.elsewhere)
+            found.append(
+                "study: expected coders to be kept out of the server's other databases, whose statistics are "
+                f"of the whole server – found {first_three(self.elsewhere)} open to every role – let an "
+                f"administrator run: {closing}."
+            )
+        return found
+
 
 OPEN_STATISTICS: Final = (
     "study: expected a superuser, who can close the database's statistics to the coders – found another "
@@ -105,7 +134,7 @@ NOTES: Final = Table(
     Column("shown", Text),  # of a withdrawal: its units and the hash of those that are left, for every member
     Column("content", LargeBinary, nullable=False),
 )
-Table(
+UNBLINDED: Final = Table(
     "unblinded",
     _METADATA,
     Column("round", Text, primary_key=True),
@@ -121,35 +150,65 @@ SHOWN: Final = Table(
 SHOWN_TEXTS: Final = database.TEXTS.to_metadata(_METADATA, name="shown_texts")
 
 
-def create(server: Server, made: Study, *, units: bytes, codebooks: Mapping[str, bytes]) -> bool:
+def create(server: Server, made: Study, *, units: bytes, codebooks: Mapping[str, bytes]) -> Openness:
     """Make a study from its units, as Parquet, and the versions of its codebook; the role becomes its lead.
 
-    It is made whole or not at all. Returns whether the database's statistics were closed to the coders, which
-    takes a superuser.
+    It is made whole or not at all. Returns what of the server's statistics stays open to the coders.
 
     Raises
     ------
     StoreError
         The study is there already, the role may not make one, or the server cannot be reached.
     """
-    return retried(server, lambda connection: make(connection, server, made, units, codebooks))
+    owner = owner_of(server)
+    return retried(server, lambda connection: make(connection, server, made, units, codebooks, owner)[0])
+
+
+def owner_of(server: Server) -> str:
+    """Return a new name for the role that will own a study."""
+    return f"{server.name}_owner_{secrets.token_hex(4)}"
 
 
 def make(
-    connection: Connection, server: Server, made: Study, units: bytes, codebooks: Mapping[str, bytes]
-) -> bool:
-    """Do what `create` says, in the transaction of `connection`."""
-    if connection.execute(_EXISTS, {"name": server.name}).scalar_one():
+    connection: Connection,
+    server: Server,
+    made: Study,
+    units: bytes,
+    codebooks: Mapping[str, bytes],
+    owner: str,
+) -> tuple[Openness, bool]:
+    """Do what `create` says, in the transaction of `connection`; tell too whether it is done only now.
+
+    Where a study of this `owner` is there, the connection was lost after it was made.
+    """
+    role, superuser = connection.execute(WHO).one()
+    before = connection.execute(_EXISTS, {"name": server.name}).scalar_one()
+    if before and not connection.execute(_IS_ROLE, {"name": owner}).scalar_one():
         raise StoreError(
             f"study {server.name!r}: expected no schema of this name yet – found one – open it with "
             "Store(…), or name another study in the address."
         )
-    owner = f"{server.name}_owner_{secrets.token_hex(4)}"
+    if not before:
+        _make(connection, server, made, units, codebooks, owner)
+    elsewhere = connection.exec_driver_sql(row_security.ELSEWHERE).scalars().all()
+    return Openness(bool(superuser), tuple(map(str, elsewhere)), str(role)), not before
+
+
+def _make(
+    connection: Connection,
+    server: Server,
+    made: Study,
+    units: bytes,
+    codebooks: Mapping[str, bytes],
+    owner: str,
+) -> None:
     role, superuser = connection.execute(WHO).one()
     run(connection, row_security.guard_statements(owner, role))
     run(connection, [f'CREATE SCHEMA "{server.name}" AUTHORIZATION "{owner}"'])
     if superuser:
         run(connection, [row_security.STATISTICS])
+    if connection.execute(_MAY_FOUND).scalar_one():
+        run(connection, row_security.founding_statements(owner))
     run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(server.name)])
     _METADATA.create_all(connection, checkfirst=False)
     connection.execute(insert(STUDY), asdict(made) | {"owner": owner, "units": units})
@@ -157,7 +216,6 @@ def make(
     connection.execute(insert(CODEBOOKS), versions)
     connection.execute(insert(_LEADS), {"role": role})
     run(connection, [*row_security.study_statements(server.name), "RESET ROLE"])
-    return bool(superuser)
 
 
 def read(server: Server) -> Opened:
@@ -168,12 +226,8 @@ def read(server: Server) -> Opened:
     StoreError
         There is no such study for this role, or it is not what was written.
     """
+    retried(server, lambda connection: _bring_up(connection, server))
     found = stored(server)
-    if found.study.schema > database.SCHEMA:
-        raise StoreError(
-            f"study {server.name!r}: expected a study of version {database.SCHEMA} at most – found version "
-            f"{found.study.schema} – update sense7_qual (pip install -U sense7_qual)."
-        )
     return Opened.of(
         found.study,
         study.units_of(found.units, found.study, name=server.name, later=found.later),
@@ -200,26 +254,59 @@ def stored(server: Server) -> Stored:
 
 def stored_in(connection: Connection, server: Server) -> Stored:
     """Return what `stored` does, in the transaction of `connection`."""
+    _refuse_invisible(connection, server)
+    layout = layouts.version(connection, server)
+    layouts.refuse_older(server, layout)
+    run(connection, [search_path(server.name)])
+    row = connection.execute(select(STUDY)).mappings().one()
+    said = Study(**{field.name: row[field.name] for field in fields(Study)})
+    if layout > row_security.LAYOUT:  # a later version made it what it is, whatever the study's own number
+        said = replace(said, schema=max(said.schema, database.SCHEMA + 1))
+    contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
+    gone, later = withdrawn(connection, server)
+    return Stored(said, bytes(row["units"]), contents, gone, later)
+
+
+def _bring_up(connection: Connection, server: Server) -> None:
+    _refuse_invisible(connection, server)
+    layouts.bring_up(connection, server)
+
+
+def _refuse_invisible(connection: Connection, server: Server) -> None:
     if not connection.execute(_VISIBLE, {"name": server.name}).scalar_one():
         raise StoreError(
             f"study {server.name!r}: expected a study that this role may open – found none – check role, "
             "database and study in the address, ask the lead to add you (store.add_coder), or make a "
             "study with Store.create(address, units=…, codebook=…)."
         )
-    run(connection, [search_path(server.name)])
-    row = connection.execute(select(STUDY)).mappings().one()
-    said = Study(**{field.name: row[field.name] for field in fields(Study)})
-    contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
-    gone, later = withdrawn(connection, server)
-    return Stored(said, bytes(row["units"]), contents, gone, later)
+
+
+def refuse_newer(server: Server) -> None:
+    """Raise `StoreError` where a later version made the study: it can be read and not be written."""
+
+    def found(connection: Connection) -> int:
+        if layouts.version(connection, server) > row_security.LAYOUT:
+            return database.SCHEMA + 1
+        run(connection, [search_path(server.name)])
+        return int(connection.execute(select(STUDY.c.schema)).scalar_one())
+
+    version = retried(server, found)
+    if version > database.SCHEMA:
+        raise StoreError(newer(f"study {server.name!r}", version))
 
 
 def withdrawn(connection: Connection, server: Server) -> tuple[frozenset[str], frozenset[str]]:
     """Return the units of participants who withdrew, and the hashes of the units that were left."""
     query = text(f'SELECT * FROM "{server.name}".withdrawn()')
-    notes = [json.loads(shown) for shown in connection.execute(query).scalars()]
-    units = frozenset(unit_id for each in notes for unit_id in each["unit_ids"])
-    return units, frozenset(each["units_sha256"] for each in notes)
+    try:
+        notes = [json.loads(shown) for shown in connection.execute(query).scalars()]
+        units = frozenset(unit_id for each in notes for unit_id in each["unit_ids"])
+        return units, frozenset(each["units_sha256"] for each in notes)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"study {server.name!r}: expected what its notes tell the coders of withdrawals – found it "
+            f"unreadable or changed ({type(error).__name__}) – put the row back, from the server's backup."
+        ) from None
 
 
 def enter(connection: Connection, server: Server, coder: str) -> None:
@@ -266,7 +353,7 @@ def acts(server: Server, coder: str, *, study: str) -> list[Act]:
         if sees_all(connection, server, coder):
             run(connection, [search_path(f"{server.name}-{coder}")])
             return database.read(connection, place, study=study, coder=coder)
-        return _shown(connection, server, SHOWN.c.coder == coder, place)
+        return shown(connection, server, SHOWN.c.coder == coder, place)
 
     return retried(server, found)
 
@@ -281,7 +368,7 @@ def sees_all(connection: Connection, server: Server, coder: str) -> bool:
     return bool(connection.execute(query, {"coder": coder}).scalar_one())
 
 
-def _shown(connection: Connection, server: Server, which: ColumnElement[bool], place: Path) -> list[Act]:
+def shown(connection: Connection, server: Server, which: ColumnElement[bool], place: Path) -> list[Act]:
     """Return acts that all may see, each checked against its own hash."""
     run(connection, [search_path(server.name)])
     rows = (
@@ -293,7 +380,7 @@ def _shown(connection: Connection, server: Server, which: ColumnElement[bool], p
 
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:
     """Return the rounds that stand; an act that says no round opens none."""
-    found = _shown(connection, server, SHOWN.c.kind == "open_round", Path(server.name))
+    found = shown(connection, server, SHOWN.c.kind == "open_round", Path(server.name))
     return opened(act for act in found if says_its_change(act))
 
 
@@ -319,6 +406,8 @@ def place_of(server: Server, coder: str) -> Path:
     return Path(server.name) / coder
 
 
+_IS_ROLE: Final = text("SELECT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = :name)")
+_MAY_FOUND: Final = text("SELECT has_database_privilege(current_database(), 'CREATE WITH GRANT OPTION')")
 _EXISTS: Final = text("SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = :name)")
 _VISIBLE: Final = text(
     "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = :name "

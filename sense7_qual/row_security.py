@@ -15,8 +15,9 @@ schema of the study, in the transaction that unblinds it or adds to it; there it
 reads where hidden acts stand, and neither plans nor pages nor gaps in numbers tell of them.
 
 All objects belong to a role that cannot log in, and for which the lead acts. Acts can be added and read; no
-role may change or delete one. The lead may add acts of others, which a merge or an archive brings, and erase
-a quote or memo when a participant withdraws (never change it to other words). The notes of withdrawals and
+role may change or delete one. The lead may add acts of others, which a merge brings and which say so
+themselves (`chain`: their branch), and erase a quote or memo when a participant withdraws (never change it to
+other words). The notes of withdrawals and
 copies are the lead's alone; coders are told which units left the study.
 """
 
@@ -27,7 +28,17 @@ from typing import Final
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.database import ACTS, META, TEXTS
 
-__all__ = ["STATISTICS", "coder_statements", "guard_statements", "role_statements", "study_statements"]
+__all__ = [
+    "ELSEWHERE",
+    "LAYOUT",
+    "STATISTICS",
+    "coder_statements",
+    "founding_statements",
+    "guard_statements",
+    "lead_statement",
+    "role_statements",
+    "study_statements",
+]
 
 _TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in LEAD_KINDS)
 _FOR_ALL: Final = ("study", "codebooks", "unblinded", "shown", "shown_texts")
@@ -38,34 +49,54 @@ STATISTICS: Final = """
 DO $close$
 DECLARE
   one record;
-  kept text;
 BEGIN
   FOR one IN
     SELECT p.oid::regprocedure AS named FROM pg_catalog.pg_proc p
-    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind = 'f' AND (
-      p.proname ~ '^(pg_stat_get_|pg_current_(wal|xact|snapshot)|txid_|pg_last_|pg_control_|pg_xact_)'
+    WHERE p.prokind = 'f' AND (p.proname ~ '^pg_stat_statements'
+      OR p.pronamespace = 'pg_catalog'::regnamespace AND (
+      p.proname ~ '^(pg_stat_get_|pg_current_(wal|xact|snapshot)|txid_|pg_last_|pg_control_|pg_xact_|lo_)'
       OR p.proname ~ '_(relation|total_relation|table|indexes|database|tablespace)_size$'
       OR p.proname ~ '^pg_(relation|total_relation|table|indexes|database|tablespace)_size$'
       OR p.proname IN (
         'pg_lock_status', 'pg_blocking_pids', 'pg_safe_snapshot_blocking_pids', 'pg_export_snapshot',
         'pg_logical_emit_message', 'pg_get_multixact_members', 'pg_sequence_last_value',
         'pg_prepared_xact', 'pg_get_replication_slots', 'pg_notification_queue_usage',
-        'pg_stat_have_stats', 'pg_get_wal_resource_managers', 'pg_visible_in_snapshot'))
+        'pg_stat_have_stats', 'pg_get_wal_resource_managers', 'pg_visible_in_snapshot', 'mxid_age')
+      OR p.oid = 'pg_catalog.age(xid)'::regprocedure))
   LOOP
     EXECUTE 'REVOKE EXECUTE ON FUNCTION ' || one.named || ' FROM PUBLIC';
   END LOOP;
-  SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) INTO kept
-  FROM pg_catalog.pg_attribute a
-  WHERE a.attrelid = 'pg_catalog.pg_class'::regclass AND a.attnum > 0 AND NOT a.attisdropped
-    AND a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen', 'relfrozenxid',
-                          'relminmxid');
-  REVOKE SELECT ON pg_catalog.pg_class FROM PUBLIC;
-  EXECUTE 'GRANT SELECT (' || kept || ') ON pg_catalog.pg_class TO PUBLIC';
+  -- Rights by column leave out the hidden ones (xmin): a role can make a row of its own in some catalogs.
+  FOR one IN
+    SELECT c.oid::regclass AS named, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (
+      WHERE (c.relname, a.attname) NOT IN (
+        ('pg_class', 'reltuples'), ('pg_class', 'relpages'), ('pg_class', 'relallvisible'),
+        ('pg_class', 'relallfrozen'), ('pg_class', 'relfrozenxid'), ('pg_class', 'relminmxid'),
+        ('pg_default_acl', 'oid'), ('pg_shdepend', 'objid'), ('pg_largeobject_metadata', 'oid'))) AS kept
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+    WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+      AND NOT a.attisdropped AND has_table_privilege('public', c.oid, 'SELECT')
+    GROUP BY c.oid
+  LOOP
+    EXECUTE 'REVOKE SELECT ON ' || one.named || ' FROM PUBLIC';
+    EXECUTE 'GRANT SELECT (' || one.kept || ') ON ' || one.named || ' TO PUBLIC';
+  END LOOP;
   EXECUTE 'REVOKE TEMPORARY ON DATABASE ' || quote_ident(current_database()) || ' FROM PUBLIC';
 END $close$
 """
-"""Closes the server's own statistics in this database (sizes, row estimates, activity, transaction
-numbers) to everybody but superusers: they would tell one coder how much another has done."""
+"""Closes the server's own statistics in this database (sizes, row estimates, activity, numbers of
+transactions and objects) to everybody but superusers: they would tell one coder how much another has done."""
+
+ELSEWHERE: Final = """
+SELECT d.datname FROM pg_catalog.pg_database d
+WHERE d.datallowconn AND d.datname <> current_database()
+  AND has_database_privilege('public', d.oid, 'CONNECT')
+ORDER BY d.datname
+"""
+"""The other databases of the server that every role may enter: their statistics are of the whole server."""
+
+LAYOUT: Final = 3
+"""The version of the tables, functions and rules in PostgreSQL (`layouts`)."""
 
 
 def study_statements(study: str) -> list[str]:
@@ -83,36 +114,44 @@ def study_statements(study: str) -> list[str]:
         _sharing(study),
         _coders(study),
         _withdrawn(study),
+        f'CREATE OR REPLACE FUNCTION "{study}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
+        f"AS $sql$ SELECT {LAYOUT} $sql$",
         f'REVOKE EXECUTE ON FUNCTION "{study}".show(text, text[]), "{study}".share() FROM PUBLIC',
         *_forced(study, ("study", "codebooks", "shown", "shown_texts")),
         _unsampled(study, "shown_texts"),
-        f'CREATE POLICY seen ON "{study}".study FOR SELECT USING (true)',
-        f'CREATE POLICY seen ON "{study}".codebooks FOR SELECT USING (true)',
-        f'CREATE POLICY added ON "{study}".codebooks FOR INSERT WITH CHECK ({lead})',
-        f'CREATE POLICY seen ON "{study}".shown FOR SELECT USING ({unblinded})',
-        f'CREATE POLICY added ON "{study}".shown FOR INSERT WITH CHECK ({unblinded})',
-        f'CREATE POLICY seen ON "{study}".shown_texts FOR SELECT USING (true)',
-        f'CREATE POLICY added ON "{study}".shown_texts FOR INSERT WITH CHECK (true)',
-        f'CREATE POLICY revised ON "{study}".study FOR UPDATE USING ({lead})',
-        f'CREATE POLICY erased ON "{study}".shown_texts FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})',
+        *_policy(study, "study", "seen", "FOR SELECT USING (true)"),
+        *_policy(study, "codebooks", "seen", "FOR SELECT USING (true)"),
+        *_policy(study, "codebooks", "added", f"FOR INSERT WITH CHECK ({lead})"),
+        *_policy(study, "shown", "seen", f"FOR SELECT USING ({unblinded})"),
+        *_policy(study, "shown", "added", f"FOR INSERT WITH CHECK ({unblinded})"),
+        *_policy(study, "shown_texts", "seen", "FOR SELECT USING (true)"),
+        *_policy(study, "shown_texts", "added", "FOR INSERT WITH CHECK (true)"),
+        *_policy(study, "study", "revised", f"FOR UPDATE USING ({lead})"),
+        *_policy(study, "shown_texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
     ]
 
 
 def coder_statements(study: str, coder: str) -> list[str]:
     """Return what guards the tables of `coder`, which are there and have their `meta`."""
     schema, lead = f"{study}-{coder}", f'(SELECT "{study}".is_lead())'
+    theirs = f"""(SELECT "{study}".is_mine('{coder}'))"""
     all_of_it = f"""(SELECT "{study}".is_mine('{coder}') OR "{study}".is_lead())"""
     return [
         *_forced(schema, ("acts", "texts", "meta")),
         _unsampled(schema, "texts"),
-        f'CREATE POLICY seen ON "{schema}".acts FOR SELECT USING ({all_of_it})',
-        f"CREATE POLICY added ON \"{schema}\".acts FOR INSERT WITH CHECK ({all_of_it} AND coder = '{coder}' "
-        f"AND (kind NOT IN ({_TEAM_KINDS}) OR {lead}))",
-        f'CREATE POLICY seen ON "{schema}".texts FOR SELECT USING ({all_of_it})',
-        f'CREATE POLICY added ON "{schema}".texts FOR INSERT WITH CHECK ({all_of_it})',
-        f'CREATE POLICY erased ON "{schema}".texts FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})',
-        f'CREATE POLICY seen ON "{schema}".meta FOR SELECT USING ({all_of_it})',
-        f'CREATE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
+        *_policy(schema, "acts", "seen", f"FOR SELECT USING ({all_of_it})"),
+        *_policy(
+            schema,
+            "acts",
+            "added",
+            f"FOR INSERT WITH CHECK (coder = '{coder}' AND (kind NOT IN ({_TEAM_KINDS}) OR {lead}) "
+            f"AND ({theirs} OR ({lead} AND branch IS NOT NULL AND clock IS NOT NULL)))",
+        ),
+        *_policy(schema, "texts", "seen", f"FOR SELECT USING ({all_of_it})"),
+        *_policy(schema, "texts", "added", f"FOR INSERT WITH CHECK ({all_of_it})"),
+        *_policy(schema, "texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
+        *_policy(schema, "meta", "seen", f"FOR SELECT USING ({all_of_it})"),
+        f'CREATE OR REPLACE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
         f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
         f'EXECUTE FUNCTION "{study}".share()',
     ]
@@ -138,9 +177,30 @@ def guard_statements(owner: str, leader: str) -> list[str]:
     return [f'CREATE ROLE "{owner}" NOLOGIN', f'GRANT "{owner}" TO "{leader}"']
 
 
+def founding_statements(owner: str) -> list[str]:
+    """Return what lets every lead make the schemas of new coders; for whoever may give that right."""
+    return [
+        "DO $found$ BEGIN EXECUTE 'GRANT CREATE ON DATABASE ' || quote_ident(current_database()) || "
+        f"""' TO "{owner}"'; END $found$"""
+    ]
+
+
+def lead_statement(owner: str, leader: str) -> str:
+    """Return what lets `leader` act for the role that owns a study, and make further leads."""
+    return f'GRANT "{owner}" TO "{leader}" WITH ADMIN OPTION'
+
+
 def _forced(schema: str, tables: tuple[str, ...]) -> list[str]:
     return [
         f'ALTER TABLE "{schema}".{t} {how} ROW LEVEL SECURITY' for t in tables for how in ("ENABLE", "FORCE")
+    ]
+
+
+def _policy(schema: str, table: str, name: str, rule: str) -> list[str]:
+    """Make a rule, in the place of one that an earlier version made."""
+    return [
+        f'DROP POLICY IF EXISTS {name} ON "{schema}".{table}',
+        f'CREATE POLICY {name} ON "{schema}".{table} {rule}',
     ]
 
 
@@ -152,8 +212,8 @@ def _unsampled(schema: str, table: str) -> str:
 def _function(study: str, signature: str, query: str) -> str:
     """Whether `query` finds a row, asked with the rights of the owner."""
     return (
-        f'CREATE FUNCTION "{study}".{signature} RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER '
-        f"{_SAFE} AS $sql$ SELECT EXISTS ({query}) $sql$"
+        f'CREATE OR REPLACE FUNCTION "{study}".{signature} RETURNS boolean LANGUAGE sql STABLE '
+        f"SECURITY DEFINER {_SAFE} AS $sql$ SELECT EXISTS ({query}) $sql$"
     )
 
 
@@ -161,7 +221,7 @@ def _show(study: str) -> str:
     """Copies acts of a coder to where all may see them, in their order."""
     fields = ", ".join(f'"{column.name}"' for column in ACTS.columns if column.name != "seq")
     return f"""
-CREATE FUNCTION "{study}".show(who text, ids text[]) RETURNS void LANGUAGE plpgsql {_SAFE} AS $sql$
+CREATE OR REPLACE FUNCTION "{study}".show(who text, ids text[]) RETURNS void LANGUAGE plpgsql {_SAFE} AS $sql$
 DECLARE
   theirs text := quote_ident('{study}-' || who);
 BEGIN
@@ -182,7 +242,8 @@ def _sharing(study: str) -> str:
     is unblinded, or finds it unblinded.
     """
     return f"""
-CREATE FUNCTION "{study}".share() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
+CREATE OR REPLACE FUNCTION "{study}".share() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
 DECLARE
   who text;
   ids text[];
@@ -213,15 +274,16 @@ END $sql$"""
 def _withdrawn(study: str) -> str:
     """What every member must know of withdrawals: the units, and the hash of the units that are left."""
     return (
-        f'CREATE FUNCTION "{study}".withdrawn() RETURNS SETOF text LANGUAGE sql STABLE SECURITY DEFINER '
-        f'{_SAFE} AS $sql$ SELECT n.shown FROM "{study}".notes n WHERE n.shown IS NOT NULL $sql$'
+        f'CREATE OR REPLACE FUNCTION "{study}".withdrawn() RETURNS SETOF text LANGUAGE sql STABLE '
+        f'SECURITY DEFINER {_SAFE} AS $sql$ SELECT n.shown FROM "{study}".notes n '
+        "WHERE n.shown IS NOT NULL $sql$"
     )
 
 
 def _coders(study: str) -> str:
     """The coders of whom the member may see an act."""
     return f"""
-CREATE FUNCTION "{study}".coders() RETURNS SETOF text
+CREATE OR REPLACE FUNCTION "{study}".coders() RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER {_SAFE} AS $sql$
 DECLARE
   who text;

@@ -145,7 +145,11 @@ def write(path: Path, content: bytes) -> None:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put `content` in the place of the file at `path`, all of it or nothing, and wait for the disk."""
+    """Put `content` in the place of the file at `path`, all of it or nothing, and wait for the disk.
+
+    Where `path` leads to a file elsewhere, that file is replaced: its words must not stay there.
+    """
+    path = path.resolve()
     building = _beside(path, content)
     try:
         building.replace(path)
@@ -237,7 +241,7 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
         if plain["id"] != name:
             raise ValueError("a note under another's name")
         return kind(**plain)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _refused(f"{_FOLDERS[kind]}/{name}.json", error) from None
 
 

@@ -61,7 +61,7 @@ _TIMEOUTS: Final = {
 _PASSING: Final = ("08", "40", "57P", "53300", "23505")
 """SQLSTATEs of what passes: lost connections, deadlocks, a restart, too many clients, two acts at once."""
 
-_STUDY_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,19}")
+_STUDY_NAME: Final = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,19}")  # PostgreSQL keeps pg_… for itself
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -111,7 +111,7 @@ def connect(address: str) -> Server:
 def _unfit(found: str) -> StoreError:
     return StoreError(
         "store: expected an address like 'postgresql://role@host/database?study=name' (a study of lower-case "
-        f"letters, digits and '_', 20 at most) – found {found} – correct it."
+        f"letters, digits and '_', 20 at most, not pg_…) – found {found} – correct it."
     )
 
 

@@ -39,7 +39,7 @@ from sense7_qual import sealed
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.database import SCHEMA, sync_folder
-from sense7_qual.errors import ActError, CodebookError, StoreError, first_three
+from sense7_qual.errors import ActError, CodebookError, StoreError, TableError, first_three
 from sense7_qual.interrupts import uninterrupted
 from sense7_qual.migrations import newer
 from sense7_qual.tables import UNITS
@@ -57,13 +57,17 @@ __all__ = [
     "codebook_of",
     "codebooks_of",
     "create",
+    "is_acts_file",
     "is_coder",
     "is_fingerprint",
     "note",
+    "placeholder",
     "prepare",
     "read",
     "read_codebooks",
     "read_units",
+    "refuse_absent",
+    "refuse_device",
     "refuse_newer",
     "replace_units",
     "rewrite",
@@ -77,6 +81,7 @@ _UNITS: Final = "units.parquet"
 _CODEBOOKS: Final = "codebooks"
 _ACTS: Final = "acts"
 LOCK: Final = "change.lock"
+_DEVICE: Final = re.compile(r"CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9]")
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -184,12 +189,16 @@ def read(path: Path) -> Study:
         study = Study(**{field.name: values[field.name] for field in fields(Study)})
         if type(study.schema) is not int or study.schema < 1:
             raise ValueError("no version")
+        if not all(
+            isinstance(getattr(study, name), str) for name in ("id", "created", "codebook", "units_sha256")
+        ):
+            raise ValueError("no text")
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"study: expected a study folder at {str(path)!r} – found no {_STUDY} there – check the path, or "
             "make a study with Store.create(path, units=…, codebook=…)."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(
             f"study {path.name!r}: expected {_STUDY} as Store.create wrote it – found it unreadable or "
             f"changed ({type(error).__name__}) – put the original file back."
@@ -215,8 +224,9 @@ def alone(path: Path) -> Iterator[None]:
         Another process holds it for 30 s, or the disk refuses.
     """
     try:
-        with _refusing(path):
-            os.close(os.open(path / LOCK, os.O_CREAT | os.O_RDWR, 0o600))
+        with _refusing(path), suppress(FileExistsError):
+            # Never opened where it is there: closing it would end the lock that another thread may hold.
+            os.close(os.open(path / LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connect = partial(sqlite3.connect, path / LOCK, isolation_level=None, timeout=30)
         with uninterrupted(), closing(connect()) as connection:
             connection.execute("BEGIN EXCLUSIVE")
@@ -298,7 +308,19 @@ def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = f
             f"study {name!r}: expected {_UNITS} as it was imported (sha256 {study.units_sha256[:12]}…) "
             f"– found another file ({found[:12]}…) – put the original back: quotes count on its texts."
         )
-    return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"))
+    return _table(table, name)
+
+
+def _table(table: bytes, name: str) -> pd.DataFrame:
+    from pyarrow import ArrowException
+
+    try:
+        return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"))
+    except (ArrowException, OSError, ValueError, TypeError, KeyError, AttributeError, TableError) as error:
+        raise StoreError(
+            f"study {name!r}: expected {_UNITS} to be a table of units – found none that can be read "
+            f"({type(error).__name__}) – get the file again from where it was kept."
+        ) from None
 
 
 def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
@@ -350,9 +372,46 @@ def is_coder(name: str) -> bool:
 
 
 def acts_files(path: Path) -> list[Path]:
-    """Return the acts files of the study folder `path`, sorted by coder."""
+    """Return the acts files of the study folder `path`, sorted by coder.
+
+    Hidden files (``._ana.sqlite`` of macOS, say) are other programs' own.
+    """
     with _refusing(path):
-        return sorted(file for file in (path / _ACTS).iterdir() if file.suffix == ".sqlite")
+        return sorted(file for file in (path / _ACTS).iterdir() if is_acts_file(file))
+
+
+def refuse_absent(path: Path, coder: str | None = None) -> None:
+    """Raise `StoreError` where a sync client has left the acts of `coder`, or of any coder, in the cloud:
+    without them, numbers would be of fewer coders, and a first act would begin a second file."""
+    with _refusing(path):
+        named = [placeholder(file) for file in sorted((path / _ACTS).iterdir())]
+    absent = [one for one in named if one and coder in (None, one) and not acts_file(path, one).exists()]
+    if absent:
+        raise StoreError(
+            f"study {path.name!r}: expected the acts on this computer – found those of "
+            f"{first_three(absent)} left in the cloud (.icloud) – download the study folder (in the Finder: "
+            "Download Now), and do it again."
+        )
+
+
+def refuse_device(coder: str) -> None:
+    """Raise `ActError` where Windows would take the name of the coder's file for a device (CON, COM1 …)."""
+    if _DEVICE.fullmatch(coder.upper()):
+        raise ActError(
+            f"coder: expected a pseudonym that can name a file on every computer – found {coder!r}, which is "
+            "a device on Windows – choose another."
+        )
+
+
+def is_acts_file(file: Path) -> bool:
+    """Tell whether a file in ``acts/`` has a name under which acts are read."""
+    return file.suffix == ".sqlite" and not file.name.startswith(".")
+
+
+def placeholder(file: Path) -> str | None:
+    """Return whose acts a file of iCloud stands for, which is there until they are downloaded."""
+    found = re.fullmatch(r"\.(.+)\.sqlite\.icloud", file.name)
+    return found[1] if found and is_coder(found[1]) else None
 
 
 def acts_file(path: Path, coder: str) -> Path:

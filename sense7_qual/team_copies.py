@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Table, insert, or_, select, update
+from sqlalchemy.dialects.postgresql import insert as insert_new
 
 from sense7_qual import database, membership, postgresql, sealed, study, verification
 from sense7_qual import withdrawal as withdrawals
+from sense7_qual.acts import LEAD_KINDS
+from sense7_qual.chain import Link
 from sense7_qual.database import ACTS, TEXTS
-from sense7_qual.errors import StoreError, TableError
-from sense7_qual.postgresql import NOTES, SHOWN, SHOWN_TEXTS, STUDY
+from sense7_qual.errors import StoreError, TableError, first_three
+from sense7_qual.postgresql import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.server import SNAPSHOT, Server, outside_transactions, retried, run, search_path
 from sense7_qual.verification import Finding
@@ -86,10 +89,10 @@ def _insert(connection: Connection, chain: _Chain) -> None:
         connection.execute(insert(ACTS), chain.acts)
 
 
-def upload(path: Path, server: Server) -> bool:
+def upload(path: Path, server: Server) -> postgresql.Openness:
     """Make a study from the study folder `path`, whole or not at all; the role codes as all coders.
 
-    Returns whether the database's statistics were closed to the coders, which takes a superuser.
+    Returns what of the server's statistics stays open to the coders.
 
     Raises
     ------
@@ -100,8 +103,12 @@ def upload(path: Path, server: Server) -> bool:
     codebooks = {name: book.to_yaml() for name, book in study.read_codebooks(path, made).items()}
     units, kept = (path / "units.parquet").read_bytes(), sealed.notes(path, Withdrawal)
 
-    def work(connection: Connection) -> bool:
-        closed = postgresql.make(connection, server, made, units, codebooks)
+    owner = postgresql.owner_of(server)
+
+    def work(connection: Connection) -> postgresql.Openness:
+        openness, new = postgresql.make(connection, server, made, units, codebooks, owner)
+        if not new:
+            return openness
         for each in kept:
             _add_note(connection, server, each)
         for file in study.acts_files(path):
@@ -110,7 +117,7 @@ def upload(path: Path, server: Server) -> bool:
             with database.transaction(file) as here:
                 chain = _rows(here, file.stem)
             _insert(connection, chain)
-        return closed
+        return openness
 
     return retried(server, work)
 
@@ -121,12 +128,25 @@ def note(server: Server, value: Withdrawal | Copy) -> None:
 
 
 def _add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
-    shown = None
-    if isinstance(value, Withdrawal):
-        shown = json.dumps({"unit_ids": value.unit_ids, "units_sha256": value.units_sha256})
     run(connection, [search_path(server.name)])
-    row = {"id": value.id, "kind": type(value).__name__, "shown": shown}
-    connection.execute(insert(NOTES), row | {"content": sealed.seal(asdict(value))})
+    row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_of(value)}
+    adding = insert_new(NOTES).values(row | {"content": sealed.seal(asdict(value))})
+    connection.execute(
+        adding.on_conflict_do_nothing()
+    )  # the connection may have been lost after it was added
+
+
+def _shown_of(value: Withdrawal | Copy) -> str | None:
+    """Return what every member is told of a note: which units left, and the hash of those that are left."""
+    if not isinstance(value, Withdrawal):
+        return None
+    return json.dumps({"unit_ids": value.unit_ids, "units_sha256": value.units_sha256})
+
+
+def _told(connection: Connection, server: Server) -> dict[str, str | None]:
+    run(connection, [search_path(server.name)])
+    rows = connection.execute(select(NOTES.c.id, NOTES.c.shown))
+    return {str(name): None if shown is None else str(shown) for name, shown in rows}
 
 
 def notes(server: Server, kind: type[_Note]) -> list[_Note]:
@@ -153,7 +173,10 @@ def _contents(connection: Connection, server: Server, kind: type[_Note]) -> list
 
 def verify(server: Server) -> list[Finding]:
     """Return what is found in each part of the study that this role may see; damage raises nothing."""
-    found = postgresql.stored(server)
+    try:
+        found = postgresql.stored(server)
+    except StoreError as error:
+        return [Finding("study", problem=str(error))]
     withdrawn: list[Withdrawal] = []
     copies: list[Copy] = []
     findings: list[Finding] = []
@@ -168,10 +191,15 @@ def verify(server: Server) -> list[Finding]:
     sound = frozenset(
         Path(each.file).stem for each in of_codebooks if each.problem in ("", verification.RESPELT)
     )
+    if found.study.codebook not in found.codebooks:
+        gone = f"codebooks/{found.study.codebook}.yaml"
+        of_codebooks.append(Finding(gone, problem="missing, the current codebook"))
     known = verification.Known(found.study, texts, sound, withdrawn, copies)
     coders = membership.coders(server)
     of_acts = [_verified_acts(server, coder, known) for coder in coders]
-    return [of_units, *of_codebooks, *findings, *of_acts, *verification.missing(set(coders), copies)]
+    of_rounds = _verified_rounds(server)
+    lost = verification.missing(set(coders), copies)
+    return [of_units, *of_codebooks, *findings, *of_acts, *of_rounds, *lost]
 
 
 def _verified_units(server: Server, found: postgresql.Stored) -> tuple[dict[str, str] | None, Finding]:
@@ -185,6 +213,7 @@ def _verified_units(server: Server, found: postgresql.Stored) -> tuple[dict[str,
 def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
     sound: list[_Note] = []
     findings = []
+    shown = retried(server, lambda connection: _told(connection, server))
     for name, content in retried(server, lambda connection: _contents(connection, server, kind)):
         try:
             each = sealed.note_of(content, name, kind)
@@ -192,7 +221,9 @@ def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], lis
             findings.append(Finding(name, problem=str(error)))
             continue
         sound.append(each)
-        findings.append(Finding(name, note=each.said))
+        told = shown.get(name) == _shown_of(each)
+        problem = "" if told else "tells the coders of another withdrawal than the note itself"
+        findings.append(Finding(name, problem=problem, note=each.said))
     return sound, findings
 
 
@@ -204,7 +235,9 @@ def _verified_acts(server: Server, coder: str, known: verification.Known) -> Fin
         if not postgresql.sees_all(connection, server, coder):
             return None
         run(connection, [search_path(f"{server.name}-{coder}")])
-        return verification.of_acts(connection, place, coder, known)
+        found = verification.of_acts(connection, place, coder, known)
+        differing = "" if found.problem else _of_shown(connection, server, coder)
+        return replace(found, problem=differing) if differing else found
 
     found = retried(server, whole)
     if found is not None:
@@ -213,6 +246,40 @@ def _verified_acts(server: Server, coder: str, known: verification.Known) -> Fin
         return Finding(coder, coder, len(postgresql.acts(server, coder, study=known.study.id)))
     except StoreError as error:
         return Finding(coder, coder, problem=str(error))
+
+
+def _of_shown(connection: Connection, server: Server, coder: str) -> str:
+    """Return how the acts of the coder that all may see differ from those of the coder's own chain."""
+    run(connection, [search_path(server.name)])
+    unblinded = set(connection.execute(select(UNBLINDED.c.round)).scalars())
+    shown = {
+        str(row.act_id): row.hash for row in connection.execute(select(SHOWN).where(SHOWN.c.coder == coder))
+    }
+    try:
+        postgresql.shown(connection, server, SHOWN.c.coder == coder, postgresql.place_of(server, coder))
+    except StoreError as error:
+        return f"its copy for all to see: {error}"
+    run(connection, [search_path(f"{server.name}-{coder}")])
+    rows = connection.execute(select(ACTS.c.act_id, ACTS.c.hash, ACTS.c.kind, ACTS.c.round))
+    due = {str(r.act_id): r.hash for r in rows if r.kind in LEAD_KINDS or r.round in unblinded}
+    if shown == due:
+        return ""
+    more, less = sorted(shown.keys() - due.keys()), sorted(due.keys() - shown.keys())
+    return f"its copy for all to see differs in acts {first_three(more or less or sorted(due))}"
+
+
+def _verified_rounds(server: Server) -> list[Finding]:
+    """Return the rounds that are open to all though no act unblinded them."""
+
+    def work(connection: Connection) -> list[Finding]:
+        run(connection, [SNAPSHOT, search_path(server.name)])
+        acts = connection.execute(select(SHOWN.c.act_id, SHOWN.c.round).where(SHOWN.c.kind == "unblind"))
+        said = {(str(act_id), str(name)) for act_id, name in acts}
+        rows = connection.execute(select(UNBLINDED.c.round, UNBLINDED.c.act_id)).all()
+        bad = [str(name) for name, act_id in rows if (str(act_id), str(name)) not in said]
+        return [Finding(f"round {name!r}", problem="open to all, and no act unblinded it") for name in bad]
+
+    return retried(server, work)
 
 
 def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
@@ -227,6 +294,8 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         then, which completes what was begun.
     """
 
+    erased: list[int] = []  # of each attempt: one may have been committed before its connection was lost
+
     def work(connection: Connection) -> tuple[list[str], withdrawals.Forgotten]:
         postgresql.check_lead(connection, server, "forget")
         # One withdrawal after the other, each from the units that the one before left.
@@ -236,13 +305,12 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         units = study.units_of(found.units, found.study, name=server.name, later=found.later)
         words = withdrawals.Words.of(units, before, case_id)
         coders = membership.members(connection, server)
-        repeating = [
-            memo for coder in coders for memo in _repeating(connection, server, coder, found.study.id, words)
-        ]
+        chains = [_read_chain(connection, server, coder, found.study.id) for coder in coders]
+        repeating = [memo for chain in chains for memo in words.repeating(chain)]
         new, table = withdrawals.noted(units, before, words, why, repeating)
         if new not in before:
             _add_note(connection, server, new)
-        n_texts = _erased(connection, server, coders, words, new)
+        erased.append(_erased(connection, server, coders, words, new))
         run(connection, [search_path(server.name)])
         connection.execute(update(STUDY).values(units=table))
         ids = {each.id for each in [*before, new] if each.case_id == case_id}
@@ -250,21 +318,20 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
             *withdrawals.copies(_notes(connection, server, Copy), ids),
             *(("codebook", name, None) for name, content in found.codebooks.items()
               if words.repeated_in(content.decode())),
+            *(each for chain in chains for each in words.in_reasons(chain)),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
-        return coders, withdrawals.forgotten(words, n_texts, new, held)
+        return coders, withdrawals.forgotten(words, max(erased), new, held)
 
     coders, done = retried(server, work)
     _write_anew(server, coders)
     return done
 
 
-def _repeating(
-    connection: Connection, server: Server, coder: str, study_id: str, words: withdrawals.Words
-) -> list[str]:
+def _read_chain(connection: Connection, server: Server, coder: str, study_id: str) -> list[Link]:
     postgresql.enter(connection, server, coder)
     place = postgresql.place_of(server, coder)
-    return list(words.repeating(database.read_chain(connection, place, study=study_id, coder=coder)))
+    return database.read_chain(connection, place, study=study_id, coder=coder)
 
 
 def _erased(

@@ -74,6 +74,7 @@ class Team:
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role code as `coder`."""
+        postgresql.refuse_newer(self.server)
         membership.add_coder(self.server, self.known_as(coder), role=role, lead=lead)
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
@@ -87,6 +88,7 @@ class Team:
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
+        study.refuse_newer(Path(self.server.name), known.study)
         in_rounds = any(act.round is not None for act in batch)
 
         def work(connection: Connection, place: Path) -> int:
@@ -108,6 +110,7 @@ class Team:
 
     def revise(self, wish: revising.Wish, known: Opened, append: object) -> Codebook:
         """Make the wished codebook the current one, in one transaction with the act."""
+        study.refuse_newer(Path(self.server.name), known.study)
 
         def there(connection: Connection, place: Path, act: Act, codebook: Codebook) -> None:
             versions = {**known.codebooks, codebook.fingerprint: codebook}
@@ -125,13 +128,22 @@ class Team:
         with unpacked(other) as source:
             return merging.merge(self, source, known)
 
+    def note(self, value: sealed.Withdrawal) -> None:
+        """Add the note of a withdrawal (`merging.Into`)."""
+        team_copies.note(self.server, value)
+
     def withdrawals(self) -> list[sealed.Withdrawal]:
         """Return the notes of withdrawals, oldest first, for the lead."""
         return team_copies.notes(self.server, sealed.Withdrawal)
 
     def refuse_unwritable(self, opened: Opened) -> None:
-        """Raise `StoreError` where this role does not lead."""
+        """Raise `StoreError` where a later version made the study, or this role does not lead."""
+        study.refuse_newer(Path(self.server.name), opened.study)
         retried(self.server, lambda connection: postgresql.check_lead(connection, self.server, "merge"))
+
+    def goes_on(self, coder: str) -> bool:
+        """Tell whether this role codes as the coder, or would (`merging.Into`)."""
+        return membership.writes(self.server, coder)
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""
@@ -143,6 +155,7 @@ class Team:
 
     def archive(self, target: Path, *, kind: str = "archive") -> None:
         """Write the study as the file `target`, and note that."""
+        postgresql.refuse_newer(self.server)
 
         def note(made: sealed.Copy) -> None:
             team_copies.note(self.server, replace(made, kind=kind))
@@ -159,6 +172,7 @@ class Team:
 
     def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
         """Remove the words of a participant, as the lead."""
+        postgresql.refuse_newer(self.server)
         return team_copies.forget(self.server, case_id, why=why)
 
 
@@ -167,6 +181,6 @@ def kept_at(path: str | Path) -> Folder | Team:
     return Team(server.connect(str(path))) if server.is_address(path) else Folder(Path(path).absolute())
 
 
-def _warn_of_statistics(closed: bool) -> None:
-    if not closed:
-        warnings.warn(postgresql.OPEN_STATISTICS, stacklevel=4)
+def _warn_of_statistics(openness: postgresql.Openness) -> None:
+    for said in openness.warnings():
+        warnings.warn(said, stacklevel=4)

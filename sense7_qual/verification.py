@@ -108,8 +108,9 @@ def verify(path: Path, known: Study) -> list[Finding]:
     codebooks, of_codebooks = _codebooks(path, now)
     judged = Known(now, texts, codebooks, withdrawn, copies)
     found = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
-    found += [_acts(file, judged) for file in _in(path / "acts", ".sqlite")]
-    found += missing({file.stem for file in _in(path / "acts", ".sqlite")}, copies)
+    files = [file for file in _in(path / "acts", ".sqlite") if study.is_acts_file(file)]
+    found += [_acts(file, judged) for file in files]
+    found += missing({file.stem for file in files}, copies)
     return [*(_with_mode(path, each) for each in found), *_strangers(path)]
 
 
@@ -357,7 +358,7 @@ def strangers(path: Path) -> list[Path]:
     part_of: dict[str, Callable[[Path], bool]] = {
         ".": lambda file: file.name in ("study.json", "units.parquet", study.LOCK),
         "codebooks": lambda file: file.suffix == ".yaml" and study.is_fingerprint(file.stem),
-        "acts": lambda file: file.suffix == ".sqlite",
+        "acts": study.is_acts_file,
         "withdrawn": sealed.is_note,
         "copies": sealed.is_note,
     }
@@ -376,6 +377,13 @@ def _folder(path: Path, file: Path) -> str:
 def _strangers(path: Path) -> Iterator[Finding]:
     for file in strangers(path):
         name, passing = file.relative_to(path).as_posix(), file.name.startswith((".", "~"))
+        absent = study.placeholder(file) if _folder(path, file) == "acts" else None
+        if absent is not None and not study.acts_file(path, absent).exists():
+            what = (
+                f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"
+            )
+            yield Finding(name, absent, problem=what)
+            continue
         with file.open("rb") as opened:
             is_database = opened.read(16) == b"SQLite format 3\0"
         if file.name.endswith("-journal"):

@@ -44,10 +44,10 @@ class Forgotten:
         Units that left the study; quotes and memos that were erased; how many of these were memos on
         something else that repeated a passage of 25 code points or more.
     still_held : DataFrame
-        One row per thing out of reach: what (``backup``, ``archive``, ``codebook``, ``file``, ``server``),
-        place, at (missing but for copies). Backups and archives that were made before hold the words until
-        they are deleted; so may file systems' snapshots and sync clients' histories, which nothing here can
-        list.
+        One row per thing out of reach: what (``backup``, ``archive``, ``codebook``, ``revision``, ``file``,
+        ``server``), place, at (of copies, and of revisions whose reason repeats a passage; else missing).
+        Backups and archives that were made before hold the words until they are deleted; so may file
+        systems' snapshots and sync clients' histories, which nothing here can list.
     """
 
     case_id: str
@@ -73,6 +73,7 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         again then, which completes what was begun.
     """
     study.refuse_newer(path, study.read(path))
+    study.refuse_absent(path)
     with study.alone(path):
         now = study.read(path)
         study.clear(path)
@@ -81,13 +82,16 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         words = Words.of(units, before, case_id)
         if now.schema < database.SCHEMA:
             study.rewrite(path, now)  # a version that knows no withdrawals must not open it
-        note, table = noted(units, before, words, why, list(_repeating(path, now, words)))
+        chains = _chains(path, now)
+        memos = [memo for chain in chains for memo in words.repeating(chain)]
+        note, table = noted(units, before, words, why, memos)
         if note not in before:
             study.note(path, note)
         study.replace_units(path, table)
         n_texts = sum(database.erase(file, words.unit_ids, note.memos) for file in study.acts_files(path))
     notes = {each.id for each in sealed.notes(path, Withdrawal) if each.case_id == case_id}
     held = [*copies(sealed.notes(path, Copy), notes), *_in_files(path, words)]
+    held += [each for chain in chains for each in words.in_reasons(chain)]
     return forgotten(words, n_texts, note, held)
 
 
@@ -154,6 +158,13 @@ class Words:
             if elsewhere and self.repeated_in(str(act and act.text)):
                 yield str(link.fields["text_hash"])
 
+    def in_reasons(self, chain: Sequence[Link]) -> Iterator[Held]:
+        """Yield the revisions whose reason repeats a passage; it cannot be taken out of what they say."""
+        for link in chain:
+            act = link.act
+            if act is not None and act.kind == "revise" and self.repeated_in(str(act.text)):
+                yield "revision", f"act {act.act_id} of {act.coder!r}", act.at
+
 
 def noted(
     units: pd.DataFrame, before: Sequence[Withdrawal], words: Words, why: str, memos: Sequence[str]
@@ -168,11 +179,13 @@ def noted(
     return replace(draft, units_sha256=found), table
 
 
-def _repeating(path: Path, now: Study, words: Words) -> Iterator[str]:
+def _chains(path: Path, now: Study) -> list[list[Link]]:
+    chains = []
     for file in study.acts_files(path):
         with database.transaction(file) as connection:
             coder = verification.owner(connection) or file.stem
-            yield from words.repeating(database.read_chain(connection, file, study=now.id, coder=coder))
+            chains.append(database.read_chain(connection, file, study=now.id, coder=coder))
+    return chains
 
 
 def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:

@@ -60,6 +60,7 @@ def postgres() -> Iterator[Callable[..., str]]:
     def address(role: str = "postgres", study: str | None = None) -> str:
         return f"postgresql://{role}@/postgres?host={host}&study={study or f's_{secrets.token_hex(4)}'}"
 
+    server.psql("REVOKE CONNECT ON DATABASE template1 FROM PUBLIC")
     yield address
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts
+from sense7_qual import acts, sealed
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
@@ -143,6 +143,20 @@ def changed(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], M
     return change
 
 
+def resealed(members: dict[str, bytes], **values: object) -> Members:
+    """An archive whose study says other things of itself, under a seal that is right."""
+    study = sealed.unseal(members["study.json"])
+    return with_manifest(members | {"study.json": sealed.seal(study | values)})
+
+
+def with_units(members: dict[str, bytes], old: bytes, new: bytes) -> Members:
+    """An archive that vouches for a changed table of units."""
+    table = members["units.parquet"].replace(old, new)
+    assert table != members["units.parquet"]
+    named = dict(resealed(members, units_sha256=hashlib.sha256(table).hexdigest()))
+    return with_manifest(named | {"units.parquet": table})
+
+
 HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "a way out": lambda m: with_manifest(m | {"../../evil.yaml": b"x"}),
     "a way out by a folder's name": lambda m: with_manifest(m | {"codebooks/../../evil.yaml": b"x"}),
@@ -160,6 +174,15 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "an act of nobody": changed("acts.jsonl", b'"coder":"ana"', b'"coder":"../x"'),
     "a field more": changed("acts.jsonl", b'"seq":1,', b'"seq":1,"x":1,'),
     "a line that is no act": lambda m: with_manifest(m | {"acts.jsonl": b"[]\n" + m["acts.jsonl"]}),
+    "a number that no column takes": changed("acts.jsonl", b'"start":1', b'"start":1180591620717411303424'),
+    "half of a surrogate pair": changed("acts.jsonl", b'"text":"', b'"text":"\\ud800'),
+    "a list for a number": changed("acts.jsonl", b'"start":1', b'"start":[1]'),
+    "acts nested without end": lambda m: with_manifest(m | {"acts.jsonl": b"[" * 200_000 + b"\n"}),
+    "a manifest nested without end": lambda m: list((m | {"manifest.json": b"[" * 200_000}).items()),
+    "a study nested without end": lambda m: with_manifest(m | {"study.json": b"[" * 200_000}),
+    "a study without the hash of its units": lambda m: resealed(m, units_sha256=None),
+    "units that are not Unicode": lambda m: with_units(m, b"listened", b"list\xa0ned"),
+    "units without a column": lambda m: with_units(m, b"document_id", b"document_xx"),
     "another spelling": changed("acts.jsonl", b'{"', b'{ "'),
     "other units": lambda m: with_manifest(m | {"units.parquet": m["units.parquet"][:-9] + b"1" * 9}),
     "another study": changed("study.json", b'"id": "', b'"id": "0'),

@@ -231,6 +231,31 @@ def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Sto
     assert late.merge(store).withdrawn == ("p1",)
 
 
+def test_memos_that_repeat_their_words_come_in_empty(store: Store, tmp_path: Path) -> None:
+    """Also memos on something else, which were written in a copy that had the words still."""
+    store.archive(tmp_path / "old.zip")
+    late = Store.restore(tmp_path / "old.zip", tmp_path / "late")
+    store.forget("p1", why="withdrew")
+    for target in ({"unit_id": "m2"}, {"target_kind": "study"}):
+        late.append([acts.memo(coder="ana", text=f"She said: {WORDS}!", codebook=CODEBOOK, **target)])
+        late.append([acts.memo(coder="ana", text="A new thought.", codebook=CODEBOOK, **target)])
+    assert store.merge(late).counts["new"] == 4
+    assert "Quokka" not in "".join(str(act.text) for act in store.acts())
+    assert store.memos()["text"].tolist().count("A new thought.") == 2
+    assert store.verify()["ok"].all()
+    assert store.merge(late).counts["new"] == 0
+    store.archive(tmp_path / "new.zip")
+    assert b"Quokka" not in (tmp_path / "new.zip").read_bytes()
+    assert store.forget("p1", why="again").n_texts == 0
+
+
+def test_a_reason_that_repeats_their_words_is_named(store: Store) -> None:
+    more = replace(CODEBOOK, codes=(*CODEBOOK.codes, Code(id="cold", label="Cold")))
+    store.revise(more, why=f"because of '{WORDS}'", coder="lead")
+    held = store.forget("p1", why="withdrew").still_held
+    assert held["what"].tolist().count("revision") == 1
+
+
 # PostgreSQL alone -----------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from itertools import permutations
 from pathlib import Path
 
 import pandas as pd
@@ -269,3 +270,64 @@ def test_a_file_with_a_zips_beginning_that_is_no_archive_is_refused(store: Store
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 and nothing more")
     with pytest.raises(StoreError, match="expected an archive as"):
         store.merge(tmp_path / "x.zip")
+
+
+def test_other_programs_hidden_files_among_the_acts_are_not_read(store: Store) -> None:
+    known = store.acts()
+    for name in ("._ana.sqlite", ".#ana.sqlite", ".ben.sqlite"):  # macOS, Emacs, a sync client
+        (store.path / "acts" / name).write_bytes(b"\0\5\26\7" + bytes(4092))
+    there = copy_of(store)
+    assert store.acts() == known
+    assert store.coders == ("ana",)
+    assert store.merge(there).counts["there"] == len(known)
+    assert store.verify()["ok"].all()
+
+
+def test_acts_that_were_left_in_the_cloud_are_missed_and_hinder_nobody_else(store: Store) -> None:
+    store.append([put("ben", minute=2)])
+    whole = copy_of(store)
+    (store.path / "acts" / "ben.sqlite").rename(store.path.with_name("ben.sqlite"))
+    (store.path / "acts" / ".ben.sqlite.icloud").write_bytes(b"bplist00")
+    for deed in (
+        store.acts,
+        store.codings,
+        lambda: store.acts(coder="ben"),
+        lambda: store.append([put("ben", minute=3)]),
+        lambda: store.forget("p1", why="withdrew"),
+        lambda: whole.merge(store),
+        lambda: store.backup(store.path.with_name("backup")),
+    ):
+        with pytest.raises(StoreError, match=r"'ben' left in the cloud|\.ben\.sqlite\.icloud"):
+            deed()
+    assert not store.verify()["ok"].all()
+    assert store.append([put("ana", minute=3)]) == 1
+    assert len(store.acts(coder="ana")) == 3
+    store.path.with_name("ben.sqlite").rename(store.path / "acts" / "ben.sqlite")
+    assert len(store.acts()) == 4
+    assert store.verify()["ok"].all()
+
+
+def test_a_pseudonym_that_is_a_device_on_windows_begins_no_file(store: Store) -> None:
+    for name in ("con", "NUL", "Com1", "lpt9"):
+        with pytest.raises(ActError, match="a device on Windows"):
+            store.append([put(name, minute=3)])
+    assert store.append([put("con-1", minute=3)]) == 1
+
+
+def test_forks_of_forks_merged_in_every_order_read_the_same(store: Store) -> None:
+    """Each copy is a copy of the one before, each coder goes on in each, and clocks run backwards."""
+    copies = [store]
+    for number in range(3):
+        copies.append(copy_of(copies[-1], f"copy{number}"))
+        for minute, each in enumerate(copies):
+            each.append([put("ana", minute=9 - number - minute, start=number, end=number + 2)])
+            each.append([acts.undo(each.acts(coder="ana")[-1], codebook=CODEBOOK, at=put("a", minute=0).at)])
+    found = []
+    for n, order in enumerate(permutations(range(4))):
+        into = copy_of(copies[order[0]], f"into{n}")
+        for other in order[1:]:
+            into.merge(copies[other])
+        found.append((tuple(ids(into)), into.codings().to_csv()))
+        assert into.verify()["ok"].all()
+    assert len(set(found)) == 1
+    assert len(found[0][0]) == len(set(found[0][0])) == 2 + 2 * (2 + 3 + 4)

@@ -8,14 +8,18 @@ import random
 import re
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from sense7_qual import acts, server
+from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.widgets import CodingWidget
@@ -208,6 +212,7 @@ class Proxy:
     def __init__(self, address: str, cut: float = 0.0, seed: int = 7) -> None:
         self.target = re.search(r"host=([^&]+)", address)[1] + "/.s.PGSQL.5432"
         self.cut, self.n_cut, self.dice = cut, 0, random.Random(seed)
+        self.commits_until_cut = 0  # the answer to so-and-so-many-th COMMIT is lost
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.open: set[socket.socket] = set()
         self.address = re.sub(
@@ -228,6 +233,12 @@ class Proxy:
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                if self.commits_until_cut and b"COMMIT" in data:
+                    self.commits_until_cut -= 1
+                    if not self.commits_until_cut:
+                        target.sendall(data)
+                        time.sleep(0.1)
+                        break
                 if self.dice.random() < self.cut:
                     self.n_cut += 1
                     if self.dice.random() < 0.5:  # half of the cuts come after the packet has arrived
@@ -273,6 +284,59 @@ def test_cut_connections_lose_nothing_and_double_nothing(store: Store, proxy: Pr
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.crash
+def test_every_deed_is_done_once_where_the_answer_to_a_commit_is_lost(
+    store: Store, proxy: Proxy, postgres: Address, tmp_path: Path
+) -> None:
+    """After such a cut nobody knows whether the deed was done; it is done again, and finds that it was."""
+    assert [store.append([put(coder=coder)]) for coder in ("ana", "ben")] == [1, 1]
+    store.archive(tmp_path / "one.zip")
+    copy = Store.restore(tmp_path / "one.zip", tmp_path / "copy")
+    through = Store(proxy.address)
+    numbers = iter(range(1000))
+
+    def another() -> str:
+        return re.sub(r"study=\w+", f"study=s_{uuid.uuid4().hex[:8]}", proxy.address)
+
+    def merge() -> object:
+        copy.append([put(coder="ben", start=next(numbers) % 9, end=9 + next(numbers) % 9)])
+        return through.merge(copy)
+
+    def revised() -> Codebook:
+        codes = (*through.codebook.codes, Code(id=f"code-{next(numbers)}", label="New"))
+        return replace(through.codebook, codes=codes)
+
+    deeds: dict[str, Callable[[], object]] = {
+        "create": lambda: Store.create(another(), units=frame_of(), codebook=CODEBOOK),
+        "restore": lambda: Store.restore(tmp_path / "one.zip", another()).acts(),
+        "add_coder": lambda: through.add_coder(f"coder-{next(numbers)}"),
+        "append": lambda: through.append([finish()]),
+        "append for a new coder": lambda: through.append([put(coder=f"new-{next(numbers)}")]),
+        "revise": lambda: through.revise(revised(), why="x", coder="lead"),
+        "merge": merge,
+        "archive": lambda: through.archive(tmp_path / f"{next(numbers)}.zip"),
+        "backup": lambda: through.backup(tmp_path / f"{next(numbers)}.zip"),
+        "forget": lambda: through.forget("p1", why="withdrew"),
+        "verify": lambda: through.verify()["ok"].all() or pytest.fail("not sound"),
+    }
+    for name, deed in deeds.items():
+        for commit in range(1, 12):
+            proxy.commits_until_cut = commit
+            deed()
+            if proxy.commits_until_cut:  # it has fewer
+                break
+        assert commit > 1, name
+        assert store.verify()["ok"].all(), name
+    proxy.commits_until_cut = 0
+    ids = [act.act_id for act in store.acts()]
+    assert len(set(ids)) == len(ids)
+    assert {act.act_id for act in copy.acts()} <= set(ids)
+    assert store.verify()["note"].str.contains("archive of|backup of").sum() == len(
+        list(tmp_path.glob("*.zip"))
+    )
+
+
+@pytest.mark.crash
 def test_a_lost_server_shows_not_saved_and_the_widget_recovers_by_itself(
     store: Store, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

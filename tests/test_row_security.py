@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -140,6 +142,41 @@ def probes(study: str) -> list[str]:
         "SELECT pg_logical_emit_message(true, 'a', 'b')",
         "SELECT pg_stat_get_db_xact_commit((SELECT oid FROM pg_database WHERE datname = current_database()))",
         "SELECT * FROM pg_control_checkpoint()",
+        # numbers of transactions and objects, which count everybody's: hidden columns of rows that the role
+        # has itself made in a catalog, and what the server hands out
+        "SELECT age('3'::xid)",
+        "SELECT mxid_age('1'::xid)",
+        "ALTER ROLE ana SET work_mem = '5MB'",
+        "SELECT xmin FROM pg_db_role_setting",
+        "SELECT lo_create(0)",
+        "SELECT lo_from_bytea(0, 'x')",
+        "SELECT xmin FROM pg_largeobject_metadata",
+        "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO ana",
+        "SELECT oid, xmin FROM pg_default_acl",
+        "SELECT objid FROM pg_shdepend",
+        "SELECT xmin FROM pg_shdepend",
+        "SELECT xmin FROM pg_namespace",
+        "SELECT cmin FROM pg_attribute",
+        "SELECT xmin FROM pg_database",
+        "SELECT datfrozenxid FROM pg_database",
+        "SELECT * FROM pg_stat_io",
+        "SELECT * FROM pg_stat_slru",
+        "SELECT * FROM pg_stat_bgwriter",
+        "SELECT * FROM pg_stat_checkpointer",
+        "SELECT * FROM pg_stat_replication",
+        "SELECT * FROM pg_stat_progress_vacuum",
+        "SELECT * FROM pg_stats_ext",
+        "SELECT pg_stat_get_snapshot_timestamp()",
+        "SELECT pg_get_multixact_members('1')",
+        f"INSERT INTO {ana}.acts ({COLUMNS}) VALUES (900, '{NO_ACT}', 'finish', 'ana', 'x', 'x', 'x', 'x') "
+        "RETURNING xmin",
+        "NOTIFY x",
+        "SELECT pg_listening_channels()",
+        "SELECT pg_notification_queue_usage()",
+        "SELECT pg_try_advisory_lock_shared(1)",
+        f"LOCK TABLE {study}.unblinded IN ACCESS SHARE MODE NOWAIT",
+        f"LOCK TABLE {study}.shown IN ACCESS SHARE MODE NOWAIT",
+        f"LOCK TABLE {ben}.acts IN ACCESS SHARE MODE NOWAIT",
         # ways around
         "SET ROLE ben",
         "SET SESSION AUTHORIZATION ben",
@@ -262,3 +299,130 @@ def test_the_lead_cannot_change_what_a_coder_did(team: Team) -> None:
                 lead.execute(deed.format(f'"{team.name}-ben".acts'))
     assert len(team.lead.acts(coder="ben")) == 3
     assert team.lead.verify()["ok"].all()
+
+
+def test_numbers_of_the_whole_server_are_closed(team: Team) -> None:
+    """They are refused, not only equal by chance: anybody's transaction would move them."""
+    with team.sql("ana") as ana:
+        for probe in (
+            "SELECT age('3'::xid)",
+            "SELECT xmin FROM pg_db_role_setting",
+            "SELECT xmin FROM pg_namespace",
+            "SELECT objid FROM pg_shdepend",
+            "SELECT oid FROM pg_default_acl",
+            "SELECT lo_create(0)",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ana.execute(probe)
+        assert (
+            ana.execute("SELECT count(*) FROM pg_namespace").fetchone()[0] > 0
+        )  # by column all stay readable
+        assert ana.execute("SELECT age(now() - interval '1 day')").fetchone() is not None
+
+
+def test_the_servers_other_databases_are_named_where_coders_may_enter_them(postgres: Address) -> None:
+    """There the statistics of the whole server can be read."""
+    address = postgres()
+    plain = address.partition("&study=")[0]
+    with psycopg.connect(plain, autocommit=True) as admin:
+        admin.execute("GRANT CONNECT ON DATABASE template1 TO PUBLIC")
+        try:
+            with pytest.warns(UserWarning, match='REVOKE CONNECT ON DATABASE "template1" FROM PUBLIC'):
+                Store.create(address, units=frame_of(), codebook=CODEBOOK)
+        finally:
+            admin.execute("REVOKE CONNECT ON DATABASE template1 FROM PUBLIC")
+    server.connect(address).engine.dispose()
+
+
+def test_what_a_lead_adds_to_another_coders_acts_says_that_it_was_merged(team: Team, tmp_path: Path) -> None:
+    team.work("ben", 2, None)
+    team.lead.archive(tmp_path / "one.zip")
+    there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
+    there.append([put(coder="ben", start=0, end=5)])
+    row = f'INSERT INTO "{team.name}-ben".acts ({COLUMNS}) VALUES (99, %s, %s, %s, %s, %s, %s, %s)'
+    with team.sql("lead") as lead, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        lead.execute(row, (NO_ACT, "finish", "ben", "x", "x", "x", "x"))
+    assert team.lead.merge(there).counts["new"] == 1
+    assert team.ben.acts() == there.acts(coder="ben")
+    report = team.ben.verify().set_index("file")
+    assert report["note"]["ben"] == "1 acts merged from another copy"
+    assert team.ben.append([put(coder="ben", start=0, end=7)]) == 1
+    assert team.lead.verify()["ok"].all()
+    assert there.merge(team.lead).counts["new"] == 1
+    assert there.acts(coder="ben") == team.ben.acts()
+
+
+def test_a_second_lead_can_do_what_the_first_can(team: Team, tmp_path: Path) -> None:
+    assert team.lead.append([put(coder="model")]) == 1
+    team.lead.add_coder("ben-2", role="ben")
+    team.lead.add_coder("cleo", role="ben", lead=True)
+    assert team.ben.append([rounds.unblind("one", coder="cleo", codebook=CODEBOOK)]) == 1
+    team.lead.archive(tmp_path / "one.zip")
+    there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
+    there.append([put(coder="dora")])
+    assert team.lead.merge(there).counts["new"] == 1
+    assert team.lead.forget("p1", why="withdrew").n_units == 1
+    assert team.lead.verify()["ok"].all()
+
+
+def test_whoever_adds_to_a_round_while_it_is_unblinded_is_shown_whole(team: Team) -> None:
+    """No act of the round stays hidden, and none of another round is shown, however the two meet."""
+    team.lead.append(
+        [
+            rounds.open_round(name, units=["m1"], coders=["ana", "ben"], coder="lead", codebook=CODEBOOK)
+            for name in ("one", "two")
+        ]
+    )
+
+    def working(name: str) -> None:
+        for i in range(25):
+            team.ben.append([put(coder="ben", start=i % 9, end=i % 9 + 2, round=name)])
+
+    with ThreadPoolExecutor(2) as pool:
+        busy = [pool.submit(working, name) for name in ("one", "two")]
+        team.lead.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+        for each in busy:
+            each.result()
+    done = [act.act_id for act in team.ben.acts(coder="ben") if act.round == "one"]
+    assert [act.act_id for act in team.ana.acts(coder="ben")] == done
+    assert len(done) == 25
+
+
+def test_whatever_is_changed_in_the_tables_behind_the_teams_back_is_found(team: Team, tmp_path: Path) -> None:
+    """A single changed value in any table that says something of the study; only roles vouch for nothing."""
+    for coder in ("ana", "ben"):
+        team.work(coder, 3, "one")
+    team.ben.append([put(coder="ben", start=0, end=3, round="two")])
+    team.lead.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    team.lead.archive(tmp_path / "one.zip")
+    team.lead.forget("p1", why="withdrew")
+    assert team.lead.verify()["ok"].all()
+    study = f'"{team.name}"'
+    changes = [
+        *[(f"{study}.shown", column, "coder = 'ben' AND seq = 2")
+          for column in ("act_id", "kind", "code", "at", "round", "hash", "previous", "text_hash")],
+        (f"{study}.shown_texts", "salt", "salt IS NOT NULL"),
+        (f"{study}.shown_texts", "text_hash", "salt IS NOT NULL"),
+        (f"{study}.unblinded", "round", "true"),
+        (f"{study}.unblinded", "act_id", "true"),
+        (f"{study}.notes", "shown", "kind = 'Withdrawal'"),
+        (f"{study}.notes", "id", "true"),
+        (f"{study}.study", "id", "true"),
+        (f"{study}.study", "codebook", "true"),
+        *[(f'"{team.name}-ben".acts', column, "seq = 2")
+          for column in ("act_id", "kind", "coder", "code", "at", "codebook", "round", "hash", "previous")],
+    ]  # fmt: skip
+    with team.sql("postgres") as admin:
+        admin.execute("SET session_replication_role = replica")  # no foreign keys and no triggers
+        for table, column, where in changes:
+            before = admin.execute(f"SELECT ctid, {column} FROM {table} WHERE {where} LIMIT 1").fetchone()
+            assert before is not None, (table, column)
+            value = "x" if before[1] is None else before[1][:-1] + chr(ord(before[1][-1]) ^ 1)
+            admin.execute(f"UPDATE {table} SET {column} = %s WHERE ctid = %s", (value, before[0]))
+            assert not team.lead.verify()["ok"].all(), (table, column)
+            admin.execute(f"UPDATE {table} SET {column} = %s WHERE {column} = %s", (before[1], value))
+        admin.execute(f"INSERT INTO {study}.unblinded VALUES ('two', 'lead', 'x')")
+        assert not team.lead.verify()["ok"].all()
+        admin.execute(f"DELETE FROM {study}.unblinded WHERE round = 'two'")
+        admin.execute(f"DELETE FROM {study}.shown WHERE coder = 'ben' AND seq = 2")
+        assert not team.lead.verify()["ok"].all()

@@ -175,3 +175,16 @@ def test_nobody_and_everybody(store: Store) -> None:
     assert again.codings().empty
     assert again.verify()["ok"].all()
     assert len(again.acts()) == len(store.acts()) > 0
+
+
+def test_units_that_lie_elsewhere_lose_their_words_there(store: Store, tmp_path: Path) -> None:
+    """Where ``units.parquet`` leads to a file on another disk, that file is the one with the words."""
+    elsewhere = tmp_path / "elsewhere.parquet"
+    units = store.path / "units.parquet"
+    units.rename(elsewhere)
+    units.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    store.forget(store.units["case_id"].iloc[0], why="withdrew")
+    assert units.is_symlink()
+    assert elsewhere.read_bytes() != before
+    assert Store(store.path).verify()["ok"].all()

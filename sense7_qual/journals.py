@@ -1,0 +1,124 @@
+"""Journals that lie beside an acts file: of a write that was interrupted here, or brought by a sync client.
+
+SQLite copies the pages that a write changes into ``<coder>.sqlite-journal`` first, and when it finds such a
+journal that nobody holds, it puts those pages back. After a crash that is what saves the file. But a sync
+client may carry a journal to another computer beside a file that is newer than it: putting its pages back
+would take away acts that were acknowledged, or tear the file, and the next sync would carry that home.
+
+So before a file is opened that has a journal, both are tried on copies: the file as SQLite would mend it, and
+the file as it lies there. The file is only left to SQLite where that keeps every act of the chain, and brings
+back no text that was erased. Where the file is whole as it is and has more, the journal is not of this file
+and is taken away. Where neither is whole, nothing is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from sense7_qual.chain import genesis, links, text_hash
+from sense7_qual.errors import StoreError
+
+__all__ = ["settle"]
+
+_ONE_AT_A_TIME: Final = threading.Lock()
+_BUSY: Final = 30  # seconds for which another program may be writing
+
+
+def settle(path: Path) -> None:
+    """Take away a journal beside the acts file `path` that would take acts from it.
+
+    Nothing happens where there is no journal, or where it is that of a write under way.
+
+    Raises
+    ------
+    StoreError
+        Neither the file nor what the journal would make of it is whole. Both are left as they are.
+    sqlite3.Error, OSError
+        They cannot be read, or the disk refuses.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    if not journal.exists():
+        return
+    with _ONE_AT_A_TIME:
+        if not _is_hot(path):
+            return
+        with TemporaryDirectory() as folder:
+            mended, as_it_is, said = (
+                Path(folder) / name for name in ("mended", "as_it_is", "mended-journal")
+            )
+            for source, target in ((path, mended), (path, as_it_is), (journal, said)):
+                shutil.copyfile(source, target)
+            after, before = _whole(mended), _whole(as_it_is)
+            judged = _said_of(journal)
+        if before is not None and (after is None or after < before):
+            _take_away(path, journal, judged)
+        elif after is None:
+            raise StoreError(
+                f"'{path.parent.name}/{path.name}': expected a file that is whole, or one that its journal "
+                f"mends – found neither – put a good copy of {path.name} back (from a backup, or from the "
+                f"coder) and move {journal.name} out of the study; nothing was changed."
+            )
+
+
+def _is_hot(path: Path) -> bool:
+    """Tell whether SQLite would put the journal's pages back: a connection that may not write says so."""
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname in ("SQLITE_READONLY_ROLLBACK", "SQLITE_CANTOPEN"):
+            return path.exists()
+        raise
+    return False
+
+
+def _said_of(journal: Path) -> tuple[int, int, bytes]:
+    """Return what tells one journal from another: its place on the disk, its size, and its first bytes."""
+    found = journal.stat()
+    with journal.open("rb") as opened:
+        return found.st_ino, found.st_size, opened.read(28)
+
+
+def _take_away(path: Path, journal: Path, judged: tuple[int, int, bytes]) -> None:
+    """Remove the journal that was judged, once all that the file holds is on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    if _said_of(journal) == judged:
+        journal.unlink()
+
+
+def _whole(path: Path) -> tuple[int, int] | None:
+    """Return how many acts and erased texts a copy has, mended by SQLite if it can be; None where it is not
+    whole. A text that was erased must not come back either."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            return _checked(connection)
+    except (sqlite3.Error, StoreError, UnicodeDecodeError, KeyError, ValueError):
+        return None
+
+
+def _checked(connection: sqlite3.Connection) -> tuple[int, int] | None:
+    if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+        return None
+    meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+    texts = {}
+    for found, salt, text in connection.execute("SELECT text_hash, salt, text FROM texts"):
+        if (salt, text) != (None, None) and text_hash(salt, text) != found:
+            return None
+        texts[found] = text
+    rows = connection.execute("SELECT * FROM acts ORDER BY seq")
+    names = [column[0] for column in rows.description]
+    version = int(meta["schema"])
+    if ("branch" in names) != (version > 1):
+        return None  # its tables were being brought to a later version
+    first = genesis(meta["study"], meta["coder"])
+    chain = list(links(names, rows, texts, first=first, broken=StoreError, newer=True))
+    used = {link.fields.get("text_hash") for link in chain}
+    return (len(chain), list(texts.values()).count(None)) if set(texts) <= used else None
