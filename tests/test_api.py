@@ -30,7 +30,8 @@ MODULES = sorted(
 PARTS = {
     "acceptance", "archives", "assignment", "carrying", "cells", "chain", "columns", "database",
     "delta_texts", "diagnostic_figures", "distribution_figures", "drawing", "effect_scales", "files",
-    "folders", "footers", "identifiers", "interrupts", "journals", "layouts", "limits", "link_figures", "membership", "merging",
+    "folders", "footers", "identifiers", "interrupts", "journals", "layouts",
+    "limits", "link_figures", "membership", "merging",
     "migrations", "openings", "origins", "pages", "parquet", "postgresql", "power_figures", "quotes",
     "recording", "resampling", "results", "revising", "row_security", "saving", "sealed", "sense7_workbook",
     "server", "specification_figures", "spellings", "study", "team_copies", "teams", "typeset",
