@@ -382,7 +382,8 @@ def by_valence(*rows: tuple[str, str | None], book: Codebook = VALENCED, finish:
     done += [acts.finish(coder="ana", unit_id="m2", codebook=VALENCED)]
     done += [acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)] * finish
     record = acts.fold(done)
-    found = decisions(record.codings, record.coverage, book, revisions=(), valence=True)
+    as_it_is = [frame.assign(codebook=None) for frame in (record.codings, record.coverage)]
+    found = decisions(*as_it_is, book, valence=True)
     assert not found.loc[found["unit_id"] == "m2", "applied"].any()
     assert found.groupby("unit_id")["code"].nunique().nunique() == 1
     return set(found.loc[found["applied"], "code"])
