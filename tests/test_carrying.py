@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import count, pairwise
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.acts import Act
@@ -178,6 +180,143 @@ def test_revisions_are_told_in_the_order_of_versions_where_clocks_differ() -> No
         for one, book in zip(late, books[1:], strict=True)
     ]
     assert [one.codebook for one in history(made[::-1])] == [one.codebook for one in steps]
+
+
+# against a plain model --------------------------------------------------------------------------------
+
+
+class Meanings:
+    """What every code meant in every version, as a set of atoms of meaning.
+
+    A new or redefined code means something new; a merged code means what both did; a split divides every atom
+    of the code among its parts. A coding says that some atom of its code applies, and finishing that no other
+    atom does that the coder knew of. So a code applies where it means all that a coding may mean, and is
+    absent where it means nothing that a coding may mean and nothing that the coder did not know of.
+    """
+
+    def __init__(self) -> None:
+        self.books = [BASE]
+        self.atoms = [{one.id: {one.id} for one in BASE.codes}]
+        self.divided: dict[str, list[str]] = {}
+        self.steps: list[Revision] = []
+        self.fresh = count()
+
+    def revise(self, kind: str, which: int, other: int) -> None:
+        book, atoms = self.books[-1], dict(self.atoms[-1])
+        ids = [one.id for one in book.codes]
+        here, there = ids[which % len(ids)], ids[other % len(ids)]
+        n, told = next(self.fresh), {}
+        if kind == "add":
+            new = self.retired(book) or f"new{n}"
+            book, atoms[new] = plus(book, new), {f"atom{n}"}
+        elif kind == "redefine":
+            book, atoms[here] = edited(book, here, definition=f"Version {n}."), {f"atom{n}"}
+        elif kind == "rename":
+            book = edited(book, here, label=f"Label {n}")
+        elif kind == "split":
+            parts = [f"part{n}a", f"part{n}b"]
+            book, told = plus(without(book, here), *parts), {"split": {here: parts}}
+            for atom in atoms.pop(here):
+                self.divided[atom] = [f"{atom}/{part}" for part in parts]
+                for part in parts:
+                    atoms[part] = atoms.get(part, set()) | {f"{atom}/{part}"}
+        elif len(ids) < 3 or here == there:
+            return
+        elif kind == "retire":
+            book = without(book, here)
+            del atoms[here]
+        else:
+            target = there if kind == "merge" else f"both{n}"
+            gone = [here] if kind == "merge" else [here, there]
+            book = without(book, *gone)
+            book = book if kind == "merge" else plus(book, target)
+            told = {"merged": dict.fromkeys(gone, target)}
+            atoms[target] = atoms[here] | atoms[there]
+            for one in gone:
+                del atoms[one]
+        book = replace(book, version=str(n))  # never a version that was there before
+        self.steps.append(step(self.books[-1], book, **told))
+        self.books.append(book)
+        self.atoms.append(atoms)
+
+    def retired(self, book: Codebook) -> str | None:
+        """Return a code that is gone and may come back: every other time."""
+        gone = [i for one in self.books for i in one.ids if i not in book.ids]
+        return gone[0] if gone and len(self.books) % 2 else None
+
+    def leaves(self, atoms: set[str]) -> set[str]:
+        """Return what the atoms have been divided into up to now."""
+        return {
+            leaf for a in atoms for leaf in (self.leaves(set(self.divided[a])) if a in self.divided else {a})
+        }
+
+    def verdicts(self, codings: list[tuple[int, str]], finished: int) -> dict[str, bool | None]:
+        meant = []
+        for made, code in codings:  # what the coder had before them when finishing
+            atoms = self.atoms[made][code]
+            for version in range(made, finished + 1):
+                into = [one for one in self.atoms[version].values() if self.leaves(atoms) <= self.leaves(one)]
+                atoms = self.atoms[version].get(code, into[0] if into else atoms)
+            meant.append(self.leaves(atoms))
+        told = [now for now in meant if not any(other < now and self.one(other, finished) for other in meant)]
+        known = self.leaves({atom for atoms in self.atoms[finished].values() for atom in atoms})
+        found: dict[str, bool | None] = {}
+        for code, atoms in self.atoms[-1].items():
+            now = self.leaves(atoms)
+            applied, maybe = any(one <= now for one in told), any(one & now for one in told)
+            found[code] = True if applied else False if not maybe and now <= known else None
+        return found
+
+    def one(self, leaves: set[str], finished: int) -> bool:
+        """Tell whether these leaves lie in one code of the version under which the unit was finished."""
+        return any(leaves <= self.leaves(atoms) for atoms in self.atoms[finished].values())
+
+
+kinds = st.sampled_from(["add", "rename", "redefine", "merge", "merge into a new one", "split", "retire"])
+numbers = st.integers(0, 9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(kinds, numbers, numbers, st.lists(numbers, max_size=2)), max_size=6), numbers, numbers
+)
+def test_decisions_say_what_the_meanings_of_the_codes_imply(
+    history_: list[tuple[str, int, int, list[int]]], first: int, finished: int
+) -> None:
+    """One unit, coded bit by bit while the codebook changes, and finished somewhere on the way."""
+    model, applied, deeds = Meanings(), [], []
+    finished %= len(history_) + 1
+
+    def apply(numbers: list[int]) -> None:
+        version = len(model.books) - 1
+        for number in numbers:
+            ids = model.books[-1].ids
+            applied.append((version, ids[number % len(ids)]))
+            deeds.extend(did(model.books[-1], "m1", applied[-1][1], finish=False))
+
+    apply([first])
+    finished_under = None
+    for number, (kind, which, other, coded) in enumerate([*history_, ("end", 0, 0, [])]):
+        if number == finished:
+            deeds.extend(did(model.books[-1], "m1"))
+            finished_under = len(model.books) - 1
+        if kind != "end":
+            model.revise(kind, which, other)
+        if finished_under is None:
+            apply(coded)
+    assert finished_under is not None
+    # The coding that stands is the last of its code.
+    standing = list({code: (made, code) for made, code in applied}.values())
+    expected = model.verdicts(standing, finished_under)
+    found = said(deeds, model.books[-1], model.steps)
+    plain = {code: None if isinstance(value, str) else value for code, value in found.items()}
+    assert plain == expected, (
+        found,
+        expected,
+        standing,
+        finished_under,
+        [one.changes for one in model.steps],
+    )
 
 
 # rulings ----------------------------------------------------------------------------------------------
