@@ -7,7 +7,7 @@ A coding made under an earlier version of the codebook is carried over by rule w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -144,12 +144,13 @@ def carried(
     fates = _fates(joined, codebook.fingerprint, revisions)
     kept = joined.assign(was=joined["code"], code=pd.array([one.stands for one in fates], dtype="string"))
     kept = _once(kept[kept["code"].notna()][[*codings.columns, "was"]])
-    own, swallowed = _new_to_coders(coverage, codebook.fingerprint, revisions)
+    new = _new_to_coders(coverage, codebook.fingerprint, revisions)
     pairs = zip(joined["unit_id"], joined["coder"], fates, strict=True)
     lost = [(*pair, code, why) for *pair, fate in pairs for code, why in fate.undecided]
-    # What a coder did not know, or what a coding lost, leaves a code open unless another coding of it stands.
+    # What a coder did not know, or what a coding lost, leaves a code open unless a coding of it stands: under
+    # its present meaning, because those under an earlier one do not.
     stands = set(kept[[*_PAIR, "code"]].itertuples(index=False, name=None))
-    rows = [*own, *(row for row in [*swallowed, *lost] if row[:3] not in stands)]
+    rows = [row for row in [*new, *lost] if row[:3] not in stands]
     undecided = pd.DataFrame(rows, columns=_UNDECIDED, dtype="string")
     undecided = undecided[undecided["code"].isin([code.id for code in codebook.codable])]
     return kept, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
@@ -275,37 +276,31 @@ def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
     return _Fate(None if stands is None else merged.get(stands, stands), tuple(open_still.items()))
 
 
-def _new_to_coders(
-    coverage: pd.DataFrame, now: str, revisions: Sequence[Revision]
-) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """Return the codes that the coders of finished units did not have, or not as they are, and those that
-    only took in such a code."""
-    own: list[tuple[str, ...]] = []
-    swallowed: list[tuple[str, ...]] = []
+def _new_to_coders(coverage: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[tuple[str, ...]]:
+    """Return the codes that the coders of finished units did not have, or not as they are, and why."""
     since = {under: _new_since(under, now, revisions) for under in coverage["codebook"].dropna().unique()}
-    for unit_id, coder, under in coverage[[*_PAIR, "codebook"]].itertuples(index=False, name=None):
-        for code, (reason, by_itself) in since[under].items() if isinstance(under, str) else ():
-            (own if by_itself else swallowed).append((unit_id, coder, code, reason))
-    return own, swallowed
+    return [
+        (unit_id, coder, code, reason)
+        for unit_id, coder, under in coverage[[*_PAIR, "codebook"]].itertuples(index=False, name=None)
+        if isinstance(under, str)
+        for code, reason in since[under].items()
+    ]
 
 
-def _new_since(
-    finished_under: str, now: str, revisions: Sequence[Revision]
-) -> Mapping[str, tuple[str, bool]]:
-    """Return the codes whose meaning came after a version: why, and whether by itself or by a merge alone."""
-    new: dict[str, tuple[str, bool]] = {}
-    for step in steps(revisions, finished_under, now):
+def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[str, str]:
+    """Return the codes whose meaning came, in whole or by a merge in part, after `version`, and why."""
+    new: dict[str, str] = {}
+    for step in steps(revisions, version, now):
         merges = [change for change in step.changes if change.kind == "merge"]
         made_of_others = {change.into[0] for change in merges}
         for change in step.changes:
             if change.kind == "redefine" or (change.kind == "add" and change.code not in made_of_others):
-                new[change.code] = change.kind, True
+                new[change.code] = change.kind
             elif change.kind in ("split", "retire") and change.code in new:
                 new |= dict.fromkeys(change.into, new.pop(change.code))
         for change in merges:
             if change.code in new:
-                reason, _ = new.pop(change.code)
-                new.setdefault(change.into[0], (reason, False))
+                new.setdefault(change.into[0], new.pop(change.code))
     return new
 
 
