@@ -204,10 +204,14 @@ def stale(
 
 @dataclass(frozen=True, slots=True)
 class _Fate:
-    """What a coding is: a code (None: nothing), and the codes that it leaves undecided, with the reason."""
+    """What a coding is: a code (None: nothing), and the codes that it leaves undecided, with the reason.
+
+    `parts` are those of them that mean nothing but what its code meant: who applies one, tells which it is.
+    """
 
     stands: str | None
     undecided: tuple[tuple[str, str], ...] = ()
+    parts: frozenset[str] = frozenset()
 
 
 def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[_Fate]:
@@ -228,7 +232,7 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
 
     def is_told(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
         """Tell whether the coder said, by finishing, which part of a split code it is."""
-        return any((*pair, part) in there for part, _ in at_finish[key][0].undecided)
+        return any((*pair, part) in there for part in at_finish[key][0].parts)
 
     return [(told if is_told(pair, key) else whole)[key] for pair, key in zip(pairs, keys, strict=True)]
 
@@ -260,20 +264,32 @@ def _carried_on(fate: _Fate, later: Iterable[Revision]) -> _Fate:
 
 def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
     """Return what a coding is after the changes of one revision."""
-    stands, undecided = fate.stands, dict(fate.undecided)
+    stands, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
     for change in made:
         if change.kind in ("split", "retire") and change.code in undecided:
-            reason = undecided.pop(change.code)
-            undecided |= dict.fromkeys(change.into, reason)
+            undecided |= dict.fromkeys(change.into, undecided.pop(change.code))
+            parts |= set(change.into) if change.code in parts else set()
         if change.code != fate.stands:
             continue
         if change.kind in ("split", "retire", "redefine"):
             stands = None
         if change.kind in ("split", "redefine"):
             undecided |= dict.fromkeys(change.into or (change.code,), change.kind)
+            parts |= set(change.into)
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
-    open_still = {merged.get(code, code): reason for code, reason in undecided.items()}
-    return _Fate(None if stands is None else merged.get(stands, stands), tuple(open_still.items()))
+    return _Fate(
+        None if stands is None else merged.get(stands, stands),
+        tuple({merged.get(code, code): reason for code, reason in undecided.items()}.items()),
+        frozenset(merged.get(code, code) for code in parts) - _mixed(parts, made),
+    )
+
+
+def _mixed(parts: set[str], made: Sequence[Change]) -> set[str]:
+    """Return the codes into which something went, or that something was, other than `parts`."""
+    merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
+    added = {change.code for change in made if change.kind == "add"}
+    were = set(merged) | (set(merged.values()) - added)
+    return {merged.get(code, code) for code in were - parts}
 
 
 def _new_to_coders(coverage: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[tuple[str, ...]]:
