@@ -5,15 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, did_you_mean, first_three
+from sense7_qual.errors import ActError, CodebookError, did_you_mean, first_three, word
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
 
-__all__ = ["as_acts", "new_acts", "of_kind", "one_coder", "refuse_outside", "says_its_change", "settled"]
+__all__ = [
+    "as_acts",
+    "knows_code",
+    "new_acts",
+    "of_kind",
+    "one_coder",
+    "refuse_outside",
+    "says_its_change",
+    "settled",
+]
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -87,12 +97,16 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
     """Raise `ActError` where a new act in a round that was opened is not of its coders, or not on its units.
 
     Undo and redo stay possible where a round was opened again with fewer units; a round that nobody opened
-    is a name alone.
+    is a name alone. A round that was unblinded takes no more coders or units: they would not be coded blind.
     """
     standing = {one.name: one for one in rounds}
     for act in new:
         one = standing.get(str(act.round))
-        if one is None or act.kind not in ("apply", "remove", "finish", "reopen"):
+        if one is None:
+            continue
+        if act.kind == "open_round":
+            _refuse_late(one, opened([act])[0])
+        if act.kind not in ("apply", "remove", "finish", "reopen"):
             continue
         if act.coder not in one.coders:
             raise ActError(
@@ -107,13 +121,32 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
             )
 
 
+def _refuse_late(unblinded: Round, again: Round) -> None:
+    if unblinded.unblinded_at is None:
+        return
+    for what in ("coders", "units"):
+        late = [one for one in getattr(again, what) if one not in getattr(unblinded, what)]
+        if late:
+            raise ActError(
+                f"open_round: expected no more {what} in round {again.name!r}, which was unblinded "
+                f"{unblinded.unblinded_at} – found {first_three(late)} – open another round, in which "
+                "they are blind; nothing was recorded."
+            )
+
+
 def _check_target(act: Act, known: Mapping[str, Act]) -> None:
     target = known.get(str(act.target))
     if target is None or target.kind in ("undo", "redo", *LEAD_KINDS):
         found = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
         raise ActError(
-            f"{act.kind}: expected target {act.target!r} to be an earlier act of coder {act.coder!r} that "
-            f"did something – found {found} – name the act itself; nothing was recorded."
+            f"{act.kind}: expected target {word(act.target)} to be an earlier act of coder {act.coder!r} "
+            f"that did something – found {found} – name the act itself; nothing was recorded."
+        )
+    if (act.unit_id, act.round) != (target.unit_id, target.round):
+        # Who may see an act, or has it withdrawn, must get its undoing too.
+        raise ActError(
+            f"{act.kind}: expected the unit and the round of the act that it is about – found others – make "
+            f"it with acts.{act.kind}; nothing was recorded."
         )
 
 
@@ -123,15 +156,15 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     codebook = codebooks.get(act.codebook)
     if codebook is None:
         raise ActError(
-            f"{_named(act)}: expected a codebook of this study – found fingerprint {act.codebook[:40]!r} – "
+            f"{_named(act)}: expected a codebook of this study – found fingerprint {word(act.codebook)} – "
             "pass codebook=store.codebook."
         )
     if act.unit_id is not None and act.unit_id not in texts:
         raise ActError(
-            f"{_named(act)}: expected a unit of this study – found {act.unit_id!r} – "
+            f"{_named(act)}: expected a unit of this study – found {word(act.unit_id)} – "
             f"{did_you_mean(act.unit_id, texts)}"
         )
-    _check_code(act, codebook)
+    _check_code(act, codebook, codebooks)
     _check_span(act, texts)
     if act.kind == "memo":
         _check_memo(act)
@@ -166,12 +199,19 @@ def _check_values(act: Act) -> None:
                 f"{_named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
                 "whole characters."
             )
-    when = act.at
-    if not _AT.fullmatch(when):
+    if not _is_time(act.at):
         raise ActError(
             f"{_named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
-            f"{when[:40]!r} – leave at out to have it stamped."
+            f"{word(act.at)} – leave at out to have it stamped."
         )
+
+
+def _is_time(value: str) -> bool:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:  # a month 13, which nothing could put in order later
+        return False
+    return _AT.fullmatch(value) is not None
 
 
 def _is_unicode(value: str) -> bool:
@@ -182,14 +222,26 @@ def _is_unicode(value: str) -> bool:
     return True
 
 
-def _check_code(act: Act, codebook: Codebook) -> None:
+def knows_code(act: Act, codebooks: Mapping[str, Codebook]) -> bool:
+    """Tell whether the code of an act, if it has one, is of its codebook, which must be one of `codebooks`.
+
+    What was coded before a code was merged, split or retired can still be taken away, and a memo on it still
+    be written: for these any version of the codebook will do.
+    """
+    if act.code is None:
+        return True
+    books = codebooks.values() if act.kind in ("remove", "memo") else [codebooks[act.codebook]]
+    return any(act.code in book.ids for book in books)
+
+
+def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook]) -> None:
+    if not knows_code(act, codebooks):
+        raise ActError(
+            f"{_named(act)}: expected a code of codebook {codebook.name!r} – found {word(act.code)} – "
+            f"{did_you_mean(str(act.code), codebook.ids)}"
+        )
     if act.code is None:
         return
-    if act.code not in codebook.ids:
-        raise ActError(
-            f"{_named(act)}: expected a code of codebook {codebook.name!r} – found {act.code!r} – "
-            f"{did_you_mean(act.code, codebook.ids)}"
-        )
     if act.kind in ("apply", "rule") and not codebook.code(act.code).codable:
         raise ActError(
             f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
@@ -198,7 +250,7 @@ def _check_code(act: Act, codebook: Codebook) -> None:
     if act.valence is not None and act.valence not in codebook.valence:
         raise ActError(
             f"{_named(act)}: expected valence out of {', '.join(codebook.valence) or 'none'} – found "
-            f"{act.valence!r} – use one that the codebook has, or leave it out."
+            f"{word(act.valence)} – use one that the codebook has, or leave it out."
         )
 
 
@@ -216,7 +268,7 @@ def _check_memo(act: Act) -> None:
     if named is None:
         raise ActError(
             f"{_named(act)}: expected a memo on a unit, a code or the study – found target_kind "
-            f"{str(act.target_kind)[:40]!r} without what it is about – make it with acts.memo."
+            f"{word(act.target_kind)} without what it is about – make it with acts.memo."
         )
 
 
@@ -238,4 +290,4 @@ def _words(act: Act, texts: Mapping[str, str]) -> str | None:
 
 
 def _named(act: Act) -> str:
-    return f"{act.kind} on unit {act.unit_id!r}" if act.unit_id is not None else act.kind
+    return f"{act.kind} on unit {word(act.unit_id)}" if act.unit_id is not None else act.kind

@@ -7,13 +7,13 @@ memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothi
 kind       deed
 ========== ===================================================================================
 apply      a code is put on a unit or a span of it (again: replaces its valence and confidence)
-remove     that coding is taken away
+remove     that coding is taken away, also where its code is gone from the codebook
 finish     the coder has decided on the unit; every code not applied is thereby coded absent
 reopen     the coder takes "finished" back
 memo       a note on a unit, a code or the study (again with its `memo_id`: replaces it; empty: ends it)
 rule       an adjudicator decides whether a code applies to a unit
 undo       the act `target` is taken back
-redo       the act `target` is done again
+redo       the act `target` is done again, in its old place: what was done later stays done
 open_round the lead opens a round: its units, coders and codebook (`rounds.open_round`)
 unblind    the lead lets the coders see each other's acts of a round; it cannot be undone
 revise     the lead changes the codebook of the study (`Store.revise`)
@@ -22,7 +22,6 @@ revise     the lead changes the codebook of the study (`Store.revise`)
 
 from __future__ import annotations
 
-import operator
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,10 +30,20 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
+from sense7_qual.act_values import (
+    RESERVED_CODERS,
+    check_codable,
+    check_codebook,
+    check_coder,
+    check_word,
+    is_name,
+    whole,
+)
 from sense7_qual.codebook import VALENCES, Codebook
-from sense7_qual.errors import ActError, did_you_mean
+from sense7_qual.errors import ActError, word
 from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, Contract
 
 __all__ = [
@@ -63,10 +72,7 @@ LEAD_KINDS: Final = ("open_round", "unblind", "revise")
 
 KINDS: Final = ("apply", "remove", "finish", "reopen", "memo", "rule", "undo", "redo", *LEAD_KINDS)
 CONFIDENCES: Final = ("sure", "unsure")
-RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
-"""Names of computed decisions, which no person can take as a pseudonym."""
 
-_CODER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -131,15 +137,20 @@ class Act:
 
     def __post_init__(self) -> None:
         check_coder(self.coder)
-        _check_word("kind", self.kind, KINDS)
+        check_word("kind", self.kind, KINDS)
         if self.valence is not None:
-            _check_word("valence", self.valence, VALENCES)
+            check_word("valence", self.valence, VALENCES)
         if self.confidence is not None:
-            _check_word("confidence", self.confidence, CONFIDENCES)
+            check_word("confidence", self.confidence, CONFIDENCES)
         if not isinstance(self.act_id, str) or not _ACT_ID.fullmatch(self.act_id):
             raise ActError(
-                f"act: expected a lower-case UUID as act_id – found {str(self.act_id)[:40]!r} – leave act_id "
+                f"act: expected a lower-case UUID as act_id – found {word(self.act_id)} – leave act_id "
                 "out to have one made."
+            )
+        if self.round is not None and not is_name(self.round):
+            raise ActError(
+                "act: expected the name of a round – found one that is empty, no text, or has a space at an "
+                "end – write it as the lead opened it, or leave it out."
             )
         self._check_span()
         for name in _NEEDS[self.kind]:
@@ -151,10 +162,10 @@ class Act:
             return
         for name in ("start", "end"):
             if type(getattr(self, name)) not in (int, type(None)):  # a frame's integers are NumPy's
-                object.__setattr__(self, name, _whole(getattr(self, name), name))
+                object.__setattr__(self, name, whole(getattr(self, name), name))
         if self.start is None or self.end is None or not 0 <= self.start < self.end:
             raise ActError(
-                f"act on unit {self.unit_id!r}: expected a span with 0 ≤ start < end – found start "
+                f"act on unit {word(self.unit_id)}: expected a span with 0 ≤ start < end – found start "
                 f"{self.start}, end {self.end} – count code points, half-open, or leave both out for the "
                 "whole unit."
             )
@@ -192,25 +203,6 @@ class Record:
         return f"Record({len(self.codings)} codings, {len(self.coverage)} finished, {len(self.memos)} memos)"
 
 
-def check_coder(coder: str) -> str:
-    """Return the pseudonym `coder`, or raise `ActError` where it cannot be one.
-
-    A pseudonym is a letter or digit followed by up to 39 letters, digits, ``_`` or ``-`` (it becomes a
-    file name), and is none of `RESERVED_CODERS`.
-    """
-    if not isinstance(coder, str) or not _CODER.fullmatch(coder):
-        raise ActError(
-            f"coder: expected a pseudonym of letters, digits, '_' and '-' (40 at most) – found "
-            f"{str(coder)[:60]!r} – choose one that names no real person."
-        )
-    if coder.lower() in RESERVED_CODERS:
-        raise ActError(
-            f"coder: expected a person's pseudonym – found {coder!r}, which names computed decisions – "
-            "choose another."
-        )
-    return coder
-
-
 def apply(
     *,
     coder: str,
@@ -241,15 +233,11 @@ def apply(
     ...       codebook=Codebook.read("sense7")).kind
     'apply'
     """
-    if not codebook.code(code).codable:
-        raise ActError(
-            f"act on unit {unit_id!r}: expected a code that can be applied – found {code!r}, which only "
-            "groups others – apply one of the codes under it."
-        )
+    check_codable(codebook, unit_id, code)
     if valence is not None and valence not in codebook.valence:
         raise ActError(
-            f"act on unit {unit_id!r}: expected valence out of {', '.join(codebook.valence) or 'none'} – "
-            f"found {str(valence)[:40]!r} – use one that the codebook has, or leave it out."
+            f"act on unit {word(unit_id)}: expected valence out of {', '.join(codebook.valence) or 'none'} – "
+            f"found {word(valence)} – use one that the codebook has, or leave it out."
         )
     return Act(
         kind="apply", unit_id=unit_id, code=code, start=start, end=end, valence=valence,
@@ -269,8 +257,11 @@ def remove(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Take a coding away: the one of this code on exactly this span (or on the whole unit)."""
-    codebook.code(code)
+    """Take a coding away: the one of this code on exactly this span (or on the whole unit), in this round.
+
+    The code may be one that only an earlier version of the codebook has: what was coded with it can still be
+    taken away.
+    """
     return Act(
         kind="remove", unit_id=unit_id, code=code, start=start, end=end, round=round,
         **stamp(coder, codebook, act_id, at),
@@ -319,7 +310,7 @@ def memo(
 
     An empty `text` ends the memo.
     """
-    _check_word("target_kind", target_kind, ("unit", "code", "study"))
+    check_word("target_kind", target_kind, ("unit", "code", "study"))
     named = {"unit": unit_id, "code": code, "study": "study"}[target_kind]
     if named is None:
         raise ActError(
@@ -343,8 +334,13 @@ def rule(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Decide, as the adjudicator `coder`, whether a code applies to a unit."""
-    codebook.code(code)
+    """Decide, as the adjudicator `coder`, whether a code applies to a unit (`applied`: True or False)."""
+    check_codable(codebook, unit_id, code)
+    if not isinstance(applied, bool | np.bool_):  # the word "False" would be true
+        raise ActError(
+            f"ruling on unit {word(unit_id)}: expected applied to be True or False – found "
+            f"{type(applied).__name__} – say which."
+        )
     return Act(
         kind="rule", unit_id=unit_id, code=code, applied=bool(applied), **stamp(coder, codebook, act_id, at)
     )
@@ -364,9 +360,10 @@ def standing(acts: Iterable[Act]) -> list[Act]:
     """Return the acts that stand now: every coding, finished unit, memo and ruling by its last act.
 
     Each coder's acts must come in the order in which they were done; the order between coders does not
-    matter. An act that was undone counts as never done, until it is done again.
+    matter. An act that was undone counts as never done, until it is done again: then it counts in its old
+    place. An act that comes again (by its act_id) changes nothing.
     """
-    order = list(acts)
+    order = _each_once(acts)
     undone: set[tuple[str, str]] = set()
     for act in order:
         if act.kind == "undo":
@@ -411,6 +408,15 @@ def fold(acts: Iterable[Act]) -> Record:
     return Record(codings, coverage, memos)
 
 
+def _each_once(acts: Iterable[Act]) -> list[Act]:
+    try:
+        return list({(act.coder, act.act_id): act for act in acts}.values())
+    except (AttributeError, TypeError):
+        raise ActError(
+            f"fold: expected acts – found {type(acts).__name__} that holds others – pass store.acts()."
+        ) from None
+
+
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
     """Return what the act decides about, and whether something stands there after it."""
     if act.kind in ("apply", "remove"):
@@ -451,13 +457,18 @@ def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) ->
     """Return who, when, under which codebook and the id of an act, made where they are not given."""
     return {
         "coder": coder,
-        "codebook": codebook.fingerprint,
+        "codebook": check_codebook(codebook).fingerprint,
         "act_id": act_id or str(uuid.uuid4()),
         "at": at or datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }
 
 
 def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:
+    if not isinstance(act, Act):
+        raise ActError(
+            f"{kind}: expected the act itself – found {type(act).__name__} – take it from "
+            "store.acts(coder=…)."
+        )
     if act.kind in ("undo", "redo"):
         raise ActError(
             f"{kind}: expected an act that did something – found an act of kind {act.kind!r} – "
@@ -472,21 +483,3 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
         kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,
         **stamp(act.coder, codebook, act_id, at),
     )  # fmt: skip
-
-
-def _whole(value: Any, name: str) -> int:
-    try:
-        return int(operator.index(value))
-    except TypeError:
-        raise ActError(
-            f"act: expected a whole number of code points as {name} – found {type(value).__name__} – "
-            "convert it with int()."
-        ) from None
-
-
-def _check_word(name: str, found: str, known: Sequence[str]) -> None:
-    if found not in known:
-        raise ActError(
-            f"act: expected {name} out of {', '.join(known)} – found {str(found)[:40]!r} – "
-            f"{did_you_mean(str(found), known)}"
-        )

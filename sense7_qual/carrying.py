@@ -7,18 +7,21 @@ A coding made under an earlier version of the codebook is carried over by rule w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 import pandas as pd
 
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, first_three
-from sense7_qual.revisions import Revision, path
+from sense7_qual.revisions import Change, Revision, path
 from sense7_qual.tables import CODINGS, COVERAGE
 
-__all__ = ["carried", "of_round", "stale"]
+__all__ = ["carried", "of_round", "stale", "steps"]
 
-_PAIR = ["unit_id", "coder"]
+_PAIR: Final = ["unit_id", "coder"]
+_UNDECIDED: Final = [*_PAIR, "code", "reason"]
 
 
 def of_round(
@@ -81,23 +84,39 @@ def _last(coverage: pd.DataFrame) -> pd.DataFrame:
         )
     if several.empty:
         return coverage
-    at = pd.to_datetime(coverage["finished_at"], utc=True, format="ISO8601")
+    at = _times(coverage["finished_at"], "coverage")
     order = at.sort_values(kind="stable", na_position="first").index
     return coverage.loc[order].drop_duplicates(_PAIR, keep="last").sort_index()
 
 
+def _times(column: pd.Series, frame: str) -> pd.Series:
+    try:
+        return pd.to_datetime(column, utc=True, format="ISO8601")
+    except (ValueError, TypeError):
+        raise TableError(
+            f"{frame}: expected times in ISO 8601 in column {column.name!r} – found others – write them like "
+            "'2026-01-31T12:00:00Z', or leave them missing."
+        ) from None
+
+
 def carried(
-    codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Codebook, *, revisions: Sequence[Revision]
+    codings: pd.DataFrame,
+    coverage: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    revisions: Sequence[Revision],
+    round: str | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return codings in the codes of `codebook`, and what is undecided because its meaning changed.
 
-    A coder who finished a unit under a later version than that of a coding has affirmed the coding under the
-    later version; only a split must then still be decided.
+    A coder who finished a unit under a later version than that of a coding on it has affirmed the coding
+    under the later version. Only where its code was split must still be told which part it is: by applying
+    one of the parts, or by taking the coding away.
 
     Parameters
     ----------
-    codings, coverage : DataFrame
-        Of one round (`of_round`): each unit × coder once in `coverage`.
+    codings, coverage, round
+        As for `decisions`.
     codebook : Codebook
         The version to carry over to.
     revisions : sequence of Revision
@@ -106,8 +125,9 @@ def carried(
     Returns
     -------
     codings : DataFrame
-        The codings that stand under `codebook`, as `tables.CODINGS`, with `was`: the code as it was applied.
-        Several codings that were merged into one stay several, on their spans.
+        The codings on finished units that stand under `codebook`, as `tables.CODINGS`, with `was`: the code
+        as it was applied. Codings that were merged into one code stay several where they differ in span or
+        valence; those that do not are one, whose `was` names both codes ("kind, warm").
     undecided : DataFrame
         One row per unit × coder × code that must be looked at again: unit_id, coder, code, reason ("add",
         "redefine" or "split").
@@ -115,39 +135,36 @@ def carried(
     Raises
     ------
     TableError
-        No revisions lead from the codebook of a coding, or of a finished unit, to `codebook`.
+        A frame is not what its contract says, or no revisions lead from the codebook of a coding, or of a
+        finished unit, to `codebook`.
     """
-    now = codebook.fingerprint
-    ids = [code.id for code in codebook.codable]
-    finished = coverage[[*_PAIR, "codebook"]].rename(columns={"codebook": "finished_under"})
+    codings, coverage = of_round(codings, coverage, round=round)
+    finished = coverage[[*_PAIR, "codebook", "finished_at"]].rename(columns={"codebook": "finished_under"})
     joined = codings.merge(finished, on=_PAIR)
-    for name in ("codebook", "finished_under"):
-        joined[name] = joined[name].fillna(now)
-    keys = list(joined[["code", "codebook", "finished_under"]].itertuples(index=False, name=None))
-    fates = {key: _fate(key[0], key[1], key[2], now, revisions) for key in set(keys)}
-    stays = [fates[key][0] for key in keys]
-    kept = joined.assign(was=joined["code"], code=pd.array(stays, dtype="string"))
-    kept = kept[kept["code"].notna()][[*codings.columns, "was"]].reset_index(drop=True)
-    parts = [
-        (unit, coder, code, "split")
-        for unit, coder, key in zip(joined["unit_id"], joined["coder"], keys, strict=True)
-        for code in fates[key][1]
-    ]
-    since = {under: _new_since(under, now, revisions) for under in coverage["codebook"].dropna().unique()}
-    changed = [
-        (unit, coder, code, since[under][code])
-        for unit, coder, under in coverage[[*_PAIR, "codebook"]].itertuples(index=False, name=None)
-        if isinstance(under, str)
-        for code in ids
-        if code in since[under]
-    ]
-    undecided = pd.DataFrame([*changed, *parts], columns=[*_PAIR, "code", "reason"], dtype="string")
-    undecided = undecided[undecided["code"].isin(ids)].drop_duplicates([*_PAIR, "code"])
-    # A code that stands by another coding is decided, unless its own meaning is new to the coder.
-    stands = kept[[*_PAIR, "code"]].drop_duplicates().assign(stands=True)
-    judged = undecided.merge(stands, on=[*_PAIR, "code"], how="left")
-    open_still = (judged["reason"] != "split") | judged["stands"].isna()
-    return kept, judged.loc[open_still, undecided.columns].reset_index(drop=True)
+    fates = _fates(joined, codebook.fingerprint, revisions)
+    kept = joined.assign(was=joined["code"], code=pd.array([one.stands for one in fates], dtype="string"))
+    kept = _once(kept[kept["code"].notna()][[*codings.columns, "was"]])
+    new = _new_to_coders(coverage, codebook.fingerprint, revisions)
+    pairs = zip(joined["unit_id"], joined["coder"], fates, strict=True)
+    lost = [(*pair, code, why) for *pair, fate in pairs for code, why in fate.undecided]
+    # What a coder did not know, or what a coding lost, leaves a code open unless a coding of it stands: under
+    # its present meaning, because those under an earlier one do not.
+    stands = set(kept[[*_PAIR, "code"]].itertuples(index=False, name=None))
+    rows = [row for row in [*new, *lost] if row[:3] not in stands]
+    undecided = pd.DataFrame(rows, columns=_UNDECIDED, dtype="string")
+    undecided = undecided[undecided["code"].isin([code.id for code in codebook.codable])]
+    return kept, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
+
+
+def _once(kept: pd.DataFrame) -> pd.DataFrame:
+    """Make codings one where a merge of their codes left them on one span with one valence."""
+    same = [*CODINGS.key, "valence"]
+    several = kept.duplicated(same, keep=False)
+    if several.any():
+        were = kept[several].groupby(same, dropna=False, sort=False)["was"]
+        told = were.transform(lambda codes: ", ".join(sorted(set(codes))))
+        kept = kept.assign(was=told.reindex(kept.index).fillna(kept["was"])).drop_duplicates(same)
+    return kept.astype({"was": "string"}).reset_index(drop=True)
 
 
 def stale(
@@ -172,61 +189,156 @@ def stale(
     Returns
     -------
     DataFrame
-        One row per unit × coder × code of `codebook`: unit_id, coder, code, reason ("add": the code was not
-        there; "redefine": it meant something else; "split": it is a part of a code that was applied). A
-        coder decides by finishing the unit again under the current version.
+        One row per unit × coder × code of `codebook`: unit_id, coder, code, reason ("add": the code, or one
+        that was merged into it, was not there; "redefine": it meant something else; "split": it is a part of
+        a code that was applied). A coder decides by finishing the unit again under the current version; where
+        a code that was split still stands there, after applying one of its parts or taking it away.
 
     Raises
     ------
     TableError
         A frame is not what its contract says, or no revisions lead to `codebook`.
     """
-    return carried(*of_round(codings, coverage, round=round), codebook, revisions=revisions)[1]
+    return carried(codings, coverage, codebook, revisions=revisions, round=round)[1]
 
 
-def _fate(
-    code: str, made_under: str, finished_under: str, now: str, revisions: Sequence[Revision]
-) -> tuple[str | None, frozenset[str]]:
-    """Return what a coding is now (None: nothing), and the codes that it leaves to be decided."""
-    affirmed = path(revisions, made_under, finished_under)
-    later = _steps(revisions, made_under if affirmed is None else finished_under, now)
-    stands: str | None = code
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """What a coding is: a code (None: nothing), and the codes that it leaves undecided, with the reason.
+
+    `parts` are those of them that mean nothing but what its code meant: who applies one, tells which it is.
+    """
+
+    stands: str | None
+    undecided: tuple[tuple[str, str], ...] = ()
     parts: frozenset[str] = frozenset()
-    for step, agreed in [*((step, True) for step in affirmed or ()), *((step, False) for step in later)]:
-        merged = {change.code: change.into[0] for change in step.changes if change.kind == "merge"}
-        for change in step.changes:
-            if change.kind == "split" and change.code in parts:
-                parts = parts - {change.code} | set(change.into)
-            if change.code != stands:
-                continue
-            if change.kind == "split":
-                stands, parts = None, parts | set(change.into)
-            elif change.kind == "retire" or (change.kind == "redefine" and not agreed):
-                stands = None
-        stands = merged.get(stands, stands) if stands is not None else None
-        parts = frozenset(merged.get(part, part) for part in parts)
-    return stands, parts
 
 
-def _new_since(finished_under: str, now: str, revisions: Sequence[Revision]) -> dict[str, str]:
-    """Return the codes whose meaning came after the coder finished, and why."""
+def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[_Fate]:
+    """Return what became of each coding, first until its unit was finished, and from then on."""
+    under, until = joined["codebook"].fillna(now), joined["finished_under"].fillna(now)
+    late = pd.Series(False, index=joined.index)  # applied after finishing, and under another version
+    if (other := under != until).any():
+        at, finished_at = (_times(joined.loc[other, name], "codings") for name in ("at", "finished_at"))
+        late.loc[other] = at > finished_at
+    keys = list(zip(joined["code"], under, until, late, strict=True))
+    at_finish = {key: _until_finished(*key, revisions) for key in set(keys)}
+    whole, told = {}, {}
+    for key, (fate, version) in at_finish.items():
+        later = steps(revisions, version, now)
+        whole[key], told[key] = _carried_on(fate, later), _carried_on(_Fate(fate.stands), later)
+    pairs = list(zip(joined["unit_id"], joined["coder"], strict=True))
+    there = {(*pair, at_finish[key][0].stands) for pair, key in zip(pairs, keys, strict=True)}
+
+    def is_told(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
+        """Tell whether the coder said, by finishing, which part of a split code it is."""
+        return any((*pair, part) in there for part in at_finish[key][0].parts)
+
+    return [(told if is_told(pair, key) else whole)[key] for pair, key in zip(pairs, keys, strict=True)]
+
+
+def _until_finished(
+    code: str, made_under: str, finished_under: str, late: bool, revisions: Sequence[Revision]
+) -> tuple[_Fate, str]:
+    """Return what a coding was when its unit was finished, and under which version.
+
+    Its coder had it before them then: a redefined code is affirmed by finishing, and so is one that was
+    retired and has come back.
+    """
+    affirmed = None if late else path(revisions, made_under, finished_under)
+    if affirmed is None:
+        return _Fate(code), made_under
+    fate = _Fate(code)
+    for step in affirmed:
+        agreed = tuple(change for change in step.changes if change.kind != "redefine")
+        back = any(change.kind == "add" and change.code == code for change in agreed)
+        fate = _Fate(code) if back else _changed(fate, agreed)
+    return fate, finished_under
+
+
+def _carried_on(fate: _Fate, later: Iterable[Revision]) -> _Fate:
+    for step in later:
+        fate = _changed(fate, step.changes)
+    return fate
+
+
+def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
+    """Return what a coding is after the changes of one revision."""
+    stands, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
+    for change in made:
+        if change.kind in ("split", "retire") and change.code in undecided:
+            undecided |= dict.fromkeys(change.into, undecided.pop(change.code))
+            parts |= set(change.into) if change.code in parts else set()
+        if change.code != fate.stands:
+            continue
+        if change.kind in ("split", "retire", "redefine"):
+            stands = None
+        if change.kind in ("split", "redefine"):
+            undecided |= dict.fromkeys(change.into or (change.code,), change.kind)
+            parts |= set(change.into)
+    merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
+    return _Fate(
+        None if stands is None else merged.get(stands, stands),
+        tuple({merged.get(code, code): reason for code, reason in undecided.items()}.items()),
+        frozenset(merged.get(code, code) for code in parts) - _mixed(parts, made),
+    )
+
+
+def _mixed(parts: set[str], made: Sequence[Change]) -> set[str]:
+    """Return the codes into which something went, or that something was, other than `parts`."""
+    merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
+    added = {change.code for change in made if change.kind == "add"}
+    were = set(merged) | (set(merged.values()) - added)
+    return {merged.get(code, code) for code in were - parts}
+
+
+def _new_to_coders(coverage: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[tuple[str, ...]]:
+    """Return the codes that the coders of finished units did not have, or not as they are, and why."""
+    since = {under: _new_since(under, now, revisions) for under in coverage["codebook"].dropna().unique()}
+    return [
+        (unit_id, coder, code, reason)
+        for unit_id, coder, under in coverage[[*_PAIR, "codebook"]].itertuples(index=False, name=None)
+        if isinstance(under, str)
+        for code, reason in since[under].items()
+    ]
+
+
+def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[str, str]:
+    """Return the codes whose meaning came, in whole or by a merge in part, after `version`, and why."""
     new: dict[str, str] = {}
-    for step in _steps(revisions, finished_under, now):
+    for step in steps(revisions, version, now):
+        merges = [change for change in step.changes if change.kind == "merge"]
+        made_of_others = {change.into[0] for change in merges}
         for change in step.changes:
-            if change.kind in ("add", "redefine"):
+            if change.kind == "redefine" or (change.kind == "add" and change.code not in made_of_others):
                 new[change.code] = change.kind
-            elif change.kind in ("merge", "split") and change.code in new:
-                new |= dict.fromkeys(change.into, new[change.code])
+            elif change.kind in ("split", "retire") and change.code in new:
+                new |= dict.fromkeys(change.into, new.pop(change.code))
+        for change in merges:
+            if change.code in new:
+                new.setdefault(change.into[0], new.pop(change.code))
     return new
 
 
-def _steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Revision, ...]:
-    steps = path(revisions, made_under, now)
-    if steps is None:
+def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Revision, ...]:
+    """Return the revisions that lead from one version to another, in their order.
+
+    Raises
+    ------
+    TableError
+        None do, or `revisions` are none.
+    """
+    if isinstance(revisions, str) or not all(isinstance(one, Revision) for one in revisions or ()):
         raise TableError(
-            "codings: expected revisions that lead from the codebook they were made under "
-            f"({made_under[:12]}…) "
-            f"to this one ({now[:12]}…) – found none – pass revisions=store.revisions() and "
-            "codebook=store.codebook."
+            "codings: expected the revisions of a codebook – found other values – pass "
+            "revisions=store.revisions()."
         )
-    return steps
+    found = path(revisions or (), made_under, now)
+    if found is None:
+        raise TableError(
+            f"codings: expected revisions that lead from the codebook they were made under "
+            f"({made_under[:12]}…) to this one ({now[:12]}…) – found none – pass revisions=store.revisions() "
+            "and codebook=store.codebook; where two copies of the study were revised apart and merged, "
+            "store.revise joins the two."
+        )
+    return found

@@ -20,7 +20,7 @@ from typing import Any, Final, get_args, get_type_hints
 
 import yaml
 
-from sense7_qual.errors import CodebookError, did_you_mean, first_three
+from sense7_qual.errors import CodebookError, did_you_mean, first_three, word
 
 __all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
 
@@ -207,7 +207,7 @@ class Codebook:
             return self._by_id[code_id]
         except KeyError:
             raise CodebookError(
-                f"codebook {self.name!r}: expected the id of one of its codes – found {code_id!r} – "
+                f"codebook {self.name!r}: expected the id of one of its codes – found {word(code_id)} – "
                 f"{did_you_mean(code_id, self.ids)}"
             ) from None
 

@@ -17,14 +17,15 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.act_values import RESERVED_CODERS, check_codebook
 from sense7_qual.carrying import carried, of_round, stale
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.revisions import Revision
+from sense7_qual.rulings import rulings
 from sense7_qual.tables import DECISIONS, require_column
 
-__all__ = ["carried", "decisions", "from_table", "majority", "of_round", "stale", "tally"]
+__all__ = ["carried", "decisions", "from_table", "majority", "of_round", "rulings", "stale", "tally"]
 
 _KEY: Final = ["unit_id", "code"]
 _UNSTATED: Final = "unstated"
@@ -56,8 +57,9 @@ def decisions(
         once, as its coder decided on it in the round that they finished last (`of_round`).
     revisions : sequence of Revision, optional
         How the codebook came to be (`Store.revisions`): needed where codings or finished units were made
-        under an earlier version of it, which are then carried over by rule (`carried`). An empty sequence
-        says that they are to be counted as they are, as if nothing had changed its meaning.
+        under an earlier version of it, which are then carried over by rule (`carried`). To count them as they
+        are, as if nothing had changed its meaning, take the version out of both frames:
+        ``codings.assign(codebook=None)``.
     valence : bool
         Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
         `relational.met`, `relational.unmet`, `relational.mixed`. A code that goes with high ratings where
@@ -91,11 +93,12 @@ def decisions(
     >>> len(found), int(found["applied"].sum())  # ben has not finished: no row of his
     (7, 1)
     """
+    check_codebook(codebook)
     codings, coverage = of_round(codings, coverage, round=round)
     undecided = None
     if revisions:
         codings, undecided = carried(codings, coverage, codebook, revisions=revisions)
-    elif revisions is None:
+    else:
         _refuse_others(codings, coverage, codebook)
     _refuse_unknown_codes(codings, codebook)
     finished = coverage[["unit_id", "coder"]]
@@ -121,10 +124,10 @@ def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Code
     if len(others):
         raise TableError(
             "codings: expected codings and finished units made under codebook "
-            f"{codebook.fingerprint[:12]}… – "
-            f"found {len(others)} made under {first_three(sorted({one[:12] for one in others}))} – pass "
-            "revisions=store.revisions() to carry them over by rule, or revisions=() to count them as "
-            "they are."
+            f"{codebook.fingerprint[:12]}… – found {len(others)} made under "
+            f"{first_three(sorted({one[:12] for one in others}))}, and no revisions – pass codebook="
+            "store.codebook and revisions=store.revisions() to carry them over by rule, or take the version "
+            "out of both frames (assign(codebook=None)) to count them as they are."
         )
 
 
@@ -173,7 +176,8 @@ def from_table(
         Values of the code columns: 1/0 or True/False, as numbers or as text. A missing or empty cell is
         undecided: it gives no row.
     unit_id, coder : str
-        The columns that hold the unit's id and the coder's pseudonym.
+        The columns that hold the unit's id and the coder's pseudonym. "Consensus" and the other names of
+        computed decisions are taken for these in upper case too.
     codes : sequence of str, or mapping of column to code id
         The columns of the codes.
 
@@ -187,6 +191,12 @@ def from_table(
     TableError
         A column is missing, a value is neither 0 nor 1, or a coder stands twice on a unit.
     """
+    if not isinstance(table, pd.DataFrame) or isinstance(codes, str):
+        found, where = (type(table), "table") if not isinstance(table, pd.DataFrame) else (str, "codes")
+        raise TableError(
+            f"from_table: expected a pandas DataFrame and a list of its columns – found {found.__name__} as "
+            f"{where} – pass the table, and codes=[…]."
+        )
     columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
     for name in (unit_id, coder, *columns):
         require_column(table, name, frame_name="table")
@@ -198,6 +208,8 @@ def from_table(
     parts = [ids.assign(code=code, applied=table[name].astype("object")) for name, code in columns.items()]
     long = pd.concat(parts, ignore_index=True) if parts else DECISIONS.empty()
     long = long[long["applied"].notna() & (long["applied"].astype("string") != "")]
+    computed = long["coder"].astype("string").str.strip().str.lower()
+    long = long.assign(coder=long["coder"].mask(computed.isin(RESERVED_CODERS).to_numpy(bool), computed))
     return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "TableError",
     "did_you_mean",
     "first_three",
+    "word",
 ]
 
 
@@ -64,6 +65,17 @@ def first_three(values: Iterable[object]) -> str:
     found = list(values)
     named = ", ".join(repr(str(value)) for value in found[:3])
     return f"{named} ({len(found)} in all)" if len(found) > 3 else named
+
+
+def word(value: object) -> str:
+    """Show a value that should be an id or a word; of what may be a participant's text its length alone.
+
+    >>> word("m17"), word(17), word("It listened to me.")
+    ("'m17'", "'17'", '18 characters')
+    """
+    shown = str(value)
+    is_word = len(shown) <= 40 and not any(letter.isspace() for letter in shown)
+    return repr(shown) if is_word else f"{len(shown)} characters"
 
 
 def did_you_mean(found: str, known: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ import pandas as pd
 from sqlalchemy import Connection, insert, select
 
 from sense7_qual import database, migrations, sealed, study, verification
-from sense7_qual.acceptance import says_its_change
+from sense7_qual.acceptance import knows_code, says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.chain import Link, chained, clocks, genesis
 from sense7_qual.codebook import Codebook
@@ -253,10 +253,9 @@ def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, 
         return "left out", "unit"
     if not says_its_change(act):
         return "left out", "kind"
-    codebook = here.codebooks.get(act.codebook)
-    if codebook is None:
+    if act.codebook not in here.codebooks:
         return "left out", "codebook"
-    return ("left out", "code") if act.code is not None and act.code not in codebook.ids else ("new", "")
+    return ("new", "") if knows_code(act, here.codebooks) else ("left out", "code")
 
 
 def _same(act: Act, before: Act) -> bool:

@@ -20,7 +20,7 @@ __all__ = ["Openings"]
 
 
 class Openings:
-    """The acts that open rounds, of every acts file of a folder, as far as each was read."""
+    """The acts that open and unblind rounds, of every acts file of a folder, as far as each was read."""
 
     __slots__ = ("_seen",)
 
@@ -61,7 +61,7 @@ class _Seen:
         seq, link = self._last
         same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar_one_or_none() == link
         before, after = (self._acts, seq) if same else ((), 0)
-        query = select(acts).where(acts.c.seq > after, acts.c.kind == "open_round")
+        query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(("open_round", "unblind")))
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
         said = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
         new = database.loose(connection, file, rows, said)

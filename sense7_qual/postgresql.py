@@ -380,7 +380,7 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
 
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:
     """Return the rounds that stand; an act that says no round opens none."""
-    found = shown(connection, server, SHOWN.c.kind == "open_round", Path(server.name))
+    found = shown(connection, server, SHOWN.c.kind.in_(("open_round", "unblind")), Path(server.name))
     return opened(act for act in found if says_its_change(act))
 
 

@@ -1,7 +1,9 @@
 """Changing the codebook of a study: every version stays, and who changed what and why is an act.
 
 Two people can begin from one version. Who comes second has their changes combined with the first's, where the
-two do not touch the same thing (`revisions.combine`); the versions of a study so stand in one line.
+two do not touch the same thing (`revisions.combine`); the versions of a study so stand in one line. Where two
+copies of a folder were revised apart, merging brings both lines; the next revision joins them, so that what
+was coded in either copy is carried over.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sense7_qual import membership, postgresql, study
+from sense7_qual.act_values import check_codebook
 from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError
-from sense7_qual.revisions import Revision, changes, combine
+from sense7_qual.revisions import Revision, changes, combine, path
 from sense7_qual.server import Server
 
 if TYPE_CHECKING:
@@ -34,9 +37,12 @@ class Wish:
     coder: str
     merged: Mapping[str, str]
     split: Mapping[str, Sequence[str]]
+    revisions: Callable[[], Sequence[Revision]]
 
-    def on(self, current: Codebook) -> tuple[Codebook, Act]:
-        """Return what the codebook becomes where `current` is the current version, and the act that says so.
+    def on(self, current: Codebook, versions: Mapping[str, Codebook]) -> tuple[Codebook, list[Act]]:
+        """Return what the codebook becomes where `current` is the current version, and the acts that say so.
+
+        `versions` are all that the study has, by fingerprint.
 
         Raises
         ------
@@ -49,20 +55,41 @@ class Wish:
             raise ActError(
                 "revise: expected why the codebook changes – found nothing – say it in a sentence."
             )
-        new = self.codebook
+        new = check_codebook(self.codebook)
         if current != self.base:
             new = combine(self.base, self.codebook, current)
-        if new == current:
+        ends = _strays(self.revisions(), current.fingerprint)
+        strays = [versions[one] for one in ends if one in versions and one != new.fingerprint]
+        if new == current and not strays:
             raise ActError(
                 "revise: expected a codebook that differs from the current one – found the same – change it "
                 "first (dataclasses.replace, or its YAML file)."
             )
+        steps = [self._step(current, new, self.merged, self.split)] if new != current else []
+        for stray in strays:
+            gone = {code.id for code in stray.codable} - {code.id for code in new.codable}
+            merged = {code: target for code, target in self.merged.items() if code in gone}
+            split = {code: parts for code, parts in self.split.items()
+                     if code in gone and not {code.id for code in stray.codable} & set(parts)}  # fmt: skip
+            steps.append(self._step(stray, new, merged, split))
+        return new, steps
+
+    def _step(
+        self, old: Codebook, new: Codebook, merged: Mapping[str, str], split: Mapping[str, Sequence[str]]
+    ) -> Act:
         stamped: dict[str, Any] = stamp(self.coder, new, None, None)
         revision = Revision(
-            coder=self.coder, at=stamped["at"], why=self.why.strip(), base=current.fingerprint,
-            codebook=new.fingerprint, changes=changes(current, new, merged=self.merged, split=self.split),
+            coder=self.coder, at=stamped["at"], why=self.why.strip(), base=old.fingerprint,
+            codebook=new.fingerprint, changes=changes(old, new, merged=merged, split=split),
         )  # fmt: skip
-        return new, Act(kind="revise", text=revision.to_text(), **stamped)
+        return Act(kind="revise", text=revision.to_text(), **stamped)
+
+
+def _strays(revisions: Sequence[Revision], current: str) -> list[str]:
+    """Return the versions that revisions led to, and from which none leads on to the current one."""
+    left = {each.base for each in revisions}
+    ends = dict.fromkeys(each.codebook for each in revisions if each.codebook not in left)
+    return [version for version in ends if path(revisions, version, current) is None]
 
 
 def history(acts: Iterable[Act]) -> tuple[Revision, ...]:
@@ -75,25 +102,38 @@ def history(acts: Iterable[Act]) -> tuple[Revision, ...]:
         for act in acts
         if act.kind == "revise"
     ]
+    left = sorted(made, key=lambda revision: revision.at)
     found: list[Revision] = []
-    for each in sorted(made, key=lambda revision: revision.at):
+    while left:
+        each = left.pop(_next(left, found))
         if not found or (each.base, each.codebook) != (found[-1].base, found[-1].codebook):
             found.append(each)
     return tuple(found)
 
 
-def in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], object]) -> Codebook:
-    """Revise the codebook of a study folder; `append` records the act.
+def _next(left: Sequence[Revision], found: Sequence[Revision]) -> int:
+    """Return the place of the revision that follows: where clocks differ, the versions tell the order."""
+    base, version = (found[-1].base, found[-1].codebook) if found else (None, None)
+    made = {each.codebook for each in left}
+    again = [(one.base, one.codebook) == (base, version) for one in left]
+    follows = (n for n, one in enumerate(left) if one.base == version or again[n])
+    begins = (n for n, one in enumerate(left) if one.base not in made)
+    return next(follows, next(begins, 0))
 
-    The version is written first, then the act, then the study names it as current: after a crash in between,
+
+def in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], object]) -> Codebook:
+    """Revise the codebook of a study folder; `append` records the acts.
+
+    The version is written first, then the acts, then the study names it as current: after a crash in between,
     the same call completes it. Of two processes that revise at once, the second begins when the first is
     done.
     """
     with study.alone(path):
         now = study.read(path)
-        new, act = wish.on(study.read_codebooks(path, now)[now.codebook])
+        versions = study.read_codebooks(path, now)
+        new, acts = wish.on(versions[now.codebook], versions)
         study.add_codebook(path, new)
-        append([act])
+        append(acts)
         study.rewrite(path, replace(now, codebook=new.fingerprint))
     return new
 
@@ -105,15 +145,20 @@ class _Overtaken(Exception):
 def on_server(
     wish: Wish, server: Server, record: Callable[[Connection, Path, Act, Codebook], object]
 ) -> Codebook:
-    """Revise the codebook of a study in PostgreSQL, in one transaction with the act; `record` adds that."""
+    """Revise the codebook of a study in PostgreSQL, in one transaction with the acts; `record` adds one."""
     for _ in range(10):  # somebody else may be faster, but hardly ten times
         found = postgresql.read(server)
-        now, (new, act) = found.study, wish.on(found.codebook)
+        now, (new, acts) = found.study, wish.on(found.codebook, found.codebooks)
 
         def work(
-            connection: Connection, place: Path, act: Act = act, new: Codebook = new, old: str = now.codebook
+            connection: Connection,
+            place: Path,
+            acts: list[Act] = acts,
+            new: Codebook = new,
+            old: str = now.codebook,
         ) -> None:
-            record(connection, place, act, new)
+            for act in acts:
+                record(connection, place, act, new)
             if not postgresql.set_codebook(connection, server, new, instead_of=old):
                 raise _Overtaken
 

@@ -8,10 +8,12 @@ rename     has another label                                carried over
 move       stands under another parent                      carried over
 annotate   has another example, colour, key, source         carried over
 redefine   has another definition or other working rules    stale: to be reviewed
-merge      went into another code                           carried over to that code
+merge      went into another code, old or new               carried over to that code
 split      was divided into new codes                       applied: to be decided; absent: carried over
 retire     is gone, or only groups others now               no longer counted
 =========  =============================================================================================
+
+Where a code took in one that a coder did not know, it is undecided where they had not applied it.
 
 That a code was merged or split cannot be seen in two codebooks: whoever revises says so.
 """
@@ -78,15 +80,21 @@ class Revision:
         try:
             said: dict[str, Any] = json.loads(text)
             steps = tuple(Change(one["kind"], one["code"], tuple(one["into"])) for one in said["changes"])
+            if not all(_is_told(step) for step in steps) or type(said["base"]) is not str:
+                raise ValueError("a change that is none")
             return cls(
                 coder=coder, at=at, why=said["why"], base=said["base"], codebook=codebook, changes=steps
             )
         except (ValueError, KeyError, TypeError):
             raise CodebookError(
                 f"revision: expected the changes that led to codebook {codebook[:12]}… – found something "
-                "else – "
-                "revise a codebook with store.revise."
+                "else – revise a codebook with store.revise."
             ) from None
+
+
+def _is_told(change: Change) -> bool:
+    n_into = {"merge": len(change.into) == 1, "split": len(change.into) > 1}
+    return change.kind in CHANGES and n_into.get(change.kind, not change.into)
 
 
 def changes(
@@ -101,7 +109,7 @@ def changes(
     Parameters
     ----------
     old, new : Codebook
-        The two versions.
+        The two versions. Only codes that can be applied are compared.
     merged : mapping of str to str, optional
         Codes that are gone, and the code of the new version that each went into.
     split : mapping of str to sequence of str, optional
@@ -120,8 +128,14 @@ def changes(
     >>> [(one.kind, one.code, one.into) for one in changes(old, new, merged={"kind": "warm"})]
     [('rename', 'warm', ()), ('merge', 'kind', ('warm',))]
     """
+    for book in (old, new):
+        if not isinstance(book, Codebook):
+            raise CodebookError(
+                f"revision: expected a Codebook – found {type(book).__name__} – take store.codebook and "
+                "change it (dataclasses.replace, or its YAML file)."
+            )
     into = {code: (target,) for code, target in (merged or {}).items()}
-    parts = {code: tuple(given) for code, given in (split or {}).items()}
+    parts = {code: _parts(code, given) for code, given in (split or {}).items()}
     _check_told(old, new, into, parts)
     found = []
     for code in old.codable:
@@ -137,6 +151,15 @@ def changes(
     before = {code.id for code in old.codable} | {part for given in parts.values() for part in given}
     # A new code is there before anything goes into it.
     return (*(Change("add", code.id) for code in new.codable if code.id not in before), *found)
+
+
+def _parts(code: str, given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise CodebookError(
+            f"revision: expected a list of the codes that {code!r} was split into – found "
+            f"{type(given).__name__} – write split={{{code!r}: [..., ...]}}."
+        )
+    return tuple(given)
 
 
 def _edits(old: Code, new: Code) -> list[str]:
@@ -156,16 +179,15 @@ def _check_told(
                 found = "still one of the new" if code in after else "not one of the old"
                 raise CodebookError(
                     f"revision: expected {kind} codes to be gone from the codebook – found {code!r}, "
-                    f"{found} – "
-                    f"{did_you_mean(code, before - after)}"
+                    f"{found} – {did_you_mean(code, before - after)}"
                 )
             absent = [target for target in into if target not in after]
             there = [target for target in into if target in before] if kind == "split" else []
             if absent or there or (kind == "split" and len(set(into)) < 2):
                 raise CodebookError(
                     f"revision: expected {code!r} to be {kind} into "
-                    f"{'two new codes or more' if split else 'a code'} "
-                    f"of the new version – found {first_three(absent or there or into)} – correct `{kind}`."
+                    f"{'two new codes or more' if kind == 'split' else 'a code'} of the new version – found "
+                    f"{first_three(absent or there or into)} – correct `{kind}`."
                 )
     both = sorted(merged.keys() & split.keys())
     if both:
@@ -225,10 +247,9 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
     if conflicts:
         raise CodebookError(
             "revise: expected changes that do not touch what another person changed meanwhile – found "
-            "conflicts: "
-            f"{'; '.join(conflicts[:3])}{f' ({len(conflicts)} in all)' if len(conflicts) > 3 else ''} – "
-            "talk, "
-            "then begin from the current codebook (open the store again)."
+            f"conflicts: {'; '.join(conflicts[:3])}"
+            f"{f' ({len(conflicts)} in all)' if len(conflicts) > 3 else ''} – talk, then begin from the "
+            "current codebook (open the store again)."
         )
     return Codebook(**own, codes=tuple(code for code in codes if code is not None))
 

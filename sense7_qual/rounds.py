@@ -13,13 +13,15 @@ says what a coder may see, for a notebook that holds everybody's acts.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual.acts import LEAD_KINDS, Act, check_coder, stamp
+from sense7_qual.act_values import check_coder, is_name
+from sense7_qual.acts import LEAD_KINDS, Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, first_three
 from sense7_qual.tables import COVERAGE
@@ -122,7 +124,7 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
     """Return the rounds that stand after `acts`, in the order in which they were opened.
 
     A round that was opened again has the units, coders and codebook of the last time. It is unblinded by the
-    first act that says so.
+    first act that says so, and stays so: who joins it later is not blind (the store refuses that).
 
     Raises
     ------
@@ -145,7 +147,8 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     """Return the acts that the coder `viewer` may see, in their order.
 
     These are their own, what the lead did for the team (rounds, unblinding, revisions of the codebook), and
-    every act of an unblinded round. An act without a round, such as a memo or a ruling, stays its coder's.
+    every act of an unblinded round, with all that takes it back or does it again. An act without a round,
+    such as a memo or a ruling, stays its coder's.
 
     Examples
     --------
@@ -157,12 +160,14 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     >>> len(visible([of_ben, unblind("one", coder="lead", codebook=sense7)], viewer="ana"))
     2
     """
+    check_coder(viewer)
     everything = list(acts)
     shown = {act.round for act in everything if act.kind == "unblind"}
+    deeds = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
     return [
         act
         for act in everything
-        if act.coder == viewer or act.kind in LEAD_KINDS or (act.round is not None and act.round in shown)
+        if act.coder == viewer or act.kind in LEAD_KINDS or (act.coder, act.target or act.act_id) in deeds
     ]
 
 
@@ -224,15 +229,19 @@ def _round(act: Act, shown: Act | None) -> Round:
 
 
 def _check_name(round: str) -> None:
-    if not isinstance(round, str) or not round.strip():
-        raise ActError("round: expected a name – found none – name the round, such as 'calibration 1'.")
+    if not is_name(round):
+        raise ActError(
+            "round: expected a name without a space at its ends – found none – name the round, such as "
+            "'calibration 1'."
+        )
 
 
 def _check_ids(round: str, what: str, given: Sequence[str]) -> None:
-    ids = [given] if isinstance(given, str) else list(given)
-    twice = sorted({str(one) for one in ids if ids.count(one) > 1})
-    unfit = isinstance(given, str) or not all(isinstance(one, str) and one for one in ids)
-    if not ids or twice or unfit:
+    is_list = isinstance(given, Iterable) and not isinstance(given, str)
+    ids = list(given) if is_list else []
+    unfit = not is_list or not all(isinstance(one, str) and one for one in ids)
+    twice = [] if unfit else sorted(one for one, n in Counter(ids).items() if n > 1)
+    if unfit or twice or not ids:
         found = first_three(twice) + " twice" if twice else "other values" if unfit else "none"
         raise ActError(
             f"open_round: expected a list of ids as {what} of round {round!r}, each once – found {found} – "

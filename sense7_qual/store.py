@@ -207,7 +207,8 @@ class Store:
         `codebook` is taken as a change of ``store.codebook`` as this store knows it. Where somebody else
         revised the study's codebook meanwhile, both sides' changes are combined if they do not touch the same
         thing. What was coded under earlier versions is carried over by `codings.decisions` (with
-        ``revisions=store.revisions()``) where its meaning stood; `codings.stale` lists the rest.
+        ``revisions=store.revisions()``) where its meaning stood; `codings.stale` lists the rest. Where two
+        copies of the study were revised apart and merged, a revision here joins both lines of versions.
 
         Parameters
         ----------
@@ -239,6 +240,7 @@ class Store:
             coder=coder,
             merged=merged or {},
             split=split or {},
+            revisions=self.revisions,
         )
         new = self._kept.revise(wish, self._known, self.append)
         self._look_again(current=new.fingerprint)

@@ -74,6 +74,9 @@ def test_a_constructor_stamps_id_time_and_codebook() -> None:
         ({"start": 1.0, "end": 4.0}, "whole number of code points as start – found float"),
         ({"start": 1, "end": pd.NA}, "whole number of code points as end"),
         ({"unit_id": None}, "expected unit_id"),
+        ({"round": ""}, "expected the name of a round"),
+        ({"round": "one "}, "expected the name of a round"),
+        ({"codebook": "sense7"}, "expected a Codebook – found str"),
     ],
 )
 def test_a_value_of_another_form_is_refused(named: dict[str, object], message: str) -> None:
@@ -94,12 +97,33 @@ def test_an_unknown_code_is_refused_with_the_nearest() -> None:
         an(acts.rule, unit_id="m1", code="prosical", applied=True)
 
 
+@pytest.mark.parametrize("applied", ["no", "False", 0, 1, None, np.nan, pd.NA])
+def test_a_verdict_is_true_or_false_and_not_what_counts_as_such(applied: object) -> None:
+    with pytest.raises(ActError, match="expected applied to be True or False"):
+        an(acts.rule, unit_id="m1", code="interest", applied=applied)
+    assert an(acts.rule, unit_id="m1", code="interest", applied=np.False_).applied is False
+
+
+def test_a_text_in_the_place_of_an_id_is_not_shown() -> None:
+    words = "It listened to what I said."
+    for named in (
+        {"code": words},
+        {"unit_id": words, "valence": words},
+        {"unit_id": words, "start": 1, "end": 0},
+    ):
+        with pytest.raises((ActError, CodebookError), match="27 characters") as refused:
+            put(**named)
+        assert "listened" not in str(refused.value)
+
+
 def test_a_code_that_only_groups_others_cannot_be_applied() -> None:
     codebook = Codebook(
         name="small", codes=(Code(id="tone", label="Tone", codable=False), Code(id="warm", label="Warm"))
     )
     with pytest.raises(ActError, match="only groups"):
         put("tone", codebook=codebook)
+    with pytest.raises(ActError, match="only groups"):
+        an(acts.rule, unit_id="m1", code="tone", applied=True, codebook=codebook)
     with pytest.raises(ActError, match="valence out of none"):
         put("warm", codebook=codebook, valence="met")
 
@@ -122,6 +146,14 @@ def test_undo_of_an_undo_is_refused() -> None:
     act = put()
     with pytest.raises(ActError, match="expected an act that did something"):
         take(take(act))
+
+
+@pytest.mark.parametrize("act", ["an id", None, 7])
+def test_undo_and_the_fold_take_acts_alone(act: object) -> None:
+    with pytest.raises(ActError, match="expected the act itself"):
+        take(act)
+    with pytest.raises(ActError, match="expected acts"):
+        acts.fold([act])
 
 
 def test_no_repr_holds_a_text() -> None:
@@ -212,6 +244,21 @@ def test_undo_of_reopen_gives_finished_back() -> None:
 def test_redo_of_what_was_never_undone_changes_nothing() -> None:
     act, gone = put(), an(acts.remove, unit_id="m1", code="interest")
     assert codes([act, gone, take(act, acts.redo)]) == []
+
+
+def test_redo_is_done_in_its_old_place() -> None:
+    first, second = put(valence="met"), put(valence="unmet")
+    recorded = [first, take(first), second, take(first, acts.redo)]
+    assert acts.fold(recorded).codings["valence"].tolist() == ["unmet"]
+    gone = an(acts.remove, unit_id="m1", code="interest")
+    assert codes([first, take(first), second, gone, take(first, acts.redo)]) == []
+
+
+def test_an_act_that_comes_again_changes_nothing() -> None:
+    act, gone = put(), an(acts.remove, unit_id="m1", code="interest")
+    assert codes([act, gone, act]) == []
+    undo = take(act)
+    assert codes([act, undo, take(act, acts.redo), undo]) == ["interest"]
 
 
 def test_an_undo_of_another_coders_act_changes_nothing() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.codings import decisions, from_table, majority, tally
-from sense7_qual.errors import TableError
+from sense7_qual.errors import ActError, TableError
 from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -148,6 +149,26 @@ def test_without_times_it_is_not_guessed_which_round_was_last() -> None:
         decisions(record.codings, record.coverage.assign(finished_at=None), BOOK)
 
 
+def test_times_that_are_none_and_other_arguments_are_refused() -> None:
+    record = acts.fold(coded("ana", "m1", "warm", round="1") + coded("ana", "m1", round="2"))
+    with pytest.raises(TableError, match="expected times in ISO 8601 in column 'finished_at'"):
+        decisions(record.codings, record.coverage.assign(finished_at="yesterday"), BOOK)
+    with pytest.raises(ActError, match="expected a Codebook – found str"):
+        decisions(record.codings, record.coverage, "three")
+    with pytest.raises(TableError, match="expected the revisions of a codebook"):
+        decisions(record.codings, record.coverage, BOOK, revisions="all")
+
+
+def test_no_revisions_do_not_mean_that_another_codebook_means_the_same() -> None:
+    record = acts.fold(coded("ana", "m1", "warm"))
+    other = replace(BOOK, title="Edited by hand")
+    for none in (None, ()):
+        with pytest.raises(TableError, match="and no revisions"):
+            decisions(record.codings, record.coverage, other, revisions=none)
+    as_they_are = [frame.assign(codebook=None) for frame in (record.codings, record.coverage)]
+    assert applied(decisions(*as_they_are, other), "ana", "m1")["warm"]
+
+
 def test_a_unit_finished_in_two_rounds_counts_once() -> None:
     found = decided(coded("ana", "m1", "warm", round="1"), coded("ana", "m1", round="2"))
     assert len(found) == 3
@@ -280,6 +301,21 @@ def test_from_table_refuses_missing_and_doubled_columns_and_rows() -> None:
         from_table(table.assign(who=None), unit_id="unit", coder="who", codes=["warm"])
 
 
+def test_from_table_takes_consensus_for_what_it_is() -> None:
+    table = pd.DataFrame({"unit": ["m1"] * 3, "who": ["ana", "Consensus", " MAJORITY"], "warm": [1, 1, 0]})
+    found = from_table(table, unit_id="unit", coder="who", codes=["warm"])
+    assert found["coder"].tolist() == ["ana", "consensus", "majority"]
+    assert tally(found)["n_coders"].tolist() == [1]
+
+
+def test_from_table_takes_a_table_and_a_list() -> None:
+    table = pd.DataFrame({"unit": ["m1"], "who": ["ana"], "warm": [1]})
+    with pytest.raises(TableError, match="found NoneType as table"):
+        from_table(None, unit_id="unit", coder="who", codes=["warm"])
+    with pytest.raises(TableError, match="found str as codes"):
+        from_table(table, unit_id="unit", coder="who", codes="warm")
+
+
 def test_from_table_of_no_rows() -> None:
     table = pd.DataFrame({"unit": [], "who": [], "warm": []})
     assert len(from_table(table, unit_id="unit", coder="who", codes=["warm"])) == 0
@@ -382,7 +418,8 @@ def by_valence(*rows: tuple[str, str | None], book: Codebook = VALENCED, finish:
     done += [acts.finish(coder="ana", unit_id="m2", codebook=VALENCED)]
     done += [acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)] * finish
     record = acts.fold(done)
-    found = decisions(record.codings, record.coverage, book, revisions=(), valence=True)
+    as_it_is = [frame.assign(codebook=None) for frame in (record.codings, record.coverage)]
+    found = decisions(*as_it_is, book, valence=True)
     assert not found.loc[found["unit_id"] == "m2", "applied"].any()
     assert found.groupby("unit_id")["code"].nunique().nunique() == 1
     return set(found.loc[found["applied"], "code"])

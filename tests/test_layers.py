@@ -16,6 +16,7 @@ LAYERS = {
     0: ["errors", "codebook", "revisions"],
     1: ["resampling", "tables"],
     2: [
+        "act_values",
         "acts",
         "assignment",
         "carrying",
@@ -33,6 +34,7 @@ LAYERS = {
         "parquet",
         "redact",
         "rounds",
+        "rulings",
         "sense7_workbook",
         "spellings",
         "unpacking",
@@ -94,9 +96,11 @@ LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 PARTS = {
     "assignment": {"acts"},
     "codebook": {"errors"},
-    "rounds": {"acts"},
+    "acts": {"act_values"},
+    "rounds": {"act_values", "acts"},
+    "rulings": {"act_values", "acts", "carrying"},
     "revisions": {"codebook", "errors"},
-    "codings": {"acts", "carrying"},  # which names are computed decisions, no person's
+    "codings": {"act_values", "carrying", "rulings"},  # which names are computed decisions, no person's
     "cells": {"limits"},
     "columns": {"cells"},
     "unpacking": {"limits"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from multiprocessing import Queue, get_context
@@ -14,8 +16,9 @@ import pytest
 from sense7_qual import acts, codings, server, study
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
-from sense7_qual.revisions import Change, changes, combine
+from sense7_qual.revisions import Change, Revision, changes, combine
 from sense7_qual.store import Store
+from sense7_qual.tables import CODINGS
 from sense7_qual.widgets.session import Session
 
 BASE = Codebook(
@@ -100,7 +103,9 @@ def test_every_kind_of_change_is_told() -> None:
         (without(BASE, "kind"), {"merged": {"knid": "warm"}}, "not one of the old – did you mean 'kind'"),
         (without(BASE, "kind"), {"merged": {"kind": "hot"}}, "found 'hot'"),
         (without(BASE, "cold"), {"split": {"cold": ["warm", "kind"]}}, "found 'warm', 'kind'"),
-        (plus(without(BASE, "cold"), "icy"), {"split": {"cold": ["icy"]}}, "found 'icy'"),
+        (plus(without(BASE, "cold"), "icy"), {"split": {"cold": ["icy"]}}, "two new codes or more .* 'icy'"),
+        (plus(without(BASE, "cold"), "icy"), {"split": {"cold": "icy"}}, "expected a list of the codes"),
+        (None, {}, "expected a Codebook – found NoneType"),
     ],
 )
 def test_merges_and_splits_that_do_not_fit_are_refused(
@@ -195,7 +200,7 @@ def test_codings_are_carried_over_by_rule_and_what_is_stale_is_never_counted(sto
         ("ben", "m1", "icy"): False,
         ("ben", "m1", "distant"): False,
     }
-    with pytest.raises(TableError, match=r"pass revisions=store\.revisions"):
+    with pytest.raises(TableError, match=r"and revisions=store\.revisions"):
         codings.decisions(store.codings(), store.coverage(), store.codebook)
     code(store, "ben", "m1", "icy")  # looks at the unit again, and says so
     assert not [row for row in stale(store) if row[1] == "ben"]
@@ -214,8 +219,9 @@ def test_merged_codes_count_where_either_was_applied(store: Store) -> None:
     assert found["ana", "m2", "warm"]
     assert stale(store) == set()
     kept, _ = codings.carried(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    CODINGS.check(kept)  # one row for what stands on one span
     assert kept[["unit_id", "code", "was"]].to_numpy().tolist() == [
-        ["m1", "warm", "kind"], ["m2", "warm", "warm"], ["m2", "warm", "kind"]
+        ["m1", "warm", "kind"], ["m2", "warm", "kind, warm"]
     ]  # fmt: skip
     assert store.codings()["code"].tolist() == ["kind", "warm", "kind"]  # the history stays
 
@@ -235,6 +241,81 @@ def test_a_history_that_does_not_lead_there_is_refused(store: Store) -> None:
     stranger = plus(BASE, "stranger")
     with pytest.raises(TableError, match="expected revisions that lead from"):
         codings.decisions(store.codings(), store.coverage(), stranger, revisions=store.revisions())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"kind": "merge", "into": []}, {"kind": "split", "into": ["icy"]}, {"kind": "swap", "into": []},
+     {"kind": "retire", "into": ["warm"]}],
+)  # fmt: skip
+def test_a_revision_that_says_no_change_is_refused(change: dict[str, object]) -> None:
+    text = json.dumps({"base": "b", "why": "w", "changes": [{"code": "cold", **change}]})
+    with pytest.raises(CodebookError, match="found something else"):
+        Revision.from_text(text, coder="lead", at="2026-01-31", codebook=BASE.fingerprint)
+
+
+# in the store -----------------------------------------------------------------------------------------
+
+
+def test_what_was_coded_with_a_code_that_is_gone_can_be_taken_away(store: Store) -> None:
+    code(store, "ana", "m1", "kind", "cold")
+    note = acts.memo(coder="ana", text="n", target_kind="code", code="kind", codebook=BASE)
+    store.append([note])
+    book = store.revise(without(BASE, "kind"), why="Same.", coder="lead", merged={"kind": "warm"})
+    assert decided(store)["ana", "m1", "warm"]
+    gone = acts.remove(coder="ana", unit_id="m1", code="kind", codebook=book)
+    again = acts.memo(
+        coder="ana", text="N", target_kind="code", code="kind", codebook=book, memo_id=note.memo_id
+    )
+    store.append([gone, again])
+    code(store, "ana", "m1")
+    assert not decided(store)["ana", "m1", "warm"]
+    assert store.memos()["text"].tolist() == ["N"]
+    assert store.verify()["ok"].all()
+    for bad in (
+        acts.remove(coder="ana", unit_id="m1", code="knid", codebook=book),
+        replace(note, act_id="0" * 8 + note.act_id[8:], code="knid"),
+    ):
+        with pytest.raises(ActError, match="expected a code of codebook 'small' – found 'knid'"):
+            store.append([bad])
+    with pytest.raises(CodebookError, match="found 'kind'"):
+        acts.apply(coder="ana", unit_id="m1", code="kind", codebook=book)
+
+
+def test_taking_back_works_across_a_revision(store: Store) -> None:
+    named = {"coder": "ana", "unit_id": "m1", "codebook": BASE}
+    coding, done = acts.apply(code="kind", **named), acts.finish(**named)
+    store.append([coding, done])
+    book = store.revise(without(BASE, "kind"), why="Same.", coder="lead", merged={"kind": "warm"})
+    store.append([acts.undo(coding, codebook=book)])
+    assert not decided(store)["ana", "m1", "warm"]
+    store.append([acts.redo(coding, codebook=book)])
+    assert decided(store)["ana", "m1", "warm"]
+    later = acts.finish(**(named | {"codebook": book}))
+    store.append([later, acts.undo(later, codebook=book)])
+    assert store.coverage()["codebook"].tolist() == [BASE.fingerprint]
+
+
+def test_copies_that_were_revised_apart_are_joined_by_the_next_revision(tmp_path: Path) -> None:
+    here = Store.create(tmp_path / "here" / "s", units=UNITS, codebook=BASE)
+    shutil.copytree(here.path, tmp_path / "there" / "s")
+    there = Store(tmp_path / "there" / "s")
+    here.revise(plus(BASE, "new"), why="Needed.", coder="lead")
+    other = there.revise(edited(without(BASE, "kind"), "cold", definition="Icy."), why="Same.", coder="lead2",
+                         merged={"kind": "warm"})  # fmt: skip
+    code(there, "ana", "m1", "warm", "cold")
+    code(there, "ben", "m1", "warm", book=BASE)
+    here.merge(there)
+    with pytest.raises(TableError, match=r"store\.revise joins the two"):
+        decided(here)
+    assert here.revise(here.codebook, why="Both copies.", coder="lead") == here.codebook
+    assert decided(here) == {
+        ("ana", "m1", "warm"): True, ("ana", "m1", "other"): False, ("ben", "m1", "warm"): True,
+        **{("ben", "m1", one): False for one in ("kind", "cold", "other")},
+    }  # fmt: skip
+    assert {one.base for one in here.revisions()} == {BASE.fingerprint, other.fingerprint}
+    with pytest.raises(ActError, match="found the same"):
+        here.revise(here.codebook, why="Once more.", coder="lead")
 
 
 @pytest.mark.postgres

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from sense7_qual import acts, codings, rounds
@@ -59,6 +62,8 @@ def test_a_round_is_what_the_lead_opened_and_when_it_was_unblinded() -> None:
         ({"units": "m1"}, "found other values"),
         ({"coders": ["ana", 7]}, "coders of round 'one', each once – found other values"),
         ({"coders": ["consensus"]}, "computed decisions"),
+        ({"units": None}, "found other values"),
+        ({"units": ["m1", None]}, "found other values"),
     ],
 )
 def test_a_round_without_units_or_coders_is_refused(named: dict[str, object], message: str) -> None:
@@ -66,6 +71,15 @@ def test_a_round_without_units_or_coders_is_refused(named: dict[str, object], me
         opening(**named)
     with pytest.raises(ActError, match="expected a name"):
         opening(" ")
+
+
+def test_the_ids_of_a_round_come_as_any_list_and_in_any_number() -> None:
+    units = pd.Series([f"m{i}" for i in range(50_000)])
+    begin = time.process_time()
+    assert rounds.opened([opening(units=units)])[0].units == tuple(units)
+    assert time.process_time() - begin < 5
+    with pytest.raises(ActError, match="found 'm1' twice"):
+        opening(units=pd.Series(["m1", "m2", "m1"]))
 
 
 def test_neither_opening_nor_unblinding_is_undone() -> None:
@@ -94,6 +108,60 @@ def test_a_coder_sees_their_own_and_what_is_unblinded() -> None:
         shown,
     ]
     assert rounds.visible(of_ben, viewer="ben") == of_ben
+
+
+def test_what_takes_an_act_back_is_seen_where_the_act_is() -> None:
+    one, two = (stamped(acts.apply, coder="ben", unit_id="m1", code="warm", round=r) for r in ("one", "two"))
+    shown = stamped(rounds.unblind, "one")
+    # Undo acts that name no round, or another one: what they are about decides.
+    without = [replace(acts.undo(each, codebook=BOOK), round=r) for each, r in ((one, None), (two, "one"))]
+    assert rounds.visible([one, two, *without, shown], viewer="ana") == [one, without[0], shown]
+    with pytest.raises(ActError, match="pseudonym"):
+        rounds.visible([one], viewer=None)
+
+
+def test_an_unblinded_round_takes_nobody_and_nothing_new(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
+    store.append([opening(units=["m1"])])
+    coder = {"coder": "ana", "codebook": BOOK, "round": "one", "unit_id": "m1"}
+    coding = acts.apply(code="warm", **coder)
+    store.append([coding])
+    store.append([opening(units=["m1", "m2"])])  # still blind
+    store.append([stamped(rounds.unblind, "one")])
+    for named, late in (
+        ({"coders": ["ana", "cleo"]}, "cleo"),
+        ({"units": ["m1", "m2"], "coders": ["dee"]}, "dee"),
+    ):
+        with pytest.raises(ActError, match=f"no more coders in round 'one', which was unblinded .* '{late}'"):
+            store.append([opening(**named)])
+    store.append([opening(units=["m2"], coders=["ana"])])  # fewer are no matter
+    (one,) = rounds.opened(store.acts())
+    assert (one.units, one.coders, one.unblinded_by) == (("m2",), ("ana",), "lead")
+    # What ana coded stays hers to take back, by an act of the same unit and round.
+    undo = acts.undo(coding, codebook=BOOK)
+    for other in ({"round": None}, {"unit_id": "m2"}):
+        with pytest.raises(ActError, match="expected the unit and the round of the act"):
+            store.append([replace(undo, **other)])
+    store.append([undo])
+    assert store.codings(viewer="ben").empty
+
+
+def test_taking_back_and_doing_again_in_a_blind_round_stays_unseen(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
+    store.append([opening(), opening("two")])
+    deeds = {}
+    for name in ("one", "two"):
+        named = {"coder": "ben", "unit_id": "m1", "codebook": BOOK, "round": name}
+        deeds[name] = acts.apply(code="warm", **named)
+        store.append([deeds[name], acts.finish(**named)])
+    store.append([stamped(rounds.unblind, "one")])
+    assert store.codings(viewer="ana")["round"].tolist() == ["one"]
+    store.append([acts.undo(each, codebook=BOOK) for each in deeds.values()])
+    assert store.codings(viewer="ana").empty
+    store.append([acts.redo(each, codebook=BOOK) for each in deeds.values()])
+    assert store.codings(viewer="ana")["round"].tolist() == ["one"]
+    assert store.coverage(viewer="ana")["round"].tolist() == ["one"]
+    assert store.codings(viewer="ben")["round"].tolist() == ["one", "two"]
 
 
 def test_a_study_is_coded_in_rounds(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual.acts import RESERVED_CODERS, Act, standing
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ActError, first_three
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["consensus", "disagreements"]
@@ -88,7 +88,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     rulings : iterable of Act
         Acts of kind "rule", as `Store.acts(kind="rule")` gives them: with the undo and redo acts about them,
         so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a
-        unit × code stands, also against coders who agree with each other.
+        unit × code stands, also against coders who agree with each other. Where the codebook was revised,
+        carry them over first: `codings.rulings`.
     single : bool
         Whether a unit that one coder alone decided on counts as agreed. It does not by default, because
         nobody agreed with that coder; say True for the usual design in which part of the units is coded
@@ -105,7 +106,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     TableError
         `decisions` is not what its contract says.
     ActError
-        A ruling does not say whether the code applies.
+        A ruling does not say whether the code applies, or rulings were made under several codebooks.
 
     Examples
     --------
@@ -150,11 +151,18 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
 def _latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], bool]:
     """Return the last verdict on each unit × code, by time and then by the order given."""
     latest: dict[tuple[str, str], bool] = {}
-    for act in sorted((act for act in standing(rulings) if act.kind == "rule"), key=lambda act: act.at):
+    made = sorted((act for act in standing(rulings) if act.kind == "rule"), key=lambda act: act.at)
+    for act in made:
         if not isinstance(act.applied, bool | np.bool_):
             raise ActError(
                 f"ruling on unit {act.unit_id!r}, code {act.code!r}: expected applied to be True or False – "
                 f"found {type(act.applied).__name__} – rule again."
             )
         latest[str(act.unit_id), str(act.code)] = bool(act.applied)
+    under = dict.fromkeys(act.codebook[:12] for act in made)
+    if len(under) > 1:
+        raise ActError(
+            f"rulings: expected them under one codebook – found them under {first_three(under)} – carry them "
+            "over: codings.rulings(store.acts(kind='rule'), store.codebook, revisions=store.revisions())."
+        )
     return latest
