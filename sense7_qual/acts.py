@@ -409,8 +409,11 @@ def fold(acts: Iterable[Act]) -> Record:
 
 
 def _each_once(acts: Iterable[Act]) -> list[Act]:
+    order = list(acts)
     try:
-        return list({(act.coder, act.act_id): act for act in acts}.values())
+        if len({act.act_id for act in order}) == len(order):
+            return order  # without a table of a million pairs
+        return list({(act.coder, act.act_id): act for act in order}.values())
     except (AttributeError, TypeError):
         raise ActError(
             f"fold: expected acts – found {type(acts).__name__} that holds others – pass store.acts()."
