@@ -94,6 +94,7 @@ class Record(RuleBasedStateMachine):
         self.done: list[dict[str, list[Act]]] = [{coder: [] for coder in EVERYBODY} for _ in self.stores]
         self.books = [BASE] * len(self.stores)
         self.n_revisions = 0
+        self.seen_so_far: list[int] = []
 
     def record(self, place: int, act: Act) -> None:
         place %= len(self.stores)
@@ -148,7 +149,7 @@ class Record(RuleBasedStateMachine):
     def unblind(self, place: int, round: str) -> None:
         self.record(place, rounds.unblind(round, coder="lead", codebook=BASE))
 
-    @precondition(lambda self: self.n_revisions < 4)
+    @precondition(lambda self: self.n_revisions < 3)
     @rule(place=places, coder=coders)
     def revise(self, place: int, coder: str) -> None:
         place %= len(self.stores)
@@ -168,9 +169,14 @@ class Record(RuleBasedStateMachine):
         self.stores[place] = Store(self.stores[place].path)
         assert self.stores[place].codebook == self.books[place]
 
+    def lengths(self) -> list[int]:
+        return [len(own) for done in self.done for own in done.values()]
+
+    @precondition(lambda self: self.seen_so_far != self.lengths())
     @rule()
     def look(self) -> None:
         """The stores say what the lists say, also once opened anew."""
+        self.seen_so_far = self.lengths()
         for store, done in zip(self.stores, self.done, strict=True):
             plain = [act for coder in EVERYBODY for act in done[coder]]
             assert store.acts() == plain
