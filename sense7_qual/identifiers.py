@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator
 from typing import Final
+
+from sense7_qual.name_lists import UNPARTED, Names
+from sense7_qual.telephones import telephones
 
 __all__ = ["KINDS", "PLACEHOLDER", "Names", "found_in", "same"]
 
@@ -25,30 +26,162 @@ _Span = tuple[int, int]
 # is read as it will be read then.
 _MASK: Final = "\ue000"
 
-_REST: Final = rf"[^\s<>\"\[\]{_MASK}]"
-_URL: Final = re.compile(rf"(?:\b(?:https?|ftp)://|\bwww\.){_REST}+", re.IGNORECASE)
+# A letter, digit or _ that is no letter of a script that does not part words: "电话是ana@example.org".
+_W: Final = rf"[^\W{UNPARTED}]"
+_UN: Final = f"[{UNPARTED}]"
+# In an address such a letter stands after a sign or another such letter, not after "ana" in "ana很好".
+_REST: Final = rf"(?:[^\s<>\"\[\]。、，！？；：」』）{_MASK}{UNPARTED}]|(?<=[/.=?&_%@{UNPARTED}-]){_UN})"
+_URL: Final = re.compile(rf"(?:(?<!{_W})(?:https?|hxxps?|ftp)://|(?<!{_W})www\.){_REST}+", re.IGNORECASE)
+_LABEL: Final = rf"(?:xn--)?(?:{_W}|-){{1,63}}"
+# Ends of domains that are no word where a space is missing ("it was ok.it was fine").
+_TLD: Final = (
+    "com|org|net|edu|gov|mil|info|io|co|dev|app|ai|tv|online|site|shop|blog|xyz|club|biz|name|museum"
+    "|eu|uk|de|at|fr|nl"
+    "|ch|ca|au|nz|ie|es|pt|br|mx|ar|cl|pe|dk|fi|pl|cz|sk|hu|ro|bg|hr|rs|gr|tr|ru|ua|by|kz|ir|il|sa"
+    "|ae|eg|jp|cn|tw"
+    "|hk|kr|se|th|vn|ph|sg|lk|bd|pk|ke|ng|za|lt|lv|ee|cat|укр|рф|бг|срб|xn--[a-z0-9-]{2,59}"
+)
 _BARE: Final = re.compile(
-    r"(?<![\w.@-])(?:[a-z0-9-]{1,63}\.){1,8}(?:com|org|net|edu|gov|info|io|uk|de|fr|eu|nl|ch|ca|au)"
-    rf"(?![\w-])(?:/{_REST}*)?",
+    rf"(?<![@.-])(?<!{_W})(?:(?:{_LABEL}\.){{1,8}}(?:{_TLD}|{_TLD.upper()})(?!{_W}|-|\.{_W})"
+    rf"(?::[0-9]{{2,5}})?(?:/{_REST}*)?"
+    # any other end: three parts or more, a part that is no word, or a path
+    rf"|(?:{_LABEL}\.){{1,8}}[a-z]{{2,12}}/{_REST}+|(?:[a-z0-9-]{{3,63}}\.){{2,8}}[a-z]{{2}}(?![\w.-])"
+    rf"|(?=[a-z-]{{0,60}}[0-9-])[a-z0-9-]{{3,63}}\.(?:it|in|me|se|no|is|id|us|be|si|my|la|pro|fm|gg|am"
+    rf"|to)(?![\w.-])"
+    rf"|(?<!\w)[a-z0-9-]{{3,63}}\.(?:it|in|me|no|is|id|us|be|si|my|la|pro|fm|gg|am|to)"
+    rf"(?=\s*[,;:!?)\"»”]|\.?\s*$|\. [A-Z]))"
+)
+_SIGN: Final = rf"(?:{_W}|[.!#$%&'*+/=?^`{{|}}~-])"
+_EMAIL: Final = re.compile(
+    rf"(?<!{_SIGN}){_SIGN}{{1,256}}@(?:(?:{_W}|-){{1,63}}\.){{1,8}}(?!\d)(?:{_W}|-){{1,62}}(?<![_-])"
+    rf"|(?<![\w.@]){_UN}{{1,30}}@(?:[\w-]{{1,63}}\.){{1,8}}{_UN}{{2,20}}"
+)
+_LOCAL_PART: Final = rf"(?<!{_SIGN})(?:{_W}|[.+-]){{1,64}}"
+_PLAIN_TLD: Final = (
+    "com|org|net|edu|gov|info|biz|io|co|de|fr|es|pt|br|nl|se|dk|pl|cz|hu|ro|hr|ru|ua|bg|gr|tr|jp|cn"
+    "|kr|uk|ca|ch|eu|au"
+    "|mx|ar|fi|ie|il|ir|th|bd|lk|vn|tw|hk|sg|nz|za|by|kz|rs|sk|lt|lv|ee|sa|ae|eg|укр|рф"
+)
+_DOTS: Final = (
+    "dot|punkt|point|punto|ponto|punt|kropka|tečka|tecka|pont|nokta|точка|крапка"
+    "|נקודה|نقطة|डॉट|点|點|ドット|점|닷"
+)
+_ATS: Final = (
+    "at|ät|arroba|arobase|chiocciola|apenstaartje|małpa|malpa|zavináč|zavinac|kukac|собака|равлик"
+    "|שטרודל|آت|एट|艾特"
+    "|アットマーク|골뱅이|snabel-a|snabela|et(?= [^ ]{1,30} nokta)"
+)
+_WORD_DOT: Final = (
+    rf"(?: {{0,2}}[(\[{{<] ?(?:{_DOTS}|\.) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_DOTS}) {{1,2}}| \. |\.)"
+)
+_SAID_DOT: Final = rf"(?: {{0,2}}[(\[{{<] ?(?:{_DOTS}) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_DOTS}) {{1,2}})"
+_NAMED: Final = rf"{_LOCAL_PART}(?: {{1,2}}(?:{_DOTS}) {{1,2}}(?:{_W}|[.+-]){{1,30}}){{0,3}}"
+_ENDED: Final = rf"(?i:{_PLAIN_TLD})(?!{_W})"
+_WRITTEN_OUT: Final = re.compile(
+    rf"{_NAMED}(?: {{0,2}}[(\[{{<] ?(?:{_ATS}|@|a) ?[)\]}}>] {{0,2}})(?:(?:{_W}"
+    rf"|-){{1,63}}{_WORD_DOT}){{1,4}}(?:{_ENDED}|[a-z]{{2,12}}(?!{_W}|\.))"
+    rf"|{_LOCAL_PART}(?: \. {_LABEL})? ?@ ?(?:(?:{_W}|-){{1,63}}(?: \. |\.)){{1,4}}{_ENDED}"
+    rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:(?:{_W}|-){{1,63}}{_WORD_DOT}){{0,3}}(?:{_W}"
+    rf"|-){{1,63}}{_SAID_DOT}(?:(?:{_W}|-){{1,20}}{_SAID_DOT})?{_ENDED}"
+    rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:gmail|googlemail|yahoo|hotmail|outlook|live|icloud|aol"
+    rf"|gmx|web|proton|protonmail|mail|yandex"
+    rf"|qq|163|naver)\.{_ENDED}(?:\.[a-z]{{2}}(?!{_W}))?",
     re.IGNORECASE,
 )
-_EMAIL: Final = re.compile(
-    r"(?<![\w.!#$%&'*+/=?^`{|}~-])[\w.!#$%&'*+/=?^`{|}~-]{1,256}@(?:[\w-]{1,63}\.){1,8}[^\W\d_][\w-]{0,61}[^\W_]"
+_MAILBOXES_OF_NOBODY: Final = frozenset(
+    [
+        "look",
+        "looking",
+        "mail",
+        "email",
+        "me",
+        "us",
+        "it",
+        "them",
+        "is",
+        "was",
+        "or",
+        "and",
+        "account",
+        "inbox",
+    ]
 )
-_IBAN: Final = re.compile(r"(?<!\w)[A-Za-z]{2}[0-9]{2}(?:[ -]?[A-Za-z0-9]){11,30}")
-_CARD: Final = re.compile(r"(?<![\w])[2-6](?:[ -]?[0-9]){12,18}")
-_IPV4: Final = re.compile(r"(?<![\w.])[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![\w]|\.[0-9])")
-_IPV6: Final = re.compile(r"(?<![\w:.])[0-9A-Fa-f:]{6,39}(?![\w:])")
-_DASH: Final = r"\-\u2010-\u2015"
-_PHONE: Final = re.compile(
-    rf"(?<![0-9][.,])(?<![\w+/])(?:\+|\()?[0-9](?:[ \u00a0()./{_DASH}]{{0,3}}[0-9]){{6,16}}(?!\w)"
+_BARE_IN_WORDS: Final = re.compile(
+    rf"(?<!{_W})(?!(?:the|a|this|that|every|of|le|la|el|der|das)\b)(?:{_W}|-){{2,63}}(?:{_SAID_DOT}"
+    rf"(?:{_W}|-){{2,30}})?{_SAID_DOT}{_ENDED}",
+    re.IGNORECASE,
 )
-_DATE: Final = re.compile(
-    r"(?:[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2,4})(?: [0-9]{1,2})?"
+_IBAN: Final = re.compile(rf"(?<!{_W})[A-Za-z]{{2}}[0-9]{{2}}(?:[ .-]?[A-Za-z0-9]){{11,30}}")
+_IN_FOURS: Final = re.compile(r"[A-Za-z]{2}[0-9]{2}(?:[ .-][A-Za-z0-9]{4}){2,7}(?:[ .-][A-Za-z0-9]{1,4})?")
+_IBAN_BEFORE: Final = re.compile(rf"(?<!{_W})iban[ :=#.-]{{0,3}}$", re.IGNORECASE)
+_CARD: Final = re.compile(rf"(?<!{_W})(?:[2-6]|1(?=800))(?:[ .-]?[0-9]){{11,18}}")
+_CARD_GROUPS: Final = re.compile(
+    r"(?:[0-9]{4}[ .-]){2,4}[0-9]{1,4}|[0-9]{4}[ .-][0-9]{6}[ .-][0-9]{4,5}|[0-9]+"
 )
-_GROUPED: Final = re.compile(rf"\(?[0-9]{{3}}\)?[ .{_DASH}]{{0,2}}[0-9]{{3}}[ .{_DASH}][0-9]{{4}}")
-_LOCAL: Final = re.compile(rf"[0-9]{{3}}[{_DASH}][0-9]{{4}}")
-_HANDLE: Final = re.compile(r"(?<![\w@/.])@[\w](?:[\w.-]{0,28}\w)")
+_IPV4: Final = re.compile(
+    rf"(?<![0-9]\.)(?<!{_W})[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?!{_W}|\.[0-9])(?::[0-9]{{2,5}})?"
+    rf"(?!{_W})"
+)
+_IPV6: Final = re.compile(rf"(?<![:.])(?<!{_W})[0-9A-Fa-f:]{{6,39}}(?!{_W}|:)")
+# Numbers in four parts that follow these are no address.
+_NUMBERED: Final = re.compile(
+    rf"(?<!{_W})(?:v|ver|versions?|release|build|chrome|firefox|chapter|section|sec|kapitel|abschnitt"
+    rf"|chapitre)[ .:]{{0,2}}$",
+    re.IGNORECASE,
+)
+_HANDLE: Final = re.compile(
+    rf"(?<![@/.])(?<!{_W})@(?=[_.]{{0,9}}[^\W_]){_W}(?:(?:{_W}|[.-]){{0,38}}{_W})"
+    rf"|(?<![@/.#-])(?<!{_W})/?u/[A-Za-z0-9_.-]{{2,30}}[A-Za-z0-9_](?!{_W})|(?<![@/.-])(?<!{_W})"
+    rf"(?:{_W}|[.-]){{2,32}}#[0-9]{{4}}(?!{_W})"
+)
+_SERVICES: Final = (
+    "instagram|insta|ig|twitter|telegram|tg|discord|snapchat|snap|tiktok|tik tok|facebook|fb"
+    "|linkedin|github|reddit"
+    "|skype|wechat|weixin|微信|微博|whatsapp|signal|threads|mastodon|bluesky|bsky|twitch|youtube|steam"
+    "|vk|kakao|카톡|인스타"
+    "|line id|インスタ|инста|инстаграм|телеграм|вк|انستغرام|انستا|इंस्टा|facetime|xbox|psn|matrix|icq|qq"
+)
+_AFTER_SERVICE: Final = re.compile(
+    rf"(?<!{_W})(?:{_SERVICES})(?P<said>(?:[ -]?(?:id|name|user|username|handle|account|nick|konto))?"
+    r"(?: ?[:=–—-] ?| (?:is|ist|es|est|é|è|to|это|:) | ?：|是| ))@?"
+    rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W})(?P<on> {_W})?",
+    re.IGNORECASE,
+)
+_BEFORE_SERVICE: Final = re.compile(
+    rf"(?<!{_W})(?:i am|i'm|im|user|username|handle|nick|as|add|bin|soy|je suis|sou|sono)[ :]{{1,2}}"
+    rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W}) (?:on|auf|en|sur|no|su|na|op) (?:{_SERVICES})(?!{_W})",
+    re.IGNORECASE,
+)
+_DIGIT_WORDS: Final = (
+    "zero|oh|one|two|three|four|five|six|seven|eight|nine|double|null|eins|zwei|zwo|drei|vier|fünf"
+    "|sechs|sieben|acht|neun|zéro|un"
+    "|deux|trois|quatre|cinq|sept|huit|neuf|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|um"
+    "|dois|três|quatro|sete|oito"
+    "|nove|due|tre|quattro|cinque|sei|sette|otto|nul|een|twee|drie|vijf|zes|zeven|negen|sıfır|bir"
+    "|iki|üç|dört|beş|altı|yedi"
+    "|sekiz|dokuz|ноль|один|два|три|четыре|пять|шесть|семь|восемь|девять|शून्य|एक|दो|तीन|चार|पाँच"
+    "|पांच|छह|छः|सात|आठ|नौ|صفر|واحد|اثنان"
+    "|ثلاثة|أربعة|خمسة|ستة|سبعة|ثمانية|تسعة"
+)
+_IN_WORDS: Final = re.compile(
+    rf"(?<!{_W})(?:(?:{_DIGIT_WORDS})[ ,.-]{{1,3}}){{6,20}}(?:{_DIGIT_WORDS})(?!{_W})"
+    rf"|[零〇一二三四五六七八九]{{7,13}}",
+    re.IGNORECASE,
+)
+# Signs that are read as others: digits of every script, wide letters, spaces, hyphens, marks of direction.
+_PLAIN: Final = {
+    **{
+        code: str(unicodedata.digit(chr(code)))
+        for code in range(0x660, 0x1FBFA)
+        if unicodedata.category(chr(code)) == "Nd"
+    },
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys(
+        [0xA0, 0x1680, *range(0x2000, 0x200C), 0x202F, 0x205F, 0x3000, 0x200E, 0x200F, 0xFEFF], " "
+    ),
+    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], " "),
+    **dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE63], "-"),
+}
 
 # ISO 13616: the length of an IBAN by country.
 _IBAN_LENGTHS: Final = {
@@ -56,29 +189,25 @@ _IBAN_LENGTHS: Final = {
     for length, countries in {
         15: "NO",
         16: "BE",
-        18: "DK FI FO GL NL",
+        18: "DK FI FK FO GL NL SD",
         19: "MK SI",
-        20: "AT BA EE KZ LT LU XK",
+        20: "AT BA MN EE KZ LT LU XK",
         21: "CH HR LI LV",
         22: "BG BH CR DE GB GE IE ME RS VA",
-        23: "AE GI IL IQ TL",
+        23: "AE GI IL IQ OM SO TL",
         24: "AD CZ ES MD PK RO SA SE SK TN VG",
-        25: "PT ST",
+        25: "LY PT ST",
         26: "IS TR",
-        27: "FR GR IT MC MR SM",
-        28: "AL AZ BY CY DO GT HU LB PL SV",
+        27: "BI DJ FR GR IT MC MR SM",
+        28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
         29: "BR EG PS QA UA",
-        30: "JO KW MU",
+        30: "JO KW MU YE",
         31: "MT SC",
         32: "LC",
+        33: "RU",
     }.items()
     for country in countries.split()
 }
-# Scripts that do not part words: there a name is found inside of what looks like one.
-_UNPARTED: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-)
-_BETWEEN: Final = re.compile(r"[\s.'’·\u2010\u2011-]{1,3}")
 
 
 def found_in(text: str, kinds: frozenset[str], names: Names) -> list[tuple[str, int, int]]:
@@ -86,7 +215,8 @@ def found_in(text: str, kinds: frozenset[str], names: Names) -> list[tuple[str, 
 
     A placeholder that stands there is no identifier, nor part of one.
     """
-    masked = PLACEHOLDER.sub(lambda at: f"[{_MASK * (len(at[0]) - 2)}]", text.replace(_MASK, "\ue001"))
+    plain = text if text.isascii() else text.replace(_MASK, "\ue001").translate(_PLAIN)
+    masked = PLACEHOLDER.sub(lambda at: f"[{_MASK * (len(at[0]) - 2)}]", plain)
     found: list[tuple[str, int, int]] = []
     while True:  # what is found changes what stands beside it; each round finds some or is the last
         before = len(found)
@@ -110,15 +240,22 @@ def _masked(text: str, kind: str, spans: Iterator[_Span], found: list[tuple[str,
 
 def same(kind: str, written: str) -> str:
     """Return the one spelling of an identifier, by which the same one has the same pseudonym."""
-    plain = unicodedata.normalize("NFC", written).casefold()
+    plain = unicodedata.normalize("NFC", written.translate(_PLAIN)).casefold()
     if kind in {"card", "iban"}:
-        return re.sub(r"[\s-]", "", plain)
+        return re.sub(r"[\s.-]", "", plain)
     if kind == "phone":
-        digits = re.sub(r"[^0-9+]", "", written)
+        digits = re.sub(r"[^0-9+]", "", plain.replace("(0)", "")) or plain
         return f"+{digits[2:]}" if digits.startswith("00") else digits
-    if kind == "name":
-        return " ".join(_BETWEEN.sub(" ", plain).split())
-    return plain
+    if kind in {"email", "url"}:
+        said = re.sub(_WRITTEN_DOT, ".", re.sub(_WRITTEN_AT, "@", plain))
+        return said if kind == "email" else re.sub(r"^(?:hxxp|http)s?://|/$", "", said).removeprefix("www.")
+    return plain.lstrip("@") if kind == "handle" else plain
+
+
+_WRITTEN_AT: Final = re.compile(
+    rf" {{0,2}}[(\[{{<] ?(?:{_ATS}|@|a) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_ATS}) {{1,2}}| ?@ ?"
+)
+_WRITTEN_DOT: Final = re.compile(_WORD_DOT)
 
 
 # Each finder gives the spans of one kind from left to right; a span has two characters at least
@@ -130,6 +267,10 @@ def _urls(text: str) -> Iterator[_Span]:
 
 def _bare_urls(text: str) -> Iterator[_Span]:
     return (_trimmed(text, found.span()) for found in _BARE.finditer(text))
+
+
+def _urls_in_words(text: str) -> Iterator[_Span]:
+    return (found.span() for found in _BARE_IN_WORDS.finditer(text))
 
 
 def _trimmed(text: str, span: _Span) -> _Span:
@@ -144,27 +285,45 @@ def _emails(text: str) -> Iterator[_Span]:
     return (found.span() for found in _EMAIL.finditer(text))
 
 
+def _written_out(text: str) -> Iterator[_Span]:
+    for found in _WRITTEN_OUT.finditer(text):
+        if re.split(r"\W", found[0], maxsplit=1)[0].casefold() not in _MAILBOXES_OF_NOBODY:
+            yield found.span()
+
+
 def _ibans(text: str) -> Iterator[_Span]:
     for found in _IBAN.finditer(text):
         wanted = _IBAN_LENGTHS.get(found[0][:2].upper(), 0)
         end = _end_of(text, found.start(), wanted)
-        if end and not text[end : end + 1].isalnum() and _mod_97(text[found.start() : end]):
+        if end and not _goes_on(text, end) and _is_iban(text, found.start(), end):
             yield found.start(), end
 
 
+def _is_iban(text: str, start: int, end: int) -> bool:
+    """Return whether it is one by its checksum; mistyped, by its groups of four or the word before it."""
+    grouped = _IN_FOURS.fullmatch(text, start, end) or _IBAN_BEFORE.search(text, max(start - 8, 0), start)
+    return grouped is not None or _mod_97(text[start:end])
+
+
+def _goes_on(text: str, end: int) -> bool:
+    return re.match(_W, text[end : end + 1]) is not None
+
+
 def _mod_97(iban: str) -> bool:
-    plain = re.sub("[ -]", "", iban).upper()
+    plain = re.sub("[ .-]", "", iban).upper()
     return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
 
 
 def _cards(text: str) -> Iterator[_Span]:
     for found in _CARD.finditer(text):
-        for digits in range(19, 12, -1):
+        for digits in range(19, 11, -1):
             end = _end_of(text, found.start(), digits)
             if (
                 end
                 and end <= found.end()
-                and not text[end : end + 1].isalnum()
+                and not _goes_on(text, end)
+                and (digits > 12 or _MAESTRO.match(found[0]))
+                and _CARD_GROUPS.fullmatch(text, found.start(), end)
                 and _luhn(text[found.start() : end])
             ):
                 yield found.start(), end
@@ -178,12 +337,12 @@ def _luhn(number: str) -> bool:
 
 
 def _end_of(text: str, start: int, signs: int) -> int:
-    """Return where the first `signs` letters or digits from `start` end, spaces and hyphens between; or 0."""
+    """Return where the first `signs` letters or digits from `start` end, with gaps of one sign; or 0."""
     at, seen = start, 0
     while seen < signs and at < len(text):
         if text[at].isascii() and text[at].isalnum():
             seen += 1
-        elif text[at] not in " -":
+        elif text[at] not in " .-":
             return 0
         at += 1
     return at if seen == signs and signs else 0
@@ -191,131 +350,81 @@ def _end_of(text: str, start: int, signs: int) -> int:
 
 def _addresses(text: str) -> Iterator[_Span]:
     spans = [found.span() for pattern in (_IPV4, _IPV6) for found in pattern.finditer(text)]
-    return (span for span in sorted(spans) if _is_address(text[slice(*span)]))
+    return (
+        (start, end)
+        for start, end in sorted(spans)
+        if _is_address(text[start:end]) and not _NUMBERED.search(text, max(start - 12, 0), start)
+    )
 
 
 def _is_address(written: str) -> bool:
     try:
-        ipaddress.ip_address(written)
+        ipaddress.ip_address(written.partition(":")[0] if "." in written else written)
     except ValueError:
         return False
     return True
 
 
-def _phones(text: str) -> Iterator[_Span]:
-    at = 0
-    while found := _PHONE.search(text, at):
-        if _is_phone(found[0]):
+def _in_words(text: str) -> Iterator[_Span]:
+    """Yield numbers that are spelled out, but for those that count: one two three."""
+    for found in _IN_WORDS.finditer(text):
+        words = re.findall(rf"{_UN}|[^\W_](?:\w|[^\w\s,.-])*", found[0].casefold())
+        if not " ".join(words).startswith(_COUNTING) and len(set(words)) > 2:
             yield found.span()
-            at = found.end()
-        else:
-            at = found.start() + 1
-
-
-def _is_phone(written: str) -> bool:
-    signs = [sign for sign in written if sign.isdigit()]
-    digits = len(signs)
-    if _DATE.fullmatch(written) or not 7 <= digits <= 15 or len(set(signs)) == 1:
-        return False
-    if written.startswith("+") or _GROUPED.fullmatch(written) or _LOCAL.fullmatch(written):
-        return True
-    national = written.lstrip("(").startswith("0")
-    return (
-        digits >= 8 and national
-        if not written.isdigit()
-        else digits >= 9 and (national or digits in {10, 11})
-    )
 
 
 def _handles(text: str) -> Iterator[_Span]:
     return (found.span() for found in _HANDLE.finditer(text))
 
 
+def _of_services(text: str) -> Iterator[_Span]:
+    """Yield user names that stand by the name of a service: what has the look of one, or ends the clause."""
+    for found in _AFTER_SERVICE.finditer(text):
+        told = any(sign in found["said"] for sign in ":=–—-：是") and not found["on"]
+        if (told and found["who"].casefold() not in _NO_USER) or _LOOKS_MADE.search(found["who"]):
+            yield found.span("who")
+
+
+def _before_services(text: str) -> Iterator[_Span]:
+    return (found.span("who") for found in _BEFORE_SERVICE.finditer(text))
+
+
+_MAESTRO: Final = re.compile("5[0678]|6")
+_COUNTING: Final = (
+    "one two three", "zero one two", "eins zwei drei", "un deux trois", "uno dos tres", "um dois três",
+    "uno due tre", "een twee drie", "bir iki üç", "один два три", "एक दो तीन", "一 二 三",
+)  # fmt: skip
+_LOOKS_MADE: Final = re.compile(r"[0-9_]|\w\.\w")
+_NO_USER: Final = frozenset(
+    [
+        "yes",
+        "no",
+        "okay",
+        "good",
+        "bad",
+        "never",
+        "always",
+        "maybe",
+        "nothing",
+        "fine",
+        "none",
+        "this",
+        "that",
+    ]
+)
+
 _FINDERS: Final[tuple[tuple[str, Callable[[str], Iterator[_Span]]], ...]] = (
     ("url", _urls),
     ("email", _emails),
+    ("email", _written_out),
     ("iban", _ibans),
     ("card", _cards),
     ("ip", _addresses),
-    ("phone", _phones),
+    ("phone", telephones),
+    ("phone", _in_words),
     ("handle", _handles),
     ("url", _bare_urls),
+    ("url", _urls_in_words),
+    ("handle", _of_services),
+    ("handle", _before_services),
 )
-
-
-# Names
-
-
-class Names:
-    """A list of names, each found as whole words; the longest first."""
-
-    __slots__ = ("_inside", "_known", "_longest", "canonical", "exact")
-
-    def __init__(self, names: Mapping[str, str], *, exact: bool) -> None:
-        self.exact = exact
-        self.canonical = {same("name", name): same("name", person) for name, person in names.items()}
-        listed = [self._folded(name) for name in names if not _UNPARTED.search(name)]
-        self._known = {tuple(word for word, _, _ in _words(name)) for name in listed}
-        self._longest = max(map(len, self._known), default=0)
-        inside = sorted((re.escape(name) for name in names if _UNPARTED.search(name)), key=len, reverse=True)
-        self._inside = re.compile("|".join(inside)) if inside else None
-
-    def __repr__(self) -> str:
-        """Say how many names there are, and none of them."""
-        return f"Names({len(self.canonical)})"
-
-    def _folded(self, text: str) -> str:
-        return text if self.exact else text.casefold()
-
-    def spans(self, text: str) -> Iterator[_Span]:
-        """Yield the span of each name in `text`, from left to right."""
-        whole = [
-            *self._whole(text),
-            *([at.span() for at in self._inside.finditer(text)] if self._inside else []),
-        ]
-        last = 0
-        for start, end in sorted(whole, key=lambda span: (span[0], -span[1])):
-            if start >= last:
-                yield start, end
-                last = end
-
-    def _whole(self, text: str) -> Iterator[_Span]:
-        words = list(_words(text)) if self._known else []
-        at = 0
-        while at < len(words):
-            length = self._length_at(words, at, text)
-            if length:
-                yield words[at][1], words[at + length - 1][2]
-            at += length or 1
-
-    def _length_at(self, words: list[tuple[str, int, int]], at: int, text: str) -> int:
-        """Return how many words from `at` on are the longest name that begins there; 0 for none."""
-        longest, said = 0, []
-        for length, (word, start, _) in enumerate(words[at : at + self._longest], start=1):
-            if length > 1 and not _BETWEEN.fullmatch(text, words[at + length - 2][2], start):
-                break
-            said.append(word)
-            if self._is_known(said):
-                longest = length
-        return longest
-
-    def _is_known(self, said: list[str]) -> bool:
-        if not self.exact:
-            return tuple(self._folded(word) for word in said) in self._known
-        as_named = tuple(word.capitalize() for word in said)
-        return tuple(said) in self._known or (all(map(str.isupper, said)) and as_named in self._known)
-
-
-def _words(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each word in composed form (NFC), with its place; names of one letter are none."""
-    for found in _word_pattern().finditer(text):
-        word = found[0]
-        yield (word if word.isascii() else unicodedata.normalize("NFC", word)), *found.span()
-
-
-@lru_cache(maxsize=1)
-def _word_pattern() -> re.Pattern[str]:
-    # Python's \w has no combining marks, of which many scripts write their vowels.
-    marks = [sign for sign in map(chr, range(0x300, 0x1F000)) if unicodedata.category(sign).startswith("M")]
-    marks += [sign for sign in map(chr, range(0xE0100, 0xE01F0)) if ord(sign) <= sys.maxunicode]
-    return re.compile(f"[^\\W_](?:[^\\W_]|[{''.join(marks)}])*")

@@ -3,10 +3,12 @@
 Texts cannot be changed once a study holds them: redact units before `Store.create`. `find` says where
 identifiers stand, `preview` shows them to the person who decides, `apply` puts pseudonyms in their place.
 
-What is found is what has a form: e-mail and web addresses, phone numbers, payment cards (Luhn), IBANs
-(ISO 7064 mod 97), IP addresses, @handles, and the names that you list. What is **not** found: names that are
-not on the list or are misspelt, postal addresses, employers, places, dates of birth, identifiers written out
-("anna at example dot org"), and whatever tells who somebody is by what they tell. Read the texts.
+What is found is what has a form: e-mail and web addresses, also written out ("ana at example dot org"),
+telephone numbers, payment cards (Luhn), IBANs (ISO 7064 mod 97), IP addresses, @handles and user names
+beside the name of their service, and the names that you list. What is **not** found: names that are not on
+the list or are misspelt, user names that stand alone, postal addresses, employers, places, dates of birth,
+and whatever tells who somebody is by what they tell. How much is found was measured (docs/redaction.md).
+Read the texts.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.identifiers import KINDS, PLACEHOLDER, Names, found_in, same
 from sense7_qual.tables import require_column
 
-__all__ = ["KINDS", "Redacted", "apply", "find", "preview"]
+__all__ = ["KINDS", "Redacted", "apply", "find", "preview", "summary"]
 
 _FOUND: Final = {
     "unit_id": "string",
@@ -36,7 +38,8 @@ _FOUND: Final = {
     "end": "int64",
 }
 _TEXTS: Final = ("text", "context")
-_HEX: Final = 8
+# Of n identifiers of one kind two share a pseudonym with a chance of about n²/2⁴¹: 1 in 22,000 for 10,000.
+_HEX: Final = 10
 _Place = tuple[str, str, int | None]
 
 
@@ -64,6 +67,7 @@ def find(
     kinds: Collection[str] = KINDS,
     columns: Sequence[str] = _TEXTS,
     any_case: bool = True,
+    inflected: bool = True,
 ) -> pd.DataFrame:
     """Return where direct identifiers stand in the texts of `units`.
 
@@ -73,15 +77,22 @@ def find(
         One row per unit_id; also messages (`columns=["Content"]`).
     names
         Names to look for as whole words ("Anna" is not found in "Annabel"), or {name as written: the person},
-        where several names are one person. Composed and decomposed accents are the same; the parts of a name
-        may be joined by a space, a hyphen or an apostrophe.
+        where several names are one person. Composed and decomposed accents are the same; the parts
+        of a name may be joined by a space, a hyphen or an apostrophe. Names typed without their accents are
+        found ("Jose" for José), and of a name before 's the name alone.
     kinds
         Which of `KINDS` to look for.
     columns
         The columns of text, those that are there; of `context`, the text of each turn.
     any_case
         Whether "anna" and "ANNA" are Anna. With False, a name counts as it is listed and in capitals
-        alone: for lists with names that are words ("Will", "Grace", "May").
+        alone: for lists with names that are words ("Will", "Grace", "May"). "Mark my words" is found either
+        way, "mark my words" and "remark" are not.
+    inflected
+        Whether a name is also found with what is usually written to it ("Annas", "Ивану", "وأحمد"), with
+        initials and turned round ("J. Smith", "John S.", "Smith, John"). With False, only as it is listed.
+        Other endings ("Anny" in Polish) are to be listed: {"Anna": "Anna", "Anny": "Anna"}. A first name is
+        not found because the full name is listed: list both.
 
     Returns
     -------
@@ -103,7 +114,7 @@ def find(
     [['name', 0, 4], ['email', 6, 22], ['phone', 29, 42]]
     """
     wanted = _kinds(kinds)
-    listed = _names(names, any_case)
+    listed = _names(names, any_case, inflected)
     rows = [
         (unit, column, turn, kind, start, end)
         for (unit, column, turn), text in _texts(units, columns)
@@ -112,21 +123,23 @@ def find(
     return pd.DataFrame(rows, columns=list(_FOUND)).astype(_FOUND)
 
 
-def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 30) -> pd.DataFrame:
-    """Return what `find` found, with the text around it, to be looked through before it is replaced.
+def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.DataFrame:
+    """Return what `find` found, with a few words around it, to be looked through before it is replaced.
 
     Parameters
     ----------
     units, found
-        The units, and what `find` returned for them, or some of its rows.
+        The units, and what `find` returned for them, or some of its rows; or the `replacements` of `apply`,
+        to see what stands there instead.
     width
-        Code points to show on either side.
+        Code points to show on either side: no more than it takes to decide.
 
     Returns
     -------
     pandas.DataFrame
-        The rows of `found`, with `before`, `identifier` and `after`. **This frame holds participants' text
-        and identifiers**: do not leave it in a notebook that you share.
+        One row per row of `found`, by kind: kind, before, identifier, replacement (where it is known), after,
+        then unit_id and the other columns of `found`. What you keep of it goes to `apply(found=…)`.
+        **This frame holds participants' text and identifiers**: do not leave it in a notebook that you share.
 
     Raises
     ------
@@ -136,8 +149,10 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 30) -> pd.
     Examples
     --------
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["I am @anna_k here"]})
-    >>> preview(units, find(units), width=5)[["before", "identifier", "after"]].values.tolist()
-    [['I am ', '@anna_k', ' here']]
+    >>> preview(units, find(units), width=5)[["kind", "before", "identifier", "after"]].values.tolist()
+    [['handle', 'I am ', '@anna_k', ' here']]
+    >>> preview(units, apply(units).replacements)["replacement"].tolist()
+    ['[HANDLE-1]']
     """
     texts = dict(_texts(units, sorted(set(found["column"]))))
     shown = []
@@ -145,7 +160,52 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 30) -> pd.
         text = texts[place]
         shown.append((text[max(start - width, 0) : start], text[start:end], text[end : end + width]))
     around = pd.DataFrame(shown, columns=["before", "identifier", "after"], dtype="string")
-    return pd.concat([found.reset_index(drop=True), around], axis=1)
+    both = pd.concat([found.reset_index(drop=True), around], axis=1)
+    first = ["kind", "before", "identifier", *(["replacement"] if "replacement" in both else []), "after"]
+    ordered = both[[*first, *(column for column in both if column not in first)]]
+    return ordered.sort_values("kind", key=lambda kinds: kinds.map(_rank), kind="stable", ignore_index=True)
+
+
+def summary(units: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Return each thing that was found once, with how often: the quickest way to see a wrong one.
+
+    Parameters
+    ----------
+    units, found
+        As of `preview`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per kind and identifier as written (upper and lower case are one), the most frequent of a
+        kind first: kind, identifier, replacement (where it is known), n (places), n_units. **It holds
+        identifiers**, and no other text. `found.value_counts("kind")` counts by kind,
+        `found.value_counts("unit_id")` by unit.
+
+    Raises
+    ------
+    TableError
+        As `preview`.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": ["m1", "m2"], "text": ["Anna, anna and a@b.org", "Anna"]})
+    >>> summary(units, find(units, names=["Anna"])).values.tolist()
+    [['email', 'a@b.org', 1, 1], ['name', 'Anna', 3, 2]]
+    """
+    shown = preview(units, found, width=0)
+    by = ["kind", "folded", *(["replacement"] if "replacement" in shown else [])]
+    counted = shown.assign(folded=shown["identifier"].str.casefold()).groupby(by, sort=False)
+    each = counted.agg(
+        identifier=("identifier", "first"), n=("unit_id", "size"), n_units=("unit_id", "nunique")
+    )
+    each = each.reset_index().assign(rank=lambda rows: rows["kind"].map(_rank))
+    each = each.sort_values(["rank", "n"], ascending=[True, False], kind="stable", ignore_index=True)
+    return each[["kind", "identifier", *by[2:], "n", "n_units"]]
+
+
+def _rank(kind: str) -> int:
+    return KINDS.index(kind) if kind in KINDS else len(KINDS)
 
 
 def apply(
@@ -155,6 +215,7 @@ def apply(
     kinds: Collection[str] = KINDS,
     columns: Sequence[str] = _TEXTS,
     any_case: bool = True,
+    inflected: bool = True,
     found: pd.DataFrame | None = None,
     key: str | bytes | None = None,
 ) -> Redacted:
@@ -162,16 +223,17 @@ def apply(
 
     Parameters
     ----------
-    units, names, kinds, columns, any_case
+    units, names, kinds, columns, any_case, inflected
         As of `find`.
     found
         What to replace: the rows of `find` that you keep after `preview`, and your own (any `kind` of
         letters, such as "place"). Without it, all that `find` finds.
     key
-        A secret of at least 16 characters, kept outside of the study. With it a pseudonym is a keyed hash
-        (HMAC-SHA256): the same in every corpus for which the key is used, and not to be guessed without it,
-        [NAME-c265e59f]. Without it pseudonyms are numbered in their order, [NAME-1], after those that stand
-        in the texts already.
+        A secret of at least 16 characters, kept outside of the study and of the notebook: give it from the
+        environment (`os.environ["REDACTION_KEY"]`) or the keyring. With it a pseudonym is a keyed hash
+        (HMAC-SHA256): the same in every corpus for which the key is used, and without the key not to be found
+        by trying all telephone numbers, [NAME-c265e59faa]. Without it pseudonyms are numbered in their order,
+        [NAME-1], after those that stand in the texts already.
 
     Returns
     -------
@@ -186,8 +248,12 @@ def apply(
 
     Notes
     -----
-    "Anna" and "Anna Meyer" have two pseudonyms unless `names` says that they are one person. A numbered
-    pseudonym is safe to show; a keyed one is as safe as its key, because names can be tried one by one.
+    "Anna" and "Anna Meyer" have two pseudonyms unless `names` says that they are one person. Spellings are
+    one: accents, case, endings and initials of a name; "+49 (0)30" and "0049 30"; an address and the same
+    written out. "030 90" and "+49 30 90" are two: nobody tells the country. A numbered pseudonym is safe to show; a
+    keyed one is as safe as its key, because names can be tried one by one. It has 40 bits: two of n
+    identifiers of a kind share one with a chance of about n²/2⁴¹ (10,000: 1 in 22,000), which is refused
+    within one call. The key is in no frame, error or repr.
 
     Examples
     --------
@@ -198,21 +264,22 @@ def apply(
     >>> done.replacements[["unit_id", "start", "end", "replacement", "new_end"]].values.tolist()[1]
     ['m2', 0, 4, '[NAME-1]', 8]
     >>> apply(units, names=["Anna"], key="kept in a safe place").units["text"].tolist()[0]
-    '[NAME-c265e59f] said hi'
+    '[NAME-c265e59faa] said hi'
     """
     secret = _key(key)
     if found is None:
-        found = find(units, names=names, kinds=kinds, columns=columns, any_case=any_case)
+        found = find(units, names=names, kinds=kinds, columns=columns, any_case=any_case, inflected=inflected)
     texts = dict(_texts(units, columns))
-    people = _names(names, any_case).canonical
+    listed = _names(names, any_case, inflected)
     pseudonyms = _Pseudonyms(secret, texts.values())
     changed: dict[_Place, str] = {}
     rows = []
     for place, spans in _by_place(found, texts).items():
         pieces, last, new = [], 0, 0
         for kind, start, end in spans:
-            value = same(kind, texts[place][start:end])
-            replacement = pseudonyms.of(kind, people.get(value, value) if kind == "name" else value)
+            written = texts[place][start:end]
+            value = listed.person(written) if kind == "name" else same(kind, written)
+            replacement = pseudonyms.of(kind, value)
             new += start - last
             rows.append((*place, kind, start, end, replacement, new, new + len(replacement)))
             pieces += [texts[place][last:start], replacement]
@@ -257,10 +324,11 @@ def _key(key: str | bytes | None) -> bytes | None:
     if key is None:
         return None
     secret = key.encode() if isinstance(key, str) else key
-    if not isinstance(secret, bytes) or len(secret) < 16:
+    if not isinstance(secret, bytes) or len(secret) < 16 or len(set(secret)) < 6:
         raise TableError(
-            "expected a key of at least 16 characters – found another – make one with "
-            "secrets.token_urlsafe() and keep it where the study is not."
+            "expected a key of at least 16 characters, six of them different – found another – make one with "
+            "secrets.token_urlsafe(), keep it where the study is not, and give it from the environment or "
+            "the keyring."
         )
     return secret
 
@@ -275,7 +343,7 @@ def _kinds(kinds: Collection[str]) -> frozenset[str]:
     return frozenset(wanted)
 
 
-def _names(names: Collection[str] | Mapping[str, str], any_case: bool) -> Names:
+def _names(names: Collection[str] | Mapping[str, str], any_case: bool, inflected: bool) -> Names:
     if isinstance(names, str):
         raise TableError("expected a list of names – found one string – put it into a list.")
     listed = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
@@ -286,7 +354,7 @@ def _names(names: Collection[str] | Mapping[str, str], any_case: bool) -> Names:
             f"expected names of two letters or more – found others at place {first_three(bad)} of the list "
             "(from 0) – correct them."
         )
-    return Names(listed, exact=not any_case)
+    return Names(listed, exact=not any_case, inflected=inflected)
 
 
 def _texts(units: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[_Place, str]]:

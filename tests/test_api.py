@@ -31,11 +31,11 @@ PARTS = {
     "acceptance", "act_values", "archives", "assignment", "carrying", "cells", "chain", "columns",
     "database", "delta_texts", "diagnostic_figures", "distribution_figures", "drawing", "effect_scales",
     "files", "folders", "footers", "identifiers", "interrupts", "journals", "layouts", "limits",
-    "link_figures", "membership", "merging", "migrations", "openings", "origins", "pages", "parquet",
-    "postgresql", "power_figures", "quotes", "recording", "resampling", "results", "revising",
+    "link_figures", "membership", "merging", "migrations", "name_lists", "openings", "origins", "pages",
+    "parquet", "postgresql", "power_figures", "quotes", "recording", "resampling", "results", "revising",
     "row_security", "rulings", "saving", "sealed", "sense7_workbook", "server", "specification_figures",
-    "spellings", "study", "team_copies", "teams", "typeset", "unit_tables", "unpacking", "validity_figures",
-    "verification", "withdrawal", "word", "workbook_texts", "workbooks",
+    "spellings", "study", "team_copies", "teams", "telephones", "typeset", "unit_tables", "unpacking",
+    "validity_figures", "verification", "withdrawal", "word", "workbook_texts", "workbooks",
 }  # fmt: skip
 
 
