@@ -19,6 +19,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Real
 from typing import Any, Final
 
 import pandas as pd
@@ -154,7 +155,9 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.
     >>> preview(units, apply(units).replacements)["replacement"].tolist()
     ['[HANDLE-1]']
     """
-    texts = dict(_texts(units, sorted(set(found["column"]))))
+    for name in _FOUND:
+        require_column(found, name, frame_name="found")
+    texts = dict(_texts(units, [str(column) for column in units if column in set(found["column"])]))
     shown = []
     for place, _, start, end in _rows(found, texts):
         text = texts[place]
@@ -250,8 +253,8 @@ def apply(
     -----
     "Anna" and "Anna Meyer" have two pseudonyms unless `names` says that they are one person. Spellings are
     one: accents, case, endings and initials of a name; "+49 (0)30" and "0049 30"; an address and the same
-    written out. "030 90" and "+49 30 90" are two: nobody tells the country. A numbered pseudonym is safe to show; a
-    keyed one is as safe as its key, because names can be tried one by one. It has 40 bits: two of n
+    written out. "030 90" and "+49 30 90" are two: nobody tells the country. A numbered pseudonym is safe to
+    show; a keyed one is as safe as its key, because names can be tried one by one. It has 40 bits: two of n
     identifiers of a kind share one with a chance of about n²/2⁴¹ (10,000: 1 in 22,000), which is refused
     within one call. The key is in no frame, error or repr.
 
@@ -399,8 +402,12 @@ def _rows(found: pd.DataFrame, texts: Mapping[_Place, str]) -> Iterator[tuple[_P
     for row, (unit, column, turn, kind, start, end) in enumerate(
         found[list(_FOUND)].itertuples(index=False, name=None)
     ):
-        place = (str(unit), str(column), None if pd.isna(turn) else int(turn))
-        if place not in texts or not 0 <= start <= end - 2 < end <= len(texts[place]):
+        place = (str(unit), str(column), int(turn) if _is_whole(turn) else None)
+        if (
+            not (_is_whole(start) and _is_whole(end))
+            or place not in texts
+            or not 0 <= start <= end - 2 < end <= len(texts[place])
+        ):
             raise TableError(
                 f"found: expected spans of two characters or more in the texts of these units – found "
                 f"another in row {row} – find them again."
@@ -411,6 +418,10 @@ def _rows(found: pd.DataFrame, texts: Mapping[_Place, str]) -> Iterator[tuple[_P
                 "it."
             )
         yield place, kind, int(start), int(end)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Real) and float(value).is_integer()
 
 
 def _by_place(found: pd.DataFrame, texts: Mapping[_Place, str]) -> dict[_Place, list[tuple[str, int, int]]]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Final, TypeVar
@@ -85,7 +85,7 @@ class Known:
     notes of withdrawals and copies."""
 
     study: Study
-    texts: Mapping[str, str] | None
+    texts: Mapping[str, str] | None = field(repr=False)
     codebooks: frozenset[str]
     withdrawn: Sequence[Withdrawal]
     copies: Sequence[Copy]

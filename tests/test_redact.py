@@ -186,7 +186,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(text=PIECES, key=st.sampled_from([None, KEY]))
 def test_applied_twice_nothing_more_is_found_and_no_text_is_too_odd(text: str, key: str | None) -> None:
     said = pd.DataFrame({"unit_id": ["m0"], "text": pd.Series([text], dtype=object)})

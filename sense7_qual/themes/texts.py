@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -27,8 +27,8 @@ _AT_ONCE: Final = 256
 class Texts:
     """The units in order of their ids, and their distinct texts; `text_of` is −1 for a blank one."""
 
-    units: pd.DataFrame
-    distinct: list[str]
+    units: pd.DataFrame = field(repr=False)
+    distinct: list[str] = field(repr=False)
     text_of: npt.NDArray[np.int64]
 
 

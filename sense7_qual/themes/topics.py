@@ -63,7 +63,7 @@ class Topics:
     """Groups of distinct texts: a number per text, terms per group, Jaccard per resample and group."""
 
     labels: Labels
-    terms: pd.DataFrame
+    terms: pd.DataFrame = field(repr=False)
     jaccard: Floats
     settings: dict[str, Any]
 
