@@ -217,7 +217,7 @@ SHOWN = {
     "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Settings": {"options"},
     "Topics": {"settings"}, "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits"},
     "UnitCounts": {"codes", "units"}, "UnitizingAlphas": {"ku_alpha"}, "WideAlpha": {"categories"},
-    "Wish": {"merged", "split"},
+    "Wish": {"merged", "revisions", "split"},
 }  # fmt: skip
 HOLDERS = (
     "DataFrame",
