@@ -100,7 +100,7 @@ def restore(source: Path, target: Path) -> None:
     Raises
     ------
     StoreError
-        `source` is no archive that `archive` wrote, byte for byte; something is at `target`; or the disk
+        What `source` holds is not byte for byte what `archive` wrote; something is at `target`; or the disk
         refuses. Nothing is left at `target`.
     """
     with _building(target) as building, _opened(source) as file:

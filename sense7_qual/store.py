@@ -396,8 +396,8 @@ class Store:
         Raises
         ------
         StoreError
-            The file is not byte for byte what `archive` wrote, something is at `path`, or the disk or server
-            refuses.
+            What the file holds is not byte for byte what `archive` wrote, something is at `path`, or the disk
+            or server refuses.
         """
         kept_at(path).restore(Path(archive).absolute())
         return cls(path)
