@@ -61,6 +61,8 @@ class Wish:
         ends = _strays(self.revisions(), current.fingerprint)
         strays = [versions[one] for one in ends if one in versions and one != new.fingerprint]
         if new == current and not strays:
+            if self.base != self.codebook == current:
+                return current, []  # done already: by a call that was interrupted, or by somebody else
             raise ActError(
                 "revise: expected a codebook that differs from the current one – found the same – change it "
                 "first (dataclasses.replace, or its YAML file)."

@@ -159,6 +159,16 @@ def test_a_revision_needs_a_reason_and_a_change(store: Store) -> None:
     assert Store(store.path).codebook == BASE
 
 
+def test_a_revision_that_is_there_already_is_not_made_twice(store: Store) -> None:
+    late = Store(store.path)  # as after a call whose answer was lost
+    new = store.revise(plus(BASE, "new"), why="Needed.", coder="lead")
+    assert late.codebook == BASE
+    assert late.revise(plus(BASE, "new"), why="Needed.", coder="lead") == late.codebook == new
+    assert [one.why for one in store.revisions()] == ["Needed."]
+    with pytest.raises(ActError, match="found the same"):
+        late.revise(new, why="Once more.", coder="lead")
+
+
 def test_two_people_revise_at_once(store: Store) -> None:
     other, early = Store(store.path), Store(store.path)
     store.revise(edited(BASE, "warm", label="Warmth"), why="Clearer.", coder="lead")
