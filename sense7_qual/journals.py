@@ -17,10 +17,11 @@ import os
 import shutil
 import sqlite3
 import threading
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypeAlias
 
 from sense7_qual.chain import genesis, links, text_hash
 from sense7_qual.errors import StoreError
@@ -28,6 +29,8 @@ from sense7_qual.errors import StoreError
 __all__ = ["settle"]
 
 _ONE_AT_A_TIME: Final = threading.Lock()
+_Said: TypeAlias = tuple[object, ...]
+_Kept: TypeAlias = tuple[int, int]
 _BUSY: Final = 30  # seconds for which another program may be writing
 
 
@@ -46,25 +49,38 @@ def settle(path: Path) -> None:
     journal = path.with_name(f"{path.name}-journal")
     if not journal.exists():
         return
+    deadline = time.monotonic() + _BUSY
     with _ONE_AT_A_TIME:
-        if not _is_hot(path):
-            return
-        with TemporaryDirectory() as folder:
-            mended, as_it_is, said = (
-                Path(folder) / name for name in ("mended", "as_it_is", "mended-journal")
-            )
-            for source, target in ((path, mended), (path, as_it_is), (journal, said)):
-                shutil.copyfile(source, target)
-            after, before = _whole(mended), _whole(as_it_is)
-            judged = _said_of(journal)
-        if before is not None and (after is None or after < before):
-            _take_away(path, journal, judged)
-        elif after is None:
-            raise StoreError(
-                f"'{path.parent.name}/{path.name}': expected a file that is whole, or one that its journal "
-                f"mends – found neither – put a good copy of {path.name} back (from a backup, or from the "
-                f"coder) and move {journal.name} out of the study; nothing was changed."
-            )
+        while journal.exists() and _is_hot(path):
+            before = _said_of(path, journal)
+            with suppress(FileNotFoundError), TemporaryDirectory() as folder:
+                mended, as_it_is = _tried(path, journal, Path(folder))
+                # Another process may have let SQLite mend the file meanwhile: then it is looked at again.
+                if before is not None and _said_of(path, journal) == before:
+                    _act(path, journal, before, mended, as_it_is)
+                    return
+            if time.monotonic() > deadline:
+                return  # it is being written all the time, so SQLite has put it in order
+            time.sleep(0.01)
+
+
+def _tried(path: Path, journal: Path, folder: Path) -> tuple[_Kept | None, _Kept | None]:
+    """Return what there is (`_whole`) in a copy that SQLite mends, and in one as it is."""
+    mended, as_it_is, said = (folder / name for name in ("mended", "as_it_is", "mended-journal"))
+    for source, target in ((path, mended), (path, as_it_is), (journal, said)):
+        shutil.copyfile(source, target)
+    return _whole(mended), _whole(as_it_is)
+
+
+def _act(path: Path, journal: Path, said: _Said, mended: _Kept | None, as_it_is: _Kept | None) -> None:
+    if as_it_is is not None and (mended is None or mended < as_it_is):
+        _take_away(path, journal, said)
+    elif mended is None:
+        raise StoreError(
+            f"'{path.parent.name}/{path.name}': expected a file that is whole, or one that its journal "
+            f"mends – found neither – put a good copy of {path.name} back (from a backup, or from the "
+            f"coder) and move {journal.name} out of the study; nothing was changed."
+        )
 
 
 def _is_hot(path: Path) -> bool:
@@ -79,18 +95,24 @@ def _is_hot(path: Path) -> bool:
     return False
 
 
-def _said_of(journal: Path) -> tuple[int, int, bytes]:
-    """Return what tells one journal from another: its place on the disk, its size, and its first bytes."""
-    found = journal.stat()
-    with journal.open("rb") as opened:
-        return found.st_ino, found.st_size, opened.read(28)
+def _said_of(path: Path, journal: Path) -> _Said | None:
+    """Return what tells the two from others, or from themselves after a write; None where one is gone.
+
+    Places on the disk, sizes, times, and the journal's first bytes, which hold a random number.
+    """
+    try:
+        there = [(each.st_ino, each.st_size, each.st_mtime_ns) for each in (path.stat(), journal.stat())]
+        with journal.open("rb") as opened:
+            return (*there, opened.read(28))
+    except FileNotFoundError:
+        return None
 
 
-def _take_away(path: Path, journal: Path, judged: tuple[int, int, bytes]) -> None:
+def _take_away(path: Path, journal: Path, judged: _Said) -> None:
     """Remove the journal that was judged, once all that the file holds is on the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-    if _said_of(journal) == judged:
+    if _said_of(path, journal) == judged:
         journal.unlink()
 
 
