@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sense7_qual import acts, database
+from sense7_qual import acts, database, journals
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, frame_of, put
@@ -123,3 +123,26 @@ def test_the_journal_of_a_write_under_way_is_left_alone(store: Store, file: Path
         assert store.acts() == known
         assert beside.exists()
     assert store.acts() == known
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_file_that_another_process_mends_meanwhile_is_no_error(
+    store: Store, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    known, (torn, journal) = store.acts(), interrupted(file, tmp_path)
+    file.write_bytes(torn)
+    file.with_name("ana.sqlite-journal").write_bytes(journal)
+    copyfile, copied = shutil.copyfile, []
+
+    def slowly(source: Path, target: Path) -> None:
+        if len(copied) == at:  # as another kernel does that looked a moment earlier
+            with closing(sqlite3.connect(file)) as connection:
+                connection.execute("SELECT count(*) FROM acts").fetchone()
+        copied.append(source)
+        copyfile(source, target)
+
+    monkeypatch.setattr(journals.shutil, "copyfile", slowly)
+    assert store.acts() == known
+    assert store.append([put(start=1, end=3)]) == 1
+    assert len(copied) >= at
+    assert store.verify()["ok"].all()
