@@ -30,7 +30,9 @@ import pandas as pd
 
 from sense7_qual.errors import TableError, did_you_mean, first_three
 
-__all__ = ["CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "UNITS", "Contract", "require_column"]
+__all__ = [
+    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "UNITS", "Contract", "labels_by_unit", "require_column",
+]  # fmt: skip
 
 Kind = Literal["id", "string", "integer", "boolean"]
 
@@ -146,6 +148,57 @@ def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None
             f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no column names'} – "
             f"{did_you_mean(column, names)}"
         )
+
+
+def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Series:
+    """Return one label for each of `unit_ids`, in their order, found by the index of `labels` alone.
+
+    Labels are never matched by position: a Series that does not name units is refused, also where it happens
+    to be as long as the units, and so are row numbers, which may look like ids. A unit without a label has a
+    missing one.
+
+    Parameters
+    ----------
+    labels : Series
+        One label per unit, indexed by unit_id; labels of other units are passed over.
+    unit_ids : Index
+        The ids of the units that need a label.
+    name : str
+        The parameter that `labels` were given as, for the error.
+
+    Raises
+    ------
+    TableError
+        Not a Series, a unit stands in its index more than once, or its index names none of the units.
+
+    Examples
+    --------
+    >>> rated = pd.DataFrame({"unit_id": ["m1", "m2"], "case_id": ["p1", "p2"]})
+    >>> labels = rated.set_index("unit_id")["case_id"]
+    >>> labels_by_unit(labels, pd.Index(["m2", "m3"]), name="cluster").tolist()
+    ['p2', nan]
+    """
+    if not isinstance(labels, pd.Series):
+        raise TableError(
+            f"{name}: expected a Series of labels indexed by unit_id – found {type(labels).__name__} – pass "
+            "units.set_index('unit_id')[…] with the column's name."
+        )
+    numbered = pd.api.types.is_integer_dtype(labels.index.dtype) and labels.index.name != "unit_id"
+    labelled = labels.set_axis(labels.index.astype("string").str.strip())
+    twice = labelled.index[labelled.index.duplicated()].unique()
+    if len(twice):
+        raise TableError(
+            f"{name}: expected one label per unit_id – found several for {first_three(twice)} – keep one of "
+            "each."
+        )
+    unit_ids = pd.Index(unit_ids).astype("string")
+    if len(unit_ids) and (numbered or not labelled.index.isin(unit_ids).any()):
+        index = "row numbers" if numbered else f"an index that names none of the {len(unit_ids)} units"
+        raise TableError(
+            f"{name}: expected labels indexed by unit_id, such as {unit_ids[0]!r} – found {index} – pass "
+            "units.set_index('unit_id')[…] with the column's name; labels are not matched by position."
+        )
+    return labelled.reindex(unit_ids)
 
 
 def _fits(value: object, kind: Kind) -> bool:

@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 from sense7_qual.errors import TableError
-from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS, MEMOS, UNITS, Contract, require_column
+from sense7_qual.tables import (
+    CODINGS,
+    COVERAGE,
+    DECISIONS,
+    MEMOS,
+    UNITS,
+    Contract,
+    labels_by_unit,
+    require_column,
+)
 
 TEXT = "I felt that it did not listen to a word"  # stands for a participant's words
 
@@ -179,3 +188,16 @@ def test_require_column() -> None:
     require_column(units(), "text", frame_name="units")
     with pytest.raises(TableError, match="did you mean 'case_id'"):
         require_column(units(), "caseid", frame_name="units")
+
+
+@pytest.mark.parametrize("ids", [["m1", "m2", "m3"], ["0", "1", "2"]])
+def test_labels_are_found_by_unit_id_and_never_by_position(ids: list[str]) -> None:
+    labels = pd.Series(["p1", "p2", "p3"], index=pd.Index(ids, name="unit_id"))
+    asked = pd.Index(list(reversed(ids)))
+    assert labels_by_unit(labels, asked, name="cluster").tolist() == ["p3", "p2", "p1"]
+    with pytest.raises(TableError, match=r"cluster: .* – found row numbers – .*not matched by position"):
+        labels_by_unit(labels.reset_index(drop=True), asked, name="cluster")
+    with pytest.raises(TableError, match=r"names none of the 3 units"):
+        labels_by_unit(labels.add_prefix("x"), asked, name="cluster")
+    with pytest.raises(TableError, match=r"found list"):
+        labels_by_unit(labels.tolist(), asked, name="cluster")  # type: ignore[arg-type]

@@ -158,7 +158,7 @@ def test_what_cannot_be_used_is_refused() -> None:
         adjudication.dawid_skene(decisions, prevalence_by=pd.Series(range(40), index=units))
     with pytest.raises(TableError, match=r"cluster: expected a label.*'u00039'"):
         adjudication.dawid_skene(decisions, cluster=pd.Series("p1", index=units[:39]))
-    with pytest.raises(TableError, match="more than once: 'u00000'"):
+    with pytest.raises(TableError, match="several for 'u00000'"):
         adjudication.dawid_skene(decisions, cluster=pd.Series("p1", index=[*units, "u00000"]))
     with pytest.raises(QualError, match="expected seed"):
         adjudication.dawid_skene(decisions, seed=-1)

@@ -13,7 +13,7 @@ from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.adjudication import latent
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.resampling import check_resampling
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import DECISIONS, labels_by_unit
 
 __all__ = ["TrueCodes", "dawid_skene"]
 
@@ -236,7 +236,7 @@ def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series
     """Return the number of each unit's level, and the levels in order."""
     if prevalence_by is None:
         return pd.Series(0, index=units), ["all"]
-    given = _by_unit(prevalence_by, units, "prevalence_by")
+    given = labels_by_unit(prevalence_by, units, name="prevalence_by")
     number, found = pd.factorize(given, sort=True)
     levels = [str(value) for value in found]
     if len(levels) > _MOST_LEVELS:
@@ -253,7 +253,7 @@ def _members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np
     """Return the number of each unit's cluster, and how many there are."""
     if cluster is None:
         return np.arange(len(units)), len(units)
-    given = _by_unit(cluster, units, "cluster")
+    given = labels_by_unit(cluster, units, name="cluster")
     if given.isna().any():
         raise TableError(
             f"cluster: expected a label for every unit that was decided on – found none for "
@@ -261,17 +261,6 @@ def _members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np
         )
     number, found = pd.factorize(given.astype("string"), sort=True)
     return np.asarray(number, dtype=np.int64), len(found)
-
-
-def _by_unit(values: pd.Series, units: pd.Index, name: str) -> pd.Series:
-    labelled = values.set_axis(values.index.astype("string"))
-    twice = labelled.index[labelled.index.duplicated()].unique()
-    if len(twice):
-        raise TableError(
-            f"{name}: expected every unit once in its index – found more than once: {first_three(twice)} – "
-            "keep one of each."
-        )
-    return labelled.reindex(units)
 
 
 _FRAMES: Final[dict[str, dict[str, str]]] = {

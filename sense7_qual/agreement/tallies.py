@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import TableError, did_you_mean, first_three
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import DECISIONS, labels_by_unit
 
 __all__ = [
     "Pairs",
@@ -56,18 +56,7 @@ def cluster_numbers(unit_ids: pd.Index, cluster: pd.Series | None) -> Integers:
     """Return the number of each unit's cluster; without clusters each unit is its own."""
     if cluster is None:
         return np.arange(len(unit_ids), dtype=np.int64)
-    if not isinstance(cluster, pd.Series):
-        raise TableError(
-            f"cluster: expected a Series of labels indexed by unit_id – found {type(cluster).__name__} – "
-            "pass units.set_index('unit_id')['case_id']."
-        )
-    labels = cluster.set_axis(cluster.index.astype("string"))
-    twice = labels.index[labels.index.duplicated()].unique()
-    if len(twice):
-        raise TableError(
-            f"cluster: expected one label per unit_id – found several for {first_three(twice)} – keep one."
-        )
-    labels = labels.reindex(unit_ids)
+    labels = labels_by_unit(cluster, unit_ids, name="cluster")
     missing = labels.index[labels.isna()]
     if len(missing):
         raise TableError(
