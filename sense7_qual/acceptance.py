@@ -96,29 +96,52 @@ def says_its_change(act: Act) -> bool:
 def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
     """Raise `ActError` where a new act in a round that was opened is not of its coders, or not on its units.
 
-    Undo and redo stay possible where a round was opened again with fewer units; a round that nobody opened
-    is a name alone. A round that was unblinded takes no more coders or units: they would not be coded blind.
+    Only a round's leads open it again or unblind it, and only one that was opened can be unblinded. Undo and
+    redo stay possible where a round was opened again with fewer units; a round that nobody opened is a name
+    alone. A round that was unblinded takes no more coders or units: they would not be coded blind.
     """
     standing = {one.name: one for one in rounds}
     for act in new:
         one = standing.get(str(act.round))
-        if one is None:
-            continue
+        if act.kind in ("open_round", "unblind"):
+            _refuse_other_leads(act, one)
         if act.kind == "open_round":
-            _refuse_late(one, opened([act])[0])
-        if act.kind not in ("apply", "remove", "finish", "reopen"):
-            continue
-        if act.coder not in one.coders:
-            raise ActError(
-                f"{_named(act)}: expected a coder of round {one.name!r} – found {act.coder!r} – ask the "
-                "lead, who can open the round again with this coder; nothing was recorded."
-            )
-        if act.unit_id not in one.units:
-            raise ActError(
-                f"{_named(act)}: expected one of the {len(one.units)} units of round {one.name!r} – found "
-                "another – code it in its own round, or ask the lead to open this one again with it; nothing "
-                "was recorded."
-            )
+            again = opened([act])[0]
+            if one is not None:
+                _refuse_late(one, again)
+                again = replace(again, leads=one.leads, unblinded_by=one.unblinded_by,
+                                unblinded_at=one.unblinded_at)  # fmt: skip
+            standing[again.name] = again
+        elif one is not None and act.kind in ("apply", "remove", "finish", "reopen"):
+            _refuse_stranger(act, one)
+
+
+def _refuse_other_leads(act: Act, one: Round | None) -> None:
+    if one is None and act.kind == "unblind":
+        raise ActError(
+            f"unblind: expected a round that was opened – found none called {word(act.round)} – open it "
+            "first, with rounds.open_round; nothing was recorded."
+        )
+    if one is not None and act.coder not in one.leads:
+        raise ActError(
+            f"{act.kind}: expected a lead of round {one.name!r} ({first_three(one.leads)}) – found "
+            f"{act.coder!r} – ask them to do it, or to open the round again with leads=[{act.coder!r}]; "
+            "nothing was recorded."
+        )
+
+
+def _refuse_stranger(act: Act, one: Round) -> None:
+    if act.coder not in one.coders:
+        raise ActError(
+            f"{_named(act)}: expected a coder of round {one.name!r} – found {act.coder!r} – ask the "
+            "lead, who can open the round again with this coder; nothing was recorded."
+        )
+    if act.unit_id not in one.units:
+        raise ActError(
+            f"{_named(act)}: expected one of the {len(one.units)} units of round {one.name!r} – found "
+            "another – code it in its own round, or ask the lead to open this one again with it; nothing "
+            "was recorded."
+        )
 
 
 def _refuse_late(unblinded: Round, again: Round) -> None:

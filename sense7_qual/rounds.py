@@ -2,7 +2,8 @@
 
 The lead opens a round (`open_round`), the coders' acts carry its name, and the lead ends its blindness
 (`unblind`): from then on the coders may see each other's acts of that round. Both are acts, so that the
-record says who did it and when, and neither can be undone.
+record says who did it and when, and neither can be undone. A round is its opener's: only who opened it first,
+and whom they named as `leads`, may open it again or unblind it; the like acts of others count for nothing.
 
 Blindness itself is kept by where the acts are. In a study folder a coder is not sent the others' files
 until the lead has unblinded the round; send them the lead's own file, so that they know the rounds, and let
@@ -44,7 +45,10 @@ class Round:
     codebook : str
         The fingerprint of the codebook that it is coded with.
     opened_by, opened_at : str
-        Whose act opened it, and when (UTC, ISO 8601).
+        Whose act opened it, the last time, and when (UTC, ISO 8601).
+    leads : tuple of str
+        The pseudonyms of those who may open it again and unblind it: of who opened it first, and of whom they
+        named.
     unblinded_by, unblinded_at : str or None
         Whose act let the coders see each other, and when; None while they are blind.
     """
@@ -55,6 +59,7 @@ class Round:
     codebook: str
     opened_by: str
     opened_at: str
+    leads: tuple[str, ...]
     unblinded_by: str | None = None
     unblinded_at: str | None = None
 
@@ -70,6 +75,7 @@ def open_round(
     coders: Sequence[str],
     coder: str,
     codebook: Codebook,
+    leads: Sequence[str] = (),
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
@@ -81,6 +87,9 @@ def open_round(
         Its name, which the coders' acts will carry; `CodingWidget(…, round=…)` sees to that.
     units, coders : sequence of str
         The ids of its units, in order, and the pseudonyms of its coders, none of them twice.
+    leads : sequence of str, optional
+        The pseudonyms of others who may open this round again and unblind it. They are taken from the acts of
+        who opened the round first.
 
     Raises
     ------
@@ -100,16 +109,19 @@ def open_round(
     _check_name(round)
     for what, given in (("units", units), ("coders", coders)):
         _check_ids(round, what, given)
-    for each in coders:
+    if leads:
+        _check_ids(round, "leads", leads)
+    for each in (*coders, *leads):
         check_coder(each)
-    text = json.dumps({"units": list(units), "coders": list(coders)}, ensure_ascii=False, sort_keys=True)
+    content = {"units": list(units), "coders": list(coders)} | ({"leads": list(leads)} if leads else {})
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return Act(kind="open_round", round=round, text=text, **stamp(coder, codebook, act_id, at))
 
 
 def unblind(
     round: str, *, coder: str, codebook: Codebook, act_id: str | None = None, at: str | None = None
 ) -> Act:
-    """Let the coders see each other's acts of a round, as the lead `coder`; for good.
+    """Let the coders see each other's acts of a round, as `coder`, one of its leads; for good.
 
     Raises
     ------
@@ -124,7 +136,8 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
     """Return the rounds that stand after `acts`, in the order in which they were opened.
 
     A round that was opened again has the units, coders and codebook of the last time. It is unblinded by the
-    first act that says so, and stays so: who joins it later is not blind (the store refuses that).
+    first act that says so after it was opened, and stays so: who joins it later is not blind (the store
+    refuses that). Acts of others than its leads, and an unblinding before the opening, count for nothing.
 
     Raises
     ------
@@ -132,15 +145,29 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
         An act of opening does not hold what one holds.
     """
     ordered = sorted((act for act in acts if act.kind in LEAD_KINDS), key=lambda act: (act.at, act.act_id))
-    shown: dict[str | None, Act] = {}
-    for act in ordered:
-        if act.kind == "unblind":
-            shown.setdefault(act.round, act)
-    found: dict[str, Round] = {}
+    openings: dict[str, list[Act]] = {}
     for act in ordered:
         if act.kind == "open_round":
-            found[str(act.round)] = _round(act, shown.get(act.round))
-    return tuple(found.values())
+            openings.setdefault(str(act.round), []).append(act)
+    unblindings = [act for act in ordered if act.kind == "unblind"]
+    return tuple(_standing(acts_of_it, unblindings) for acts_of_it in openings.values())
+
+
+def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
+    """Return the round that stands after the acts which open it, in order, and those that unblind any."""
+    first = openings[0]
+    named = [lead for act in openings if act.coder == first.coder for lead in _said(act)[2]]
+    leads = tuple(dict.fromkeys([first.coder, *named]))
+    shown = [
+        act for act in unblindings
+        if act.round == first.round and act.coder in leads and act.at >= first.at
+    ]  # fmt: skip
+    last = [act for act in openings if act.coder in leads][-1]
+    units, coders, _ = _said(last)
+    return Round(
+        str(last.round), units, coders, last.codebook, last.coder, last.at, leads,
+        shown[0].coder if shown else None, shown[0].at if shown else None,
+    )  # fmt: skip
 
 
 def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
@@ -154,15 +181,17 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     --------
     >>> from sense7_qual import acts
     >>> sense7 = Codebook.read("sense7")
+    >>> opening = open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=sense7)
     >>> of_ben = acts.apply(coder="ben", unit_id="m1", code="interest", round="one", codebook=sense7)
-    >>> visible([of_ben], viewer="ana")
-    []
-    >>> len(visible([of_ben, unblind("one", coder="lead", codebook=sense7)], viewer="ana"))
-    2
+    >>> [act.kind for act in visible([opening, of_ben], viewer="ana")]
+    ['open_round']
+    >>> ending = unblind("one", coder="lead", codebook=sense7)
+    >>> [act.kind for act in visible([opening, of_ben, ending], viewer="ana")]
+    ['open_round', 'apply', 'unblind']
     """
     check_coder(viewer)
     everything = list(acts)
-    shown = {act.round for act in everything if act.kind == "unblind"}
+    shown = {one.name for one in opened(everything) if one.unblinded_at is not None}
     deeds = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
     return [
         act
@@ -213,19 +242,18 @@ _PROGRESS: Final = {
 }
 
 
-def _round(act: Act, shown: Act | None) -> Round:
+def _said(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the units, coders and further leads that an act of opening names."""
     try:
-        said: dict[str, Any] = json.loads(str(act.text))
-        units, coders = tuple(map(str, said["units"])), tuple(map(str, said["coders"]))
-    except (ValueError, KeyError, TypeError):
+        content: dict[str, Any] = json.loads(str(act.text))
+        named = content["units"], content["coders"], content.get("leads", [])
+        units, coders, leads = (tuple(map(str, ids)) for ids in named)
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise ActError(
             f"open_round: expected the units and coders of round {act.round!r} in act {act.act_id!r} – found "
             "something else – make it with rounds.open_round."
         ) from None
-    return Round(
-        str(act.round), units, coders, act.codebook, act.coder, act.at,
-        shown.coder if shown else None, shown.at if shown else None,
-    )  # fmt: skip
+    return units, coders, leads
 
 
 def _check_name(round: str) -> None:

@@ -14,11 +14,12 @@ owner too: a right that is given by mistake opens nothing. What the lead has unb
 schema of the study, in the transaction that unblinds it or adds to it; there it is numbered anew. So nobody
 reads where hidden acts stand, and neither plans nor pages nor gaps in numbers tell of them.
 
-All objects belong to a role that cannot log in, and for which the lead acts. Acts can be added and read; no
-role may change or delete one. The lead may add acts of others, which a merge brings and which say so
-themselves (`chain`: their branch), and erase a quote or memo when a participant withdraws (never change it to
-other words). The notes of withdrawals and
-copies are the lead's alone; coders are told which units left the study.
+All objects belong to a role that cannot log in, and for which the leads act: a lead who means harm can take
+its place and change rows, which the chain then shows (`Store.verify`). By their own rights all roles may add
+and read acts, and none may change or delete one. The lead may add acts of others, which a merge brings and
+which say so themselves (`chain`: their branch), and erase a quote or memo when a participant withdraws (never
+change it to other words). The notes of withdrawals and copies are the lead's alone; coders are told which
+units left the study.
 """
 
 from __future__ import annotations
@@ -239,7 +240,8 @@ def _sharing(study: str) -> str:
     """Runs in the transaction of every act that has a round, or is the lead's for the team.
 
     The lock keeps the unblinding of a round and the acts in it apart: an act is either there when its round
-    is unblinded, or finds it unblinded.
+    is unblinded, or finds it unblinded. As in `rounds.opened`, a round is unblinded by who opened it first,
+    or by a lead whom they named, at or after that opening; a merge may bring the two acts in any order.
     """
     return f"""
 CREATE OR REPLACE FUNCTION "{study}".share() RETURNS trigger
@@ -247,25 +249,41 @@ LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
 DECLARE
   who text;
   ids text[];
+  first record;
+  ending record;
 BEGIN
   IF TG_TABLE_SCHEMA <> '{study}-' || NEW.coder
     OR NOT ("{study}".is_mine(NEW.coder) OR "{study}".is_lead()) THEN
     RAISE insufficient_privilege;
   END IF;
-  IF NEW.kind = 'unblind' THEN
+  IF NEW.kind IN ('open_round', 'unblind') THEN
     LOCK TABLE "{study}".unblinded IN EXCLUSIVE MODE;
-    INSERT INTO "{study}".unblinded (round, coder, act_id) VALUES (NEW.round, NEW.coder, NEW.act_id)
-    ON CONFLICT (round) DO NOTHING;
-    FOR who IN SELECT m.coder FROM "{study}".members m LOOP
-      EXECUTE 'SELECT array_agg(a.act_id) FROM ' || quote_ident('{study}-' || who)
-        || '.acts a WHERE a.round = $1' INTO ids USING NEW.round;
-      PERFORM "{study}".show(who, ids);
-    END LOOP;
   ELSE
     LOCK TABLE "{study}".unblinded IN ROW SHARE MODE;
   END IF;
   IF NEW.kind IN ({_TEAM_KINDS}) OR EXISTS (SELECT FROM "{study}".unblinded u WHERE u.round = NEW.round) THEN
     PERFORM "{study}".show(NEW.coder, ARRAY[NEW.act_id]);
+  END IF;
+  IF NEW.kind IN ('open_round', 'unblind') THEN
+    SELECT s.coder, s.at INTO first FROM "{study}".shown s
+    WHERE s.kind = 'open_round' AND s.round = NEW.round
+    ORDER BY s.at COLLATE "C", s.act_id COLLATE "C" LIMIT 1;
+    SELECT s.coder, s.act_id INTO ending FROM "{study}".shown s
+    WHERE s.kind = 'unblind' AND s.round = NEW.round AND s.at COLLATE "C" >= first.at AND (
+      s.coder = first.coder OR s.coder IN (
+        SELECT json_array_elements_text(convert_from(t.text, 'UTF8')::json -> 'leads')
+        FROM "{study}".shown o JOIN "{study}".shown_texts t ON t.text_hash = o.text_hash
+        WHERE o.kind = 'open_round' AND o.round = NEW.round AND o.coder = first.coder))
+    ORDER BY s.at COLLATE "C", s.act_id COLLATE "C" LIMIT 1;
+    IF ending.act_id IS NULL OR EXISTS (SELECT FROM "{study}".unblinded u WHERE u.round = NEW.round) THEN
+      RETURN NULL;
+    END IF;
+    INSERT INTO "{study}".unblinded (round, coder, act_id) VALUES (NEW.round, ending.coder, ending.act_id);
+    FOR who IN SELECT m.coder FROM "{study}".members m LOOP
+      EXECUTE 'SELECT array_agg(a.act_id) FROM ' || quote_ident('{study}-' || who)
+        || '.acts a WHERE a.round = $1' INTO ids USING NEW.round;
+      PERFORM "{study}".show(who, ids);
+    END LOOP;
   END IF;
   RETURN NULL;
 END $sql$"""

@@ -179,6 +179,41 @@ def test_acts_outside_an_opened_round_are_refused(store: Store) -> None:
     assert store.append([put(round="two", unit_id="m3"), put()]) == 2
 
 
+def test_a_round_is_its_leads_alone(store: Store) -> None:
+    """A coder who unblinds a round, or opens the lead's round again, changes nothing."""
+    named = {"units": ["m1"], "coders": ["ana", "ben"], "codebook": CODEBOOK}
+    with pytest.raises(ActError, match="expected a round that was opened"):
+        store.append([rounds.unblind("one", coder="ana", codebook=CODEBOOK)])
+    store.append([rounds.open_round("one", coder="lead", **named)])
+    for act in (
+        rounds.unblind("one", coder="ana", codebook=CODEBOOK),
+        rounds.open_round("one", coder="ana", **(named | {"leads": ["ana"]})),
+    ):
+        with pytest.raises(ActError, match=r"expected a lead of round 'one' \('lead'\) – found 'ana'"):
+            store.append([act])
+    assert rounds.opened(store.acts())[0].unblinded_at is None
+    store.append([rounds.open_round("one", coder="lead", **(named | {"leads": ["ana"]}))])
+    store.append([rounds.unblind("one", coder="ana", codebook=CODEBOOK)])
+    assert rounds.opened(store.acts())[0].unblinded_by == "ana"
+
+
+def test_a_merge_brings_no_unblinding_of_others(store: Store, tmp_path: Path) -> None:
+    named = {"units": ["m1"], "coders": ["ana", "ben"], "codebook": CODEBOOK}
+    store.archive(tmp_path / "one.zip")
+    there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
+    unblinding = rounds.unblind("one", coder="ana", codebook=CODEBOOK)
+    there.append([rounds.open_round("one", coder="ana", **named), unblinding])
+    there.append([put("ben", round="one", unit_id="m1")])
+    late = rounds.open_round("one", coder="lead", **named, at="2020-01-01T00:00:00Z")
+    store.append([late])
+    assert store.merge(there).counts["new"] == 3
+    assert rounds.opened(store.acts())[0].unblinded_at is None
+    assert "apply" not in {act.kind for act in store.acts(viewer="ana", coder="ben") if act.round == "one"}
+    store.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    assert "apply" in {act.kind for act in store.acts(viewer="ana", coder="ben") if act.round == "one"}
+    assert store.verify()["ok"].all()
+
+
 def test_a_viewer_sees_their_own_until_the_round_is_unblinded(store: Store) -> None:
     of_ben = put("ben", round="one")
     store.append([of_ben])
@@ -187,7 +222,10 @@ def test_a_viewer_sees_their_own_until_the_round_is_unblinded(store: Store) -> N
     assert store.acts(viewer="ana", coder="ben") == []
     assert set(store.codings(viewer="ana")["coder"]) == set(store.coverage(viewer="ana")["coder"]) == {"ana"}
     assert store.memos(viewer="ben")["coder"].tolist() == []
-    store.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    opening = rounds.open_round(
+        "one", units=["m1", "m2", "m3"], coders=["ana", "ben"], coder="lead", codebook=CODEBOOK
+    )
+    store.append([opening, rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
     assert store.acts(viewer="ana", coder="ben") == [of_ben]
     assert store.codings(viewer="ana", coder="ben")["unit_id"].tolist() == ["m2"]
     with pytest.raises(ActError, match="found 'Ana' beside 'ana'"):
@@ -270,7 +308,8 @@ def test_no_table_of_the_server_keeps_the_words(postgres: Callable[..., str], tm
     store = Store.create(address, units=only_here, codebook=CODEBOOK)
     named = {"coder": "ana", "unit_id": "m1", "codebook": CODEBOOK, "round": "one"}
     store.append([acts.apply(code="warm", start=3, end=16 + i, **named) for i in range(9)])
-    store.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    opening = rounds.open_round("one", units=["m1"], coders=["ana"], coder="lead", codebook=CODEBOOK)
+    store.append([opening, rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
     with psycopg.connect(plain(address), autocommit=True) as admin:
         base = Path(admin.execute("SHOW data_directory").fetchone()[0]) / "base"
 

@@ -75,7 +75,7 @@ def refused(act: Act, known: list[Act]) -> bool:
     """Tell whether an act is outside its round, or opens an unblinded round for more."""
     openings = [one for one in known if one.kind == "open_round" and one.round == act.round]
     if not openings:
-        return False
+        return act.kind == "unblind"
     last = json.loads(max(openings, key=lambda one: (one.at, one.act_id)).text)
     if act.kind == "open_round" and act.round in unblinded(known):
         return any(set(json.loads(act.text)[what]) - set(last[what]) for what in ("units", "coders"))

@@ -54,6 +54,22 @@ def test_a_round_is_what_the_lead_opened_and_when_it_was_unblinded() -> None:
     assert rounds.opened([first, shown, stamped(rounds.unblind, "one")])[0].unblinded_at == shown.at
 
 
+def test_only_who_opened_a_round_and_whom_they_named_open_it_again_or_unblind_it() -> None:
+    early = stamped(rounds.unblind, "one")  # before the opening
+    first = opening()
+    other = opening(coder="ana", units=["m2"], leads=["ben"])
+    by_others = [stamped(rounds.unblind, "one", coder=coder) for coder in ("ana", "ben")]
+    (one,) = rounds.opened([early, first, other, *by_others])
+    assert (one.units, one.leads, one.unblinded_at) == (("m1", "m2"), ("lead",), None)
+    named = opening(leads=["ben"])
+    (one,) = rounds.opened([early, first, other, *by_others, named])
+    assert (one.leads, one.unblinded_by) == (("lead", "ben"), "ben")
+    of_ben = stamped(acts.apply, coder="ben", unit_id="m1", code="warm", round="one")
+    assert of_ben not in rounds.visible([early, first, other, *by_others, of_ben], viewer="ana")
+    with pytest.raises(ActError, match="leads of round 'one', each once – found 'ben' twice"):
+        opening(leads=["ben", "ben"])
+
+
 @pytest.mark.parametrize(
     ("named", "message"),
     [
@@ -112,10 +128,11 @@ def test_a_coder_sees_their_own_and_what_is_unblinded() -> None:
 
 def test_what_takes_an_act_back_is_seen_where_the_act_is() -> None:
     one, two = (stamped(acts.apply, coder="ben", unit_id="m1", code="warm", round=r) for r in ("one", "two"))
-    shown = stamped(rounds.unblind, "one")
+    begin, shown = opening(), stamped(rounds.unblind, "one")
     # Undo acts that name no round, or another one: what they are about decides.
     without = [replace(acts.undo(each, codebook=BOOK), round=r) for each, r in ((one, None), (two, "one"))]
-    assert rounds.visible([one, two, *without, shown], viewer="ana") == [one, without[0], shown]
+    seen = rounds.visible([begin, one, two, *without, shown], viewer="ana")
+    assert seen == [begin, one, without[0], shown]
     with pytest.raises(ActError, match="pseudonym"):
         rounds.visible([one], viewer=None)
 

@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from sense7_qual import acts, rounds, server
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, SENTINEL, frame_of, put
 
@@ -245,13 +245,14 @@ def test_what_is_unblinded_is_shown_and_what_is_hidden_beside_it_is_not(team: Te
     team.work("ana", 2, "one")
     team.ben.append([put(coder="ben", act_id=BENS_ACT)])
     team.work("ben", 5, "one")
+    begin = rounds.open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=CODEBOOK)
     lead = rounds.unblind("one", coder="lead", codebook=CODEBOOK)
-    team.lead.append([lead])
+    team.lead.append([begin, lead])
     shown = team.ana.acts(coder="ben")
     assert [(act.kind, act.round, act.text) for act in shown] == [
         ("apply", "one", frame_of()["text"][0][i : i + 2]) for i in range(5)
     ]
-    assert team.ana.acts(coder="lead") == [lead]
+    assert team.ana.acts(coder="lead") == [begin, lead]
     assert team.ana.coders == ("ana", "ben", "lead")
     before = answers(team)
     team.work("ben", 14, "two")
@@ -264,8 +265,10 @@ def test_a_coder_can_neither_write_as_another_nor_lead(team: Team) -> None:
         team.ana.append([put(coder="ben")])
     with pytest.raises(StoreError, match="acts of a coder of role 'lead' – found acts of 'ben'"):
         team.lead.append([put(coder="ben")])
+    named = {"units": ["m1"], "coders": ["ana"], "coder": "ana", "codebook": CODEBOOK}
+    both = [rounds.open_round("one", **named), rounds.unblind("one", coder="ana", codebook=CODEBOOK)]
     with pytest.raises(StoreError, match="expected a role with the right to do this"):
-        team.ana.append([rounds.unblind("one", coder="ana", codebook=CODEBOOK)])
+        team.ana.append(both)
     with pytest.raises(StoreError, match="'ana', which does not lead"):
         team.ana.add_coder("cleo")
     with pytest.raises(StoreError, match="to keep role 'ben' – found 'ana'"):
@@ -356,7 +359,13 @@ def test_a_second_lead_can_do_what_the_first_can(team: Team, tmp_path: Path) -> 
     assert team.lead.append([put(coder="model")]) == 1
     team.lead.add_coder("ben-2", role="ben")
     team.lead.add_coder("cleo", role="ben", lead=True)
-    assert team.ben.append([rounds.unblind("one", coder="cleo", codebook=CODEBOOK)]) == 1
+    named = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
+    team.lead.append([rounds.open_round("one", **named)])
+    ending = rounds.unblind("one", coder="cleo", codebook=CODEBOOK)
+    with pytest.raises(ActError, match="expected a lead of round 'one'"):
+        team.ben.append([ending])
+    team.lead.append([rounds.open_round("one", **named, leads=["cleo"])])
+    assert team.ben.append([ending]) == 1
     team.lead.archive(tmp_path / "one.zip")
     there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
     there.append([put(coder="dora")])
@@ -393,7 +402,8 @@ def test_whatever_is_changed_in_the_tables_behind_the_teams_back_is_found(team: 
     for coder in ("ana", "ben"):
         team.work(coder, 3, "one")
     team.ben.append([put(coder="ben", start=0, end=3, round="two")])
-    team.lead.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    begin = rounds.open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=CODEBOOK)
+    team.lead.append([begin, rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
     team.lead.archive(tmp_path / "one.zip")
     team.lead.forget("p1", why="withdrew")
     assert team.lead.verify()["ok"].all()
