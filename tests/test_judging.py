@@ -81,7 +81,10 @@ def test_what_is_no_conversation() -> None:
     for frame, expected in [
         (good.drop(columns="Content"), "expected a column 'Content'"),
         (good.drop(columns="Role"), "expected a column 'Role'"),
-        (good.assign(position=1), "each position once in a conversation – found some twice in 't1'"),
+        (
+            good.assign(position=1),
+            "each position once in a conversation – found 2 rows that share one, in 't1'",
+        ),
         (good.assign(position=["1", "Xanthippe"]), "a number in every row of column 'position'"),
         (good.assign(Content=["a", 5]), "expected text in column 'Content' – found something else in 1 rows"),
         (good.assign(Role=["user", "Xanthippe"]), "user, assistant or error in column 'Role'"),

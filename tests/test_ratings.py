@@ -107,6 +107,28 @@ def test_messages_that_are_none(frame: list[dict[str, object]], expected: str) -
         ratings.ground_truth(pd.DataFrame(frame), dimensions=["Affective"])
 
 
+def test_a_message_that_stands_twice_is_refused_and_not_counted_twice() -> None:
+    """Turns of 5 and 2 have the mean 3.5; with the first one repeated it was 4."""
+    rows = [turn("t1", "assistant", 5), turn("t1", "error", 1), turn("t1", "assistant", 2)]
+    named: dict[str, dict[str, list[object]]] = {
+        "position": {"position": [1, 2, 2]},  # a row of the role error is no message
+        "MessageId": {"MessageId": [1, 2, 3]},
+        "unit_id": {"unit_id": ["t1/1", None, "t1/3"]},
+    }
+    for columns in named.values():
+        messages = pd.DataFrame(rows).assign(**columns)
+        assert ratings.ground_truth(messages, dimensions=["Affective"])["truth"].tolist() == [3.5]
+        joined = pd.concat([messages, messages.iloc[[0]]])
+        with pytest.raises(TableError, match="once in a conversation – found 2 rows that share one, in 't1'"):
+            ratings.ground_truth(joined, dimensions=["Affective"])
+    messages = pd.DataFrame(rows).assign(position=pd.NA, number=[7, 8, 7])
+    assert ratings.ground_truth(messages, dimensions=["Affective"])["truth"].tolist() == [3.5]
+    with pytest.raises(TableError, match="each position once"):
+        ratings.ground_truth(messages, position="number", dimensions=["Affective"])
+    with pytest.raises(TableError, match="a number in every row of column 'position'"):
+        ratings.ground_truth(messages.assign(position=[1, 2, pd.NA]), dimensions=["Affective"])
+
+
 def test_a_dimension_that_is_no_column() -> None:
     with pytest.raises(TableError, match="expected a column 'Cognitive'"):
         ratings.ground_truth(pd.DataFrame([turn("t1", "assistant", 5)]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual.errors import TableError, first_three
@@ -27,15 +28,19 @@ def column_of(messages: pd.DataFrame, given: str | None, name: str) -> str:
     return other if other in there and name not in there else name
 
 
-def turns_by_document(messages: pd.DataFrame, *, document: str, role: str) -> pd.DataFrame:
+def turns_by_document(
+    messages: pd.DataFrame, *, document: str, role: str, position: str | None = None
+) -> pd.DataFrame:
     """Return the rows that are turns, with columns `document_id` and `role` in one spelling; index 0 … n − 1.
 
-    Rows of the role `error` are left out, in any case and padded.
+    Rows of the role `error` are left out, in any case and padded. With `position` there is a column `order`
+    as well: a number for every turn, each once in a conversation.
 
     Raises
     ------
     TableError
-        A column or a document is missing, or a role is neither user, assistant nor error.
+        A column or a document is missing, a role is neither user, assistant nor error, a position is no
+        number or stands twice, or a unit_id stands twice.
     """
     if not isinstance(messages, pd.DataFrame):
         raise TableError(
@@ -60,4 +65,32 @@ def turns_by_document(messages: pd.DataFrame, *, document: str, role: str) -> pd
         )
     turns = messages.drop(columns=[name for name in ("document_id", "role") if name in messages])
     turns = turns.assign(document_id=documents, role=roles)
-    return turns[turns["role"] != _SKIPPED].reset_index(drop=True)
+    turns = turns[turns["role"] != _SKIPPED].reset_index(drop=True)
+    if position is not None:
+        require_column(turns, position, frame_name="messages")
+        turns = turns.assign(order=_positions(turns[position], position))
+        _refuse_twice(turns, ["document_id", "order"], "each position")
+    if "unit_id" in turns:
+        _refuse_twice(turns[turns["unit_id"].notna()], ["document_id", "unit_id"], "each unit_id")
+    return turns
+
+
+def _positions(column: pd.Series, name: str) -> pd.Series:
+    order = pd.to_numeric(column, errors="coerce").astype("float64")
+    bad = order.index[~np.isfinite(order)]
+    if len(bad):
+        raise TableError(
+            f"messages: expected a number in every row of column {name!r} – found none in {len(bad)} rows "
+            f"(first: row {first_three(bad)}) – it gives the order of the turns."
+        )
+    return order
+
+
+def _refuse_twice(turns: pd.DataFrame, key: list[str], what: str) -> None:
+    twice = turns.duplicated(key, keep=False)
+    if twice.any():
+        named = first_three(turns.loc[twice, "document_id"].unique())
+        raise TableError(
+            f"messages: expected {what} once in a conversation – found {int(twice.sum())} rows that share "
+            f"one, in {named} – a repeated message would count twice; keep one of each."
+        )

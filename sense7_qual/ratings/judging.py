@@ -180,18 +180,9 @@ def judge_prompts(
         column_of(messages, given, name)
         for given, name in ((document, "document_id"), (position, "position"))
     )
-    turns = turns_by_document(messages, document=document, role=role)
-    for column in (content, position):
-        require_column(turns, column, frame_name="messages")
-    said = pd.DataFrame(
-        {
-            "document_id": turns["document_id"],
-            "role": turns["role"],
-            "content": _contents(turns[content], content),
-            "order": _positions(turns[position], position),
-        }
-    )
-    _refuse_twice(said)
+    turns = turns_by_document(messages, document=document, role=role, position=position)
+    require_column(turns, content, frame_name="messages")
+    said = turns[["document_id", "role", "order"]].assign(content=_contents(turns[content], content))
     prompts = {}
     for name, conversation in said.groupby("document_id", sort=False):
         listed = conversation.sort_values("order")[["role", "content"]].astype(object).to_dict("records")
@@ -238,26 +229,6 @@ def _contents(column: pd.Series, name: str) -> list[str]:
             f"row {first_three(bad)}) – choose the column of what was said."
         )
     return [canonical(value) for value in values]
-
-
-def _positions(column: pd.Series, name: str) -> pd.Series:
-    order = pd.to_numeric(column, errors="coerce").astype("float64")
-    bad = order.index[~np.isfinite(order)]
-    if len(bad):
-        raise TableError(
-            f"messages: expected a number in every row of column {name!r} – found none in {len(bad)} rows "
-            f"(first: row {first_three(bad)}) – it gives the order of the turns."
-        )
-    return order
-
-
-def _refuse_twice(turns: pd.DataFrame) -> None:
-    twice = turns.duplicated(["document_id", "order"], keep=False)
-    if twice.any():
-        raise TableError(
-            "messages: expected each position once in a conversation – found some twice in "
-            f"{first_three(turns.loc[twice, 'document_id'].unique())} – keep one of each."
-        )
 
 
 @contextmanager

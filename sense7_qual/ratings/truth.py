@@ -23,6 +23,7 @@ def ground_truth(
     document: str | None = None,
     case: str = "case_id",
     role: str = "Role",
+    position: str | None = None,
     dimensions: Sequence[str] = DIMENSIONS,
 ) -> pd.DataFrame:
     """Return one rating per conversation, turn first: the mean over its rated turns of each turn's mean.
@@ -41,6 +42,11 @@ def ground_truth(
     role : str
         The column that says whose turn it is: user, assistant or error (left out). Only the assistant's
         turns are rated; ratings on others are not used.
+    position : str, optional
+        The column that tells the messages of a conversation apart: numbers, each once. By default position,
+        or MessageId, where the frame has one. A row that repeats a message (after a join with codings, or
+        where files were put together) is refused, because it would count twice; so is a repeated unit_id
+        where there is such a column. A frame with neither is taken to hold each message once.
     dimensions : sequence of str
         The columns of ratings: 1 to 5, or very poor, poor, neutral, good, very good in any case; blank and
         "unknown" are missing. `EmpathyOverall` is none of them.
@@ -60,8 +66,8 @@ def ground_truth(
     Raises
     ------
     TableError
-        A column is missing, a rating is none of the levels, a role is unknown, or a conversation has more
-        than one participant.
+        A column is missing, a rating is none of the levels, a role is unknown, a message stands twice, or a
+        conversation has more than one participant.
 
     Warns
     -----
@@ -85,7 +91,7 @@ def ground_truth(
     if isinstance(dimensions, str) or not dimensions:
         raise TableError("ground_truth: expected a list of columns of ratings – found none – name them.")
     document = column_of(messages, document, "document_id")
-    turns = turns_by_document(messages, document=document, role=role)
+    turns = turns_by_document(messages, document=document, role=role, position=_known(messages, position))
     for name in dimensions:
         require_column(turns, name, frame_name="messages")
     _warn_of_absent(turns)
@@ -97,6 +103,13 @@ def ground_truth(
     found.insert(list(found).index("n_ratings") + 1, "n_missing", missing)
     reason = pd.Series(pd.NA, index=found.index, dtype="string").mask(found["truth"].isna(), "no_rated_turn")
     return found.assign(reason=reason)
+
+
+def _known(messages: pd.DataFrame, position: str | None) -> str | None:
+    """Return the column of positions: as given, or the usual one where it holds any."""
+    column = column_of(messages, position, "position")
+    blank = isinstance(messages, pd.DataFrame) and (column not in messages or messages[column].isna().all())
+    return None if position is None and blank else column
 
 
 def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
