@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -39,7 +40,7 @@ ASK = [{"role": "system", "content": "Rate."}, {"role": "user", "content": PRIVA
 
 
 def asking(server: Server, *, n: int = 100, **settings: object) -> Chat:
-    chosen = {"base_url": server.base_url, "model": "m-1", "max_retries": 0, "timeout": 5.0, **settings}
+    chosen = {"base_url": server.base_url, "model": "m-1", "max_retries": 0, "timeout": 60.0, **settings}
     redacted = "redacted " if "redact" in settings else ""
     consent = f"send at most {n} {redacted}text{'s' * (n > 1)} to {server.destination}"
     return models.chat(**{"consent": consent, **chosen})  # type: ignore[arg-type]
@@ -317,12 +318,12 @@ def test_what_are_no_messages(wrong: object) -> None:
 # --- failures ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("behaviour", [slow(8), drips(8)], ids=["slow", "a byte at a time"])
+@pytest.mark.parametrize("behaviour", [slow(40), drips(40)], ids=["slow", "a byte at a time"])
 def test_an_answer_that_takes_too_long(behaviour: Behaviour) -> None:
     with serving(behaviour) as server:
         started = time.monotonic()
         assert "found none within 0.5 s (asked once)" in failure(asking(server, timeout=0.5), EndpointError)
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20
 
 
 def test_too_many_requests_are_repeated_after_the_time_that_the_server_asks_for() -> None:
@@ -358,9 +359,10 @@ def test_an_answer_that_is_cut_off_is_asked_for_again() -> None:
 
 
 def test_nobody_listens() -> None:
-    with serving(says("4")) as server:
-        chat = asking(server)
-    assert "no connection" in failure(chat, EndpointError)
+    with socket.socket() as held:  # bound, so that no other program takes the port, but not listening
+        held.bind(("127.0.0.1", 0))
+        chat = asking(Server(held.getsockname()[1], []))
+        assert "no connection" in failure(chat, EndpointError)
 
 
 @pytest.mark.parametrize(

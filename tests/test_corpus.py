@@ -109,7 +109,7 @@ def test_every_format_gives_the_same_units(tmp_path, suffix):
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40).filter(str.strip)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=st.lists(TEXTS, min_size=1, max_size=5), suffix=st.sampled_from(["csv", "jsonl", "parquet"]))
 def test_texts_come_back_in_canonical_form(tmp_path, texts, suffix):
     assume_texts = [text for text in texts if corpus.canonical(text).strip()] or ["x"]

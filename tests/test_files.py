@@ -91,7 +91,7 @@ def test_cells_that_look_like_something_else_stay_as_written(tmp_path, suffix):
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     texts=st.lists(TEXTS, min_size=1, max_size=4),
     suffix=st.sampled_from([".csv", ".tsv", ".jsonl", ".parquet"]),
@@ -101,7 +101,7 @@ def test_any_text_comes_back_the_same(tmp_path, texts, suffix):
     assert read_strings(path)["said"].tolist() == texts
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     texts=st.lists(
         st.text(

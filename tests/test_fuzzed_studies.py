@@ -13,7 +13,6 @@ import io
 import json
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import tempfile
@@ -31,7 +30,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import QualError
 from sense7_qual.store import Store
-from tests.test_fuzzed_imports import broken, check, contents
+from tests.test_fuzzed_imports import broken, check, contents, peak_megabytes
 
 CODEBOOK = Codebook(
     name="small",
@@ -307,7 +306,7 @@ def fuzz(first: int, count: int) -> dict[str, object]:
     return {
         "ends": dict(ends),
         "strange": strange,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
+        "peak": peak_megabytes(),
     }
 
 

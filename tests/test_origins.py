@@ -58,7 +58,7 @@ def meant(spelled: str) -> str:
     return "\n" if spelled in {"\r\n", "\r"} else spelled
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     texts=st.lists(TEXTS.filter(str.strip), min_size=1, max_size=4),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32-be"]),
@@ -110,7 +110,7 @@ def json_lines(draw: st.DrawFn) -> tuple[list[str], str]:
     return texts, ways.choice(["\n", "\r\n", "\r", "\n\n"]).join(lines)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(written=json_lines(), encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]))
 def test_a_span_is_found_again_in_json_lines(
     tmp_path: Path, written: tuple[list[str], str], encoding: str
@@ -167,7 +167,7 @@ WORKBOOK_TEXTS = st.text(
 ).map("".join)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     texts=st.lists(WORKBOOK_TEXTS.filter(str.strip), min_size=1, max_size=4),
     encoding=st.sampled_from(["utf-8", "utf-16"]),

@@ -209,9 +209,9 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
     text = piece * (30_000 // len(piece))
     took = []
     for said in (units(text[:3_000]), units(text)):
-        start = time.perf_counter()
+        start = time.process_time()
         redact.find(said, names=["Anna Anna Anna Meyer", "田中"])
-        took.append(time.perf_counter() - start)
+        took.append(time.process_time() - start)
     assert took[1] < 30 * max(took[0], 0.02), took
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from multiprocessing import Queue, get_context
-from multiprocessing.synchronize import Event
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pandas as pd
@@ -382,7 +382,7 @@ def test_what_is_stale_is_queued_again_until_it_is_finished_under_the_new_versio
     assert queued() == "ff"
 
 
-def _revising(path: Path, codebook: Codebook, coder: str, begin: Event, said: Queue[str]) -> None:
+def _revising(path: Path, codebook: Codebook, coder: str, begin: Barrier, said: Queue[str]) -> None:
     store = Store(path)
     begin.wait()
     try:
@@ -396,15 +396,15 @@ def _revising(path: Path, codebook: Codebook, coder: str, begin: Event, said: Qu
 def test_processes_that_revise_one_folder_at_one_instant(tmp_path: Path, same: bool) -> None:
     path = Store.create(tmp_path / "s", units=UNITS, codebook=BASE).path
     wishes = [edited(BASE, "warm", label=f"Warm {i}") if same else plus(BASE, f"new{i}") for i in range(4)]
-    fork = get_context("fork")
-    begin, said = fork.Event(), fork.Queue()
+    context = get_context("forkserver")  # a fork of this process would have its other threads' locks
+    context.set_forkserver_preload([__name__])
+    begin, said = context.Barrier(len(wishes)), context.Queue()
     working = [
-        fork.Process(target=_revising, args=(path, wish, f"lead{i}", begin, said))
+        context.Process(target=_revising, args=(path, wish, f"lead{i}", begin, said))
         for i, wish in enumerate(wishes)
     ]
     for each in working:
         each.start()
-    begin.set()
     answers = sorted(said.get(timeout=60) for _ in working)
     for each in working:
         each.join()
