@@ -25,6 +25,8 @@ Group = tuple[Integers, Integers]
 
 _NAN: Final = float("nan")
 _CELLS: Final = 32_768
+_EQUAL: Final = 1e-12
+"""Coefficients nearer than this to each other differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,8 @@ def bias_corrected(
     estimate : float
         The coefficient.
     deviations : ndarray (G,)
-        How far the coefficient falls, from its mean without one group, when each group is left out.
+        How far the coefficient falls, from its mean without one group, when each group is left out; NaN where
+        there is none without it, which then says nothing of the skewness.
     times : ndarray (G,)
         How many groups there are of each.
     confidence_level : float
@@ -138,6 +141,7 @@ def bias_corrected(
     """
     from scipy import special
 
+    deviations = np.nan_to_num(deviations, nan=0.0)
     spread = times @ np.square(deviations)
     acceleration = (times @ deviations**3) / (6 * spread**1.5) if spread > 0 else 0.0
     below = np.mean(found < estimate) + np.mean(found == estimate) / 2
@@ -156,28 +160,36 @@ def resampled_interval(rows: Floats, value: Function, how: Resampling) -> Interv
     """Return the interval of a coefficient from what each cluster adds to its sums (G, K)."""
     once = np.ones(len(rows), dtype=np.int64)
     found = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
-    deviations, times = left_out(rows, once, value)
-    return ends(found, float(value(rows.sum(axis=0))), deviations, times, how)
+    return ends(found, float(value(rows.sum(axis=0))), left_out(rows, once, value), how)
 
 
-def ends(found: Floats, estimate: float, deviations: Floats, times: Integers, how: Resampling) -> Interval:
-    """Return the bias-corrected interval of resamples, some of which may have no coefficient (NaN)."""
+def ends(found: Floats, estimate: float, deviations: Floats, how: Resampling) -> Interval:
+    """Return the bias-corrected interval of resamples of groups, some of which may be undefined (NaN).
+
+    `deviations` (G,) are those of `bias_corrected`.
+    """
     there = found[~np.isnan(found)]
+    n_undefined = len(found) - len(there)
     if not len(there):
-        return Interval(n_undefined=len(found), reason="no_variation")
+        return Interval(n_undefined=n_undefined, reason="no_variation")
+    if np.ptp(there) < _EQUAL:
+        return Interval(n_undefined=n_undefined, reason="one_pattern")
+    times = np.ones(len(deviations), dtype=np.int64)
     low, high = bias_corrected(
         there, estimate, deviations=deviations, times=times, confidence_level=how.confidence_level
     )
-    return Interval(low, high, len(found) - len(there))
+    return Interval(low, high, n_undefined)
 
 
-def left_out(rows: Floats, times: Integers, value: Function) -> tuple[Floats, Integers]:
-    """Return how far the coefficient falls when each group is left out, and how many there are of each."""
+def left_out(rows: Floats, times: Integers, value: Function) -> Floats:
+    """Return how far the coefficient falls, from its mean without one group, when each group is left out.
+
+    NaN where there is no coefficient without it (G,).
+    """
     without = value(times @ rows - rows)
     there = ~np.isnan(without)
-    if not there.any():
-        return np.zeros(1), times[:1]
-    return np.average(without[there], weights=times[there]) - without[there], times[there]
+    mean = np.average(without[there], weights=times[there]) if there.any() else _NAN
+    return np.asarray(mean - without)
 
 
 def summed(rows: Floats, row: Integers, number: Integers) -> Floats:

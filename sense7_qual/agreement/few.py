@@ -8,13 +8,14 @@ on the rarer of two values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
     "FEWEST", "RESAMPLED_FROM", "Evidence", "freedom", "jackknife_error", "logarithmic",
-    "without_disagreement",
+    "within", "without_disagreement",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -24,6 +25,8 @@ FEWEST = 3
 """Groups with a value other than the most frequent one that an interval needs."""
 RESAMPLED_FROM = 10
 """Such clusters from which on they are resampled: with fewer, resamples differ too little from each other."""
+_FARTHEST: Final = 600.0
+"""On the scale of log(1 − coefficient), what is farther from the coefficient is cut off there anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,12 @@ def logarithmic(
     from scipy import special
 
     t = special.stdtrit(degrees, (1 + confidence_level) / 2)
-    low, high = (float(1 - (1 - value) * np.exp(sign * t * error / (1 - value))) for sign in (1, -1))
+    apart = min(t * error / (1 - value), _FARTHEST)
+    low, high = (float(1 - (1 - value) * np.exp(sign * apart)) for sign in (1, -1))
     if evidence.n_values == 2 and not evidence.agreed:
         share = _unseen(evidence.other, confidence_level)
         high = max(high, 1 - (1 - value) * (1 - share) / (1 + share))
-    return max(low, -1.0), high
+    return low, high
 
 
 def without_disagreement(evidence: Evidence, confidence_level: float) -> tuple[float, float]:
@@ -111,7 +115,20 @@ def without_disagreement(evidence: Evidence, confidence_level: float) -> tuple[f
     """
     if not evidence.unequal > 0:
         return np.nan, np.nan
-    return max(1 - _unseen(evidence.groups, confidence_level) / evidence.unequal, -1.0), 1.0
+    return 1 - _unseen(evidence.groups, confidence_level) / evidence.unequal, 1.0
+
+
+def within(low: float, high: float, value: float, smallest: float) -> tuple[float, float]:
+    """Return the ends of an interval cut off at what the coefficient can be; the coefficient lies between.
+
+    Examples
+    --------
+    >>> within(-2.5, 1.2, 0.1, -1.0)
+    (-1.0, 1.0)
+    >>> within(-2.5, -0.5, -1.7, -np.inf)
+    (-2.5, -0.5)
+    """
+    return min(max(low, smallest), value), max(min(high, 1.0), value)
 
 
 def _unseen(n: int, confidence_level: float) -> float:

@@ -18,6 +18,7 @@ from sense7_qual.agreement.few import (
     freedom,
     jackknife_error,
     logarithmic,
+    within,
     without_disagreement,
 )
 from sense7_qual.agreement.tallies import own_decisions, require_coders
@@ -244,8 +245,11 @@ def _interval(units: pd.DataFrame, sums: Floats, kappa: float, how: Resampling) 
     if len(sums) == 1:
         return {"reason": "one_cluster"}
     seen = _rests_on(units, sums)
+    # As many humans on every unit: then it is a mean of Cohen's kappas, which end at −1.
+    smallest = -1.0 if np.ptp(units["n_humans"]) == 0 else -np.inf
     if not sums[:, 0].any():
-        low, high = without_disagreement(seen, how.confidence_level)
+        ends = without_disagreement(seen, how.confidence_level)
+        low, high = within(*ends, kappa, smallest)
         return {"low": low, "high": high, "reason": "no_disagreement"}
     if seen.other < FEWEST:
         return {"reason": "few_clusters"}
@@ -253,9 +257,18 @@ def _interval(units: pd.DataFrame, sums: Floats, kappa: float, how: Resampling) 
         found = resampled_interval(sums, _cross_kappa, how)
         resamples = {"n_boot": how.n_boot, "n_undefined": found.n_undefined}
         return {"low": found.low, "high": found.high, "reason": found.reason} | resamples
-    deviations, times = left_out(sums, np.ones(len(sums), dtype=np.int64), _cross_kappa)
+    return _left_out(sums, kappa, seen, smallest, how)
+
+
+def _left_out(sums: Floats, kappa: float, seen: Evidence, smallest: float, how: Resampling) -> dict[str, Any]:
+    """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
+    times = np.ones(len(sums), dtype=np.int64)
+    deviations = left_out(sums, times, _cross_kappa)
+    if np.isnan(deviations).any():
+        return {"reason": "few_clusters"}
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
         return {"reason": "one_pattern"}
-    low, high = logarithmic(kappa, error, freedom(deviations, times), seen, how.confidence_level)
+    ends = logarithmic(kappa, error, freedom(deviations, times), seen, how.confidence_level)
+    low, high = within(*ends, kappa, smallest)
     return {"low": low, "high": high, "reason": "few_clusters"}

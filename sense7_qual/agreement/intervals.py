@@ -42,7 +42,8 @@ class Estimate:
     estimate : float
         The coefficient, at most 1; NaN where it cannot be computed.
     low, high : float
-        Ends of the interval; NaN where there is none.
+        Ends of the interval, with the coefficient between them; cut off at 1 and at the least that the
+        coefficient can be (see `estimate`). NaN where there is none.
     standard_error : float
         Of the coefficient, above 0: from its influence function, the standard deviation of the resamples, or
         the jackknife; NaN where there is none.
@@ -65,10 +66,11 @@ class Estimate:
         where there is no distribution.
     reason : str or None
         Why a number is missing: `no_pairable_units`, `one_coder`, `no_variation` (no coefficient);
-        `one_unit`, `few_units` (fewer than three have a value other than the most frequent one),
-        `one_pattern` (leaving units out or resampling them changes nothing: all are the same, or a coder gave
-        one value throughout), `one_cluster`, `few_coders` (no interval). Or why the
-        interval is not the usual one: `no_disagreement` (the coefficient is 1; the interval says how much
+        `one_unit`, `few_units` (fewer than three have a value other than the most frequent one: no interval
+        from units, resampled or not),
+        `one_pattern` (leaving units out or resampling them changes nothing: all are the same, a coder gave
+        one value throughout, or there is but one resample), `one_cluster`, `few_coders` (no interval). Or why
+        the interval is not the usual one: `no_disagreement` (the coefficient is 1; the interval says how much
         disagreement could have gone unseen), `few_clusters` (fewer than ten have a value other than the most
         frequent one: the interval is from leaving out each cluster; fewer than three: none).
     """
@@ -119,9 +121,9 @@ def estimate(
           widened for few clusters (see `by_code`). Where fewer than ten clusters have a value other than the
           most frequent one there is too little to resample: then as for analytic, each cluster left out;
         - unit: the same with units as clusters;
-        - gwet: Gwet's linearisation, estimate ± t · standard error, cut off at 1, for comparison with his
-          software. It takes the numbers of units with one and with two values as given, which makes
-          it far too wide where many units have one value;
+        - gwet: Gwet's linearisation, estimate ± t · standard error, for comparison with his software. It
+          takes the numbers of units with one and with two values as given, which makes it far too wide where
+          many units have one value;
         - kalpha: Krippendorff's own algorithm for alpha, for comparison alone: it takes expected disagreement
           as known and pairs as independent, and is too narrow;
         - coders: jackknife over coders, Student's t with coders − 1 degrees of freedom: would other coders
@@ -157,6 +159,12 @@ def estimate(
     1 a coefficient may be where no unit shows disagreement, and how high it may be where no unit shows
     agreement on the rarer of two values. How often the intervals cover the truth is simulated in
     benchmarks/agreement_coverage.py.
+
+    No interval goes beyond what its coefficient can be: 1 above; below 0 for shares, −1 for alpha and the
+    kappas, −1 / (q − 1) for Brennan and Prediger's coefficient and AC1 of q categories (with weights the
+    corresponding limit). Some have no limit below, and no cut there: Fleiss' kappa with units that have one
+    value, Conger's with missing values, both of which count for chance alone; and alpha and kappas by
+    differences or weights that are not those of points in space.
 
     References
     ----------

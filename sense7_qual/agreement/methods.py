@@ -24,10 +24,12 @@ from sense7_qual.agreement.few import (
     freedom,
     jackknife_error,
     logarithmic,
+    within,
     without_disagreement,
 )
 from sense7_qual.agreement.pattern_counts import Coded, Patterns, known_coders, tally
 from sense7_qual.agreement.totals import Totals
+from sense7_qual.agreement.wide import WideAlpha
 
 __all__ = ["Method", "Settings", "interval"]
 
@@ -38,8 +40,6 @@ Integers = npt.NDArray[np.int64]
 _CONVENTIONS: Final = (0.667, 0.8)
 _EQUAL: Final = 1e-12
 """Coefficients nearer than this to 1, and standard errors nearer to 0, differ from it by rounding alone."""
-_SHARES: Final = frozenset({"percent_agreement", "specific_agreement"})
-"""Statistics that cannot be below 0."""
 _OWN_CHANCE: Final = frozenset({"brennan_prediger", "gwet_ac"})
 """Coefficients whose chance agreement is not that of two values drawn from those given."""
 _LEFT_OUT: Final = 1000
@@ -68,12 +68,14 @@ def interval(
     if settings.ci != "coders" and computed.rests_on.groups < 2:
         return {"reason": "one_unit" if number is None else "one_cluster"}
     if 1 - computed.found.estimate < _EQUAL:
-        return _nothing_disputed(computed, settings)
-    found = _sampled(computed, table, number, settings)
-    if found.get("standard_error", np.nan) < _EQUAL:
-        return {"reason": "one_pattern"}
-    if "low" in found and settings.statistic in _SHARES:
-        found["low"] = max(found["low"], 0.0)
+        found = _nothing_disputed(computed, settings)
+    else:
+        found = _sampled(computed, table, number, settings)
+        if "low" in found and not found["standard_error"] >= _EQUAL:
+            return {"reason": "one_pattern"}
+    if "low" in found and not np.isnan(found["low"]):
+        value, smallest = computed.found.estimate, computed.found.smallest()
+        found["low"], found["high"] = within(found["low"], found["high"], value, smallest)
     return found
 
 
@@ -91,7 +93,7 @@ def _sampled(
         tail = (1 - settings.confidence_level) / 2
         low, high = np.quantile(found, [tail, 1 - tail])
         return _of_resamples(found, (float(low), float(high)), settings)
-    if settings.ci != "unit" and seen.other < FEWEST:
+    if seen.other < FEWEST:
         return {"reason": "few_units" if number is None else "few_clusters"}
     if settings.ci == "analytic":
         return _left_out(computed, None, settings)
@@ -128,25 +130,31 @@ def _left_out(computed: Computed, number: Integers | None, settings: Settings) -
 
 
 def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, Integers]:
-    """Return how far the coefficient falls without each group, and how many groups there are of each."""
+    """Return how far the coefficient falls without each group, and how many there are of each.
+
+    Where there is no coefficient without a group, the derivative says what depends on it.
+    """
     found = computed.found
-    if isinstance(found, Totals):
-        if number is not None and computed.group is not None:
-            rows = summed(found.rows, computed.group[computed.group >= 0], number[computed.group >= 0])
-            return left_out(rows, np.ones(len(rows), dtype=np.int64), found.value)
-        if found.n_units.sum() <= _LEFT_OUT:
-            return left_out(found.rows, found.n_units, found.value)
-    elif number is None and found.n_units.sum() <= _LEFT_OUT:
-        units = found.n_units.astype(np.float64)
-        without = np.array([found.at(units - one) for one in np.eye(len(units))])
-        return np.average(without, weights=units) - without, found.n_units
-    n = int(found.n_units.sum())
-    influence = found.influence() / n
+    influence, times = found.influence() / int(found.n_units.sum()), found.n_units
+    deviations = np.full(len(times), np.nan)
     if number is not None and computed.group is not None:
-        counted = computed.group >= 0
-        of_clusters = np.bincount(number[counted], influence[computed.group[counted]]).astype(np.float64)
-        return of_clusters, np.ones(len(of_clusters), dtype=np.int64)
-    return influence, found.n_units
+        group = computed.group[computed.group >= 0], number[computed.group >= 0]
+        influence = np.bincount(group[1], influence[group[0]]).astype(np.float64)
+        times, deviations = np.ones(len(influence), dtype=np.int64), np.full(len(influence), np.nan)
+        if isinstance(found, Totals):
+            deviations = left_out(summed(found.rows, *group), times, found.value)
+    elif times.sum() <= _LEFT_OUT:
+        deviations = _without_units(found)
+    return np.where(np.isnan(deviations), influence, deviations), times
+
+
+def _without_units(found: Totals | WideAlpha) -> Floats:
+    """Return how far the coefficient falls without a unit of each pattern, NaN where there is none then."""
+    if isinstance(found, Totals):
+        return left_out(found.rows, found.n_units, found.value)
+    units = found.n_units.astype(np.float64)
+    without = np.array([found.at(units - one) for one in np.eye(len(units))])
+    return np.asarray(np.average(without, weights=units) - without)
 
 
 def _gwet(computed: Computed, settings: Settings) -> dict[str, Any]:
@@ -166,7 +174,7 @@ def _students(value: float, error: float, degrees: int, confidence_level: float)
         below = [float(special.stdtr(degrees, (c - value) / error)) for c in _CONVENTIONS]
     else:
         below = [float(c > value) for c in _CONVENTIONS]
-    return _known(error, (float(value - t * error), float(min(1.0, value + t * error))), below)
+    return _known(error, (float(value - t * error), float(value + t * error)), below)
 
 
 def _known(error: float, ends: tuple[float, float], below: Sequence[float]) -> dict[str, Any]:
@@ -204,7 +212,7 @@ def _bootstrap(computed: Computed, number: Integers | None, settings: Settings) 
             rows = summed(rows, *group)
             times = np.ones(len(rows), dtype=np.int64)
         found = resampled(rows, times, coefficient.value, n_boot=n_boot, seed=seed, size=coefficient.size)
-        deviations, times = left_out(rows, times, coefficient.value)
+        deviations = left_out(rows, times, coefficient.value)
     else:
         found, deviations, times = resampled_wide(coefficient, group, n_boot=n_boot, seed=seed)
     there = found[~np.isnan(found)]

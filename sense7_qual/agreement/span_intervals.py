@@ -72,8 +72,7 @@ def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers,
     draws = np.random.default_rng(how.seed).multinomial(n, np.full(n, 1 / n), size=how.n_boot)
     found = resampled_borders(line, k, draws[:, cluster])
     without = resampled_borders(line, k, (1 - np.eye(n, dtype=np.int64))[:, cluster])
-    without = without[~np.isnan(without)]
-    return ends(found, estimate, without.mean() - without, np.ones(len(without), dtype=np.int64), how)
+    return ends(found, estimate, np.nanmean(without) - without, how)
 
 
 def overlap_parts(line: Continuum, k: int) -> Floats:

@@ -187,7 +187,7 @@ def span_agreement(
           is no other code to take it for) and `too_few_spans` (no other span that it could meet by chance).
           Its interval: `one_cluster`; `few_clusters` (fewer than six clusters have the code; or, on all text,
           text without it; or, on coded text, other codes); `no_disagreement` (resampling cannot tell how far
-          below 1 the number might be)
+          below 1 the number might be); `one_pattern` (resamples do not differ: all clusters are alike)
 
     Raises
     ------

@@ -33,6 +33,8 @@ _STEP: Final = 1e-30
 _CELLS: Final = 4_000_000
 _FEW: Final = 64
 """Up to so many values, interval alpha takes the table of their distances, in which no digit is lost."""
+_LARGEST: Final = 256
+"""Up to so many values, a matrix of differences is searched for the least that a coefficient can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,17 @@ class Totals:
 
     `rows` (P, K) is what a unit of each pattern adds to the K sums, `n_units` (P,) how many units have the
     pattern, and `value` the coefficient at sums (…, K), NaN where it does not exist. `size` is how many cells
-    one evaluation takes. `gwet` is the function that Gwet's published variance belongs to, where it is not
-    `value`: it equals the coefficient (alpha without its correction for small samples) and has another slope.
+    one evaluation takes. `smallest` gives the least that the coefficient can be on any units with these
+    categories, −inf where it has no limit. `gwet` is the function that Gwet's published variance belongs to,
+    where it is not `value`: it equals the coefficient (alpha without its correction for small samples) and
+    has another slope.
     """
 
     rows: Floats
     n_units: Integers
     value: Function
     size: int
+    smallest: Callable[[], float]
     gwet: Function | None = None
 
     @property
@@ -75,6 +80,20 @@ class Totals:
         return np.asarray(influence - self.n_units @ influence / n)
 
 
+def _lowest(distance: Floats) -> float:
+    """Return −1 where the differences are squared distances of points, and −inf for others.
+
+    Of points, values that are observed together are at most twice as far apart as they are by chance, because
+    the disagreement within a unit falls short of that between all units (it is concave in the shares of the
+    values). Other matrices have no such limit: of k pairs of values that differ, all others being equal, it
+    is 1 − k. Whether there are such points: Schoenberg (1935), Annals of Mathematics 36, 724–732.
+    """
+    if not 0 < len(distance) <= _LARGEST:
+        return -np.inf
+    inner = -distance + distance.mean(axis=0) + distance.mean(axis=1)[:, None] - distance.mean()
+    return -1.0 if np.linalg.eigvalsh(inner)[0] > -1e-9 * np.abs(inner).max(initial=1e-300) else -np.inf
+
+
 def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
     """Krippendorff's alpha, of the units with two or more values."""
     patterns = patterns.pairable()
@@ -84,6 +103,7 @@ def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
         return _ordinal(patterns, counts, pairs)
     if isinstance(level, str) and level == "interval" and len(values) > _FEW:
         return _interval(patterns, counts, pairs)
+    named = isinstance(level, str)
     distance = difference(values, level, patterns.marginals)
     disagreement = ((counts @ distance) * counts).sum(axis=1) / pairs
 
@@ -92,11 +112,23 @@ def alpha_totals(patterns: Patterns, *, level: Metric) -> Totals:
         expected = ((given @ distance) * given).sum(axis=-1)
         return _alpha(sums[..., 0], expected, factor(given.sum(axis=-1)))
 
-    return _alpha_totals(np.column_stack([disagreement, counts]), patterns, value, len(values) + 1)
+    return _alpha_totals(
+        np.column_stack([disagreement, counts]), patterns, value, len(values) + 1,
+        smallest=lambda: -1.0 if named else _lowest(distance),
+    )  # fmt: skip
 
 
-def _alpha_totals(rows: Floats, patterns: Patterns, value: Callable[..., Numbers], size: int) -> Totals:
-    return Totals(rows, patterns.n_units, value, size=size, gwet=lambda sums: value(sums, _of_gwet))
+def _alpha_totals(
+    rows: Floats,
+    patterns: Patterns,
+    value: Callable[..., Numbers],
+    size: int,
+    *,
+    smallest: Callable[[], float] = lambda: -1.0,
+) -> Totals:
+    return Totals(
+        rows, patterns.n_units, value, size=size, smallest=smallest, gwet=lambda sums: value(sums, _of_gwet)
+    )
 
 
 def _interval(patterns: Patterns, counts: Floats, pairs: Floats) -> Totals:
@@ -139,7 +171,11 @@ def percent_totals(
 ) -> Totals:
     """Share of agreeing pairs, averaged over the units with two or more values."""
     return _agreement(
-        patterns, weights, categories, lambda _, given: np.zeros(given.shape[:-1], dtype=given.dtype)
+        patterns,
+        weights,
+        categories,
+        lambda _, given: np.zeros(given.shape[:-1], dtype=given.dtype),
+        lambda _: 0.0,
     )
 
 
@@ -147,8 +183,14 @@ def fleiss_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Fleiss' kappa: chance from the shares of the values, the same for every coder."""
+    # Units with one value count for chance alone: then agreement can be as far below it as one likes.
+    limited = bool((patterns.n_values >= 2).all())
     return _agreement(
-        patterns, weights, categories, lambda matrix, share: ((share @ matrix) * share).sum(axis=-1)
+        patterns,
+        weights,
+        categories,
+        lambda matrix, share: ((share @ matrix) * share).sum(axis=-1),
+        lambda matrix: _lowest(1 - matrix) if limited else -np.inf,
     )
 
 
@@ -160,7 +202,7 @@ def brennan_prediger_totals(
     def chance(matrix: Floats, share: Numbers) -> Numbers:
         return np.full(share.shape[:-1], matrix.mean() if matrix.size else np.nan, dtype=share.dtype)
 
-    return _agreement(patterns, weights, categories, chance)
+    return _agreement(patterns, weights, categories, chance, _lowest_by_categories)
 
 
 def gwet_totals(
@@ -173,7 +215,7 @@ def gwet_totals(
         scale = matrix.sum() / (q * (q - 1)) if q > 1 else np.nan
         return np.asarray(scale * (share * (1 - share)).sum(axis=-1))
 
-    return _agreement(patterns, weights, categories, chance)
+    return _agreement(patterns, weights, categories, chance, _lowest_by_categories)
 
 
 def _agreement(
@@ -181,6 +223,7 @@ def _agreement(
     weights: Weights | None,
     categories: Sequence[Any] | None,
     chance: Callable[[Floats, Numbers], Numbers],
+    smallest: Callable[[Floats], float],
 ) -> Totals:
     """Gwet's family: agreement of units with two or more values, chance from units with one or more."""
     patterns = _with_categories(patterns, categories)
@@ -191,10 +234,17 @@ def _agreement(
     def expected(sums: Numbers) -> Numbers:
         return chance(matrix, _ratio(sums[..., 3:], sums[..., 2, None]))
 
-    return _kappa(np.column_stack([agreement, paired, np.ones(len(paired)), shares]), patterns, expected)
+    rows = np.column_stack([agreement, paired, np.ones(len(paired)), shares])
+    return _kappa(rows, patterns, expected, lambda: smallest(matrix))
 
 
-def _kappa(rows: Floats, patterns: Patterns, expected: Function) -> Totals:
+def _lowest_by_categories(matrix: Floats) -> float:
+    """Return the least of coefficients whose chance agreement is at most the mean of the weights."""
+    by_chance = matrix.mean()
+    return float((matrix.min() - by_chance) / (1 - by_chance))
+
+
+def _kappa(rows: Floats, patterns: Patterns, expected: Function, smallest: Callable[[], float]) -> Totals:
     """Agreement (the sums 0 of 1 units) beyond that expected by chance."""
 
     def value(sums: Numbers) -> Numbers:
@@ -205,7 +255,7 @@ def _kappa(rows: Floats, patterns: Patterns, expected: Function) -> Totals:
         by_chance = expected(sums)
         return _ratio((sums[..., 0] - sums[..., 1] * by_chance) / np.real(sums[..., 1]), 1 - by_chance)
 
-    return Totals(rows, patterns.n_units, value, size=rows.shape[1], gwet=gwet)
+    return Totals(rows, patterns.n_units, value, size=rows.shape[1], smallest=smallest, gwet=gwet)
 
 
 def _paired_agreement(patterns: Patterns, matrix: Floats) -> tuple[Floats, Floats]:
@@ -235,10 +285,13 @@ def conger_totals(
         n = coders.shape[1]
         return _ratio(((total @ matrix) * total).sum(axis=-1) - own, np.full(own.shape, n * (n - 1.0)))
 
+    # Coders of other units count for chance too: then agreement can be as far below it as one likes.
+    limited = bool((coders >= 0).all())
     return _kappa(
         np.column_stack([agreement, paired, chosen.reshape(len(coders), coders.shape[1] * size)]),
         patterns,
         expected,
+        lambda: _lowest(1 - matrix) if limited else -np.inf,
     )
 
 
@@ -248,7 +301,7 @@ def cohen_totals(
     """Cohen's kappa of two coders, over the units that both gave a value to."""
     patterns = _both(_with_categories(patterns, categories))
     matrix = agreement_weights(patterns.categories, weights)
-    return _two_coders(patterns, lambda table: _cohen(table, matrix))
+    return _two_coders(patterns, matrix, lambda table: _cohen(table, matrix))
 
 
 def scott_totals(
@@ -257,7 +310,9 @@ def scott_totals(
     """Scott's pi of two coders, over the units that both gave a value to."""
     patterns = _both(_with_categories(patterns, categories))
     matrix = agreement_weights(patterns.categories, weights)
-    return _two_coders(patterns, lambda table: _cohen((table + np.swapaxes(table, -1, -2)) / 2, matrix))
+    return _two_coders(
+        patterns, matrix, lambda table: _cohen((table + np.swapaxes(table, -1, -2)) / 2, matrix)
+    )
 
 
 def light_totals(
@@ -274,14 +329,14 @@ def light_totals(
     ]
 
     if not tables:
-        return Totals(np.zeros((len(coders), 1)), patterns.n_units, _nowhere, size=1)
+        return Totals(np.zeros((len(coders), 1)), patterns.n_units, _nowhere, size=1, smallest=lambda: -1.0)
 
     def value(sums: Numbers) -> Numbers:
         table = sums.reshape(*sums.shape[:-1], len(tables), size, size)
         return np.asarray(_cohen(table, matrix).mean(axis=-1))
 
     rows = np.hstack(tables)
-    return Totals(rows, patterns.n_units, value, size=rows.shape[1])
+    return Totals(rows, patterns.n_units, value, size=rows.shape[1], smallest=lambda: _lowest(1 - matrix))
 
 
 def specific_totals(patterns: Patterns, *, category: object) -> Totals:
@@ -293,7 +348,13 @@ def specific_totals(patterns: Patterns, *, category: object) -> Totals:
         )
     given = counts[:, np.asarray(patterns.categories == category, dtype=np.bool_)].sum(axis=1)
     rows = np.column_stack([given * (given - 1), given * (n - 1)])
-    return Totals(rows, patterns.n_units, lambda sums: _ratio(sums[..., 0], sums[..., 1]), size=2)
+    return Totals(
+        rows,
+        patterns.n_units,
+        lambda sums: _ratio(sums[..., 0], sums[..., 1]),
+        size=2,
+        smallest=lambda: 0.0,
+    )
 
 
 # ---- parts --------------------------------------------------------------------------------------------
@@ -336,14 +397,16 @@ def _cohen(table: Numbers, matrix: Floats) -> Numbers:
     return _ratio(observed - expected, 1 - expected)
 
 
-def _two_coders(patterns: Patterns, kappa: Function) -> Totals:
+def _two_coders(patterns: Patterns, matrix: Floats, kappa: Function) -> Totals:
     size = len(patterns.categories)
     rows = _table_rows(known_coders(patterns), size)
 
     def value(sums: Numbers) -> Numbers:
         return kappa(sums.reshape(*sums.shape[:-1], size, size))
 
-    return Totals(rows, patterns.n_units, value, size=max(1, rows.shape[1]))
+    return Totals(
+        rows, patterns.n_units, value, size=max(1, rows.shape[1]), smallest=lambda: _lowest(1 - matrix)
+    )
 
 
 def _table_rows(coders: Integers, size: int) -> Floats:

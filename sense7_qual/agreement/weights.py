@@ -191,7 +191,7 @@ _DISTANCES: Final[dict[str, Callable[[Floats], Floats]]] = {
 
 def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[[Any, Any], float]) -> Floats:
     if callable(level):
-        apart = _matrix("level", [[level(a, b) for b in values] for a in values]).reshape(len(values), -1)
+        apart = _matrix("level", [[level(a, b) for b in values] for a in values]).reshape(2 * (len(values),))
     else:
         apart = _matrix("level", level)
     _check_matrix("level", apart, values)

@@ -46,6 +46,10 @@ class WideAlpha:
         """Alpha of the table."""
         return self.at(self.n_units.astype(np.float64))
 
+    def smallest(self) -> float:
+        """Return the least that alpha can be on any units: the distances of all levels are squared ones."""
+        return -1.0
+
     def at(self, times: Floats) -> float:
         """Return alpha where each unit counts `times` (U,) times, NaN where it does not exist."""
         given = self._given(times)
