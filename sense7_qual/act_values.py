@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, did_you_mean, word
+from sense7_qual.tables import RESERVED_CODERS
 
 __all__ = [
     "RESERVED_CODERS",
@@ -19,9 +20,6 @@ __all__ = [
     "is_name",
     "whole",
 ]
-
-RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
-"""Names of computed decisions, which no person can take as a pseudonym."""
 
 _CODER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 

@@ -21,7 +21,8 @@ frame               key                                             other column
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
@@ -31,8 +32,12 @@ import pandas as pd
 from sense7_qual.errors import TableError, did_you_mean, first_three
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "UNITS", "Contract", "labels_by_unit", "require_column",
+    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "RESERVED_CODERS", "UNITS", "Contract", "check_coder_names",
+    "labels_by_unit", "require_column",
 ]  # fmt: skip
+
+RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
+"""Names of computed decisions, which no person can take as a pseudonym."""
 
 Kind = Literal["id", "string", "integer", "boolean"]
 
@@ -147,6 +152,28 @@ def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None
         raise TableError(
             f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no column names'} – "
             f"{did_you_mean(column, names)}"
+        )
+
+
+def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
+    """Raise `TableError` where a computed decision's name, or another coder's, stands in another case.
+
+    "Consensus" would count as a person beside the people whom it settles, "Ana" as another one than "ana".
+    """
+    known = list(dict.fromkeys(names))
+    computed = [name for name in known if name.lower() in RESERVED_CODERS and name not in RESERVED_CODERS]
+    if computed:
+        raise TableError(
+            f"{frame_name}: expected the names of computed decisions ({', '.join(RESERVED_CODERS)}) in lower "
+            f"case, and no person called so – found coder {first_three(computed)} – write "
+            f"{computed[0].lower()!r} where it is computed, or give the person another pseudonym."
+        )
+    folded = Counter(name.casefold() for name in known)
+    alike = [name for name in known if folded[name.casefold()] > 1]
+    if alike:
+        raise TableError(
+            f"{frame_name}: expected coders whose names differ in more than upper and lower case – found "
+            f"{first_three(alike)} – make them one, or give one of them another pseudonym."
         )
 
 

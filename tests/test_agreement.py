@@ -122,9 +122,11 @@ def test_alpha_takes_strings_frames_and_every_kind_of_missing() -> None:
     numbers = [[0, None, 1, 1], [0, 0, 1, np.nan], [None, 0, 2, 1]]
     expected = agreement.krippendorff_alpha(numbers, level="nominal")
     assert agreement.krippendorff_alpha(words, level="nominal") == expected
-    assert agreement.krippendorff_alpha(pd.DataFrame(words), level="nominal") == expected
+    frame = agreement.from_wide(pd.DataFrame(words), coders="rows")
+    assert agreement.krippendorff_alpha(frame, level="nominal") == expected
     assert agreement.krippendorff_alpha(np.array(words, dtype=object), level="nominal") == expected
-    assert agreement.krippendorff_alpha(pd.DataFrame(numbers).astype("Int64"), level="nominal") == expected
+    frame = agreement.from_wide(pd.DataFrame(numbers).T.astype("Int64"), coders="columns")
+    assert agreement.krippendorff_alpha(frame, level="nominal") == expected
 
 
 @pytest.mark.parametrize(

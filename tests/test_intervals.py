@@ -333,7 +333,7 @@ def test_intervals_of_twenty_units_cover(size: int, within: tuple[float, float])
         ({"level": "nominel"}, "did you mean 'nominal'"),
         ({"cluster": ["p1"], "seed": 1}, "1 labels"),
         ({"cluster": ["p1"] * 11 + [None], "seed": 1, "level": "nominal"}, None),
-        ({"cluster": [None] + ["p1"] * 11, "seed": 1}, "found none for units .* '0'"),
+        ({"cluster": [None] + ["p1"] * 11, "seed": 1}, "found none for units '0'"),
     ],
 )
 def test_settings_out_of_range_are_refused(options: dict[str, object], message: str | None) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sense7_qual.agreement.frames import from_wide
 from sense7_qual.agreement.pattern_counts import Patterns, as_patterns, coded, from_values, tally_units
 from sense7_qual.errors import QualError, TableError
 
@@ -78,7 +79,7 @@ def test_strings_truth_values_decimals_and_frames() -> None:
     assert from_values([[True, False], [True, True]]).categories.tolist() == [0.0, 1.0]
     assert from_values(np.array([[True, False]])).categories.tolist() == [0.0, 1.0]
     assert from_values([[Decimal("1.5"), 2]]).categories.tolist() == [1.5, 2.0]
-    frame = pd.DataFrame([[1, None], [1, 2]]).astype("Int64")
+    frame = from_wide(pd.DataFrame([[1, None], [1, 2]]).astype("Int64"), coders="rows")
     assert from_values(frame).counts.tolist() == from_values([[1, None], [1, 2]]).counts.tolist()
     assert from_values(np.array([["x", "y"], ["x", "x"]])).categories.tolist() == ["x", "y"]
 

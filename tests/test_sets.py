@@ -380,5 +380,6 @@ def test_set_alpha_has_the_intervals_of_alpha() -> None:
 
 def test_a_frame_of_sets() -> None:
     rows = [[{"a"}, {"b"}, None], [{"a"}, {"b", "c"}, set()]]
-    frame = pd.DataFrame(rows)
-    assert agreement.set_alpha(frame, distance="dice") == agreement.set_alpha(rows, distance="dice")
+    frame = agreement.from_wide(pd.DataFrame(rows, index=["ana", "ben"]), coders="rows")
+    for values in (frame, frame.T):
+        assert agreement.set_alpha(values, distance="dice") == agreement.set_alpha(rows, distance="dice")

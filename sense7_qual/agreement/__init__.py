@@ -24,6 +24,7 @@ from sense7_qual.agreement.coefficients import (
 from sense7_qual.agreement.comparison import over_time, stability
 from sense7_qual.agreement.diagnostics import by_unit, confusion, pairwise
 from sense7_qual.agreement.engines import patterns
+from sense7_qual.agreement.frames import from_wide
 from sense7_qual.agreement.gamma_alignment import Gamma, gamma, gamma_dissimilarity
 from sense7_qual.agreement.groups import human_model
 from sense7_qual.agreement.intervals import Estimate, estimate
@@ -72,6 +73,7 @@ __all__ = [
     "dice_distance",
     "estimate",
     "fleiss_kappa",
+    "from_wide",
     "gamma",
     "gamma_dissimilarity",
     "gwet_ac",

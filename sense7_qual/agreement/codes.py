@@ -16,7 +16,7 @@ import pandas as pd
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement.computed import compute
 from sense7_qual.agreement.intervals import estimate
-from sense7_qual.agreement.pattern_counts import Coded
+from sense7_qual.agreement.pattern_counts import Coded, coded
 from sense7_qual.agreement.set_distances import SetDistance
 from sense7_qual.agreement.set_values import set_patterns
 from sense7_qual.agreement.sets import set_table
@@ -206,9 +206,9 @@ def overall(
     groups = cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), cluster)
     pairable = (patterns.values >= 0).sum(axis=0) >= 2
     values, apart = set_table(patterns, distance=distance)
-    values = values[:, pairable]
+    table = coded(values[:, pairable])
     found = estimate(
-        values,
+        table,
         "krippendorff_alpha",
         level=apart,
         cluster=groups[pairable],
@@ -222,7 +222,7 @@ def overall(
         "n_coders": found.n_coders,
         "n_clusters": found.n_clusters,
         "n_sets": len(apart),
-        "percent": compute("percent_agreement", values, {}).found.estimate,
+        "percent": compute("percent_agreement", table, {}).found.estimate,
         "alpha": found.estimate,
         "alpha_low": found.low,
         "alpha_high": found.high,
@@ -266,9 +266,8 @@ def _row(
     table: Coded, cluster: Integers, n_boot: int, confidence_level: float, seed: int
 ) -> dict[str, object]:
     """Return a code's alpha and its interval, of the units with two or more decisions."""
-    values = np.where(table.codes > 0, table.codes - 1.0, np.nan)
     found = estimate(
-        values,
+        table,
         "krippendorff_alpha",
         level="nominal",
         cluster=cluster,
@@ -279,8 +278,8 @@ def _row(
     return {
         "n_units": found.n_units,
         "n_clusters": found.n_clusters,
-        "prevalence": float(np.nanmean(values)) if found.n_units else np.nan,
-        "percent": compute("percent_agreement", values, {}).found.estimate,
+        "prevalence": float((table.codes == 2).sum() / (table.codes > 0).sum()) if found.n_units else np.nan,
+        "percent": compute("percent_agreement", table, {}).found.estimate,
         "alpha": found.estimate,
         "alpha_low": found.low,
         "alpha_high": found.high,

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from sense7_qual.agreement.computed import compute
 from sense7_qual.agreement.pattern_counts import Patterns
+from sense7_qual.agreement.reading import read_values
 from sense7_qual.agreement.weights import Metric, Weights
 
 __all__ = [
@@ -45,7 +46,7 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit. Numbers, or strings where `level` is nominal. NaN, None and pandas'
         NA are missing: the unit counts with the values that it has, and a unit with fewer than two values
         does not count.
@@ -99,7 +100,7 @@ def percent_agreement(
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. Units with two or more values count, each the
         same, however many values it has.
     weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
@@ -144,7 +145,7 @@ def cohen_kappa(
 
     Parameters
     ----------
-    values : array-like (2, units), or Patterns with coders
+    values : array-like (2, units), frame of `from_wide`, or Patterns with coders
         What each coder gave each unit; a unit that lacks one of the two values does not count.
     weights : {"linear", "quadratic", …} or matrix, optional
         See `percent_agreement`. With quadratic weights kappa is close to an intraclass correlation.
@@ -188,7 +189,7 @@ def scott_pi(
 
     Parameters
     ----------
-    values : array-like (2, units), or Patterns with coders
+    values : array-like (2, units), frame of `from_wide`, or Patterns with coders
         What each coder gave each unit; a unit that lacks one of the two values does not count.
     weights, categories
         As for `cohen_kappa`.
@@ -229,7 +230,7 @@ def fleiss_kappa(
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. Agreement is averaged over the units with two
         or more values, chance comes from all units with a value (Gwet).
     weights, categories
@@ -273,7 +274,7 @@ def conger_kappa(
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns with coders
+    values : array-like (coders, units), frame of `from_wide`, or Patterns with coders
         What each coder gave each unit; None or NaN is missing. Agreement is averaged over the units with two
         or more values, each coder's habits come from all units that the coder has (Gwet).
     weights, categories
@@ -317,7 +318,7 @@ def light_kappa(
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns with coders
+    values : array-like (coders, units), frame of `from_wide`, or Patterns with coders
         What each coder gave each unit. A pair of coders counts with the units that both have; a pair without
         any is left out.
     weights, categories
@@ -359,7 +360,7 @@ def brennan_prediger(
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. Units with two or more values count.
     weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
         As for `percent_agreement`.
@@ -399,7 +400,7 @@ def gwet_ac(values: Values, *, weights: Weights | None = None, categories: Categ
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. Agreement is averaged over the units with two
         or more values, chance comes from all units with a value.
     weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
@@ -443,7 +444,7 @@ def specific_agreement(values: Values, *, category: object) -> float:
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. All pairs of values count the same, so a unit
         with more values counts more.
     category : number or string
@@ -477,7 +478,8 @@ def specific_agreement(values: Values, *, category: object) -> float:
 
 
 def _value(statistic: str, values: Values, **options: Any) -> float:
-    computed = compute(statistic, values, options)
+    table = values if isinstance(values, Patterns) else read_values(values)
+    computed = compute(statistic, table, options)
     estimate = computed.found.estimate
     if np.isnan(estimate):
         why = _WHY.get(str(computed.reason)) or _no_variation(statistic, computed.n_pairable)

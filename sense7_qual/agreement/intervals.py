@@ -16,11 +16,14 @@ import pandas as pd
 
 from sense7_qual.agreement.computed import Computed, check_options, coders_of, compute, evidence, values_of
 from sense7_qual.agreement.few import Evidence
+from sense7_qual.agreement.frames import named_table
 from sense7_qual.agreement.methods import Method, Settings, interval
 from sense7_qual.agreement.pattern_counts import Coded, Patterns, coded
+from sense7_qual.agreement.reading import read_values
 from sense7_qual.agreement.sets import set_table
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
 from sense7_qual.resampling import check_resampling
+from sense7_qual.tables import labels_by_unit
 
 __all__ = ["Estimate", "Method", "estimate"]
 
@@ -94,7 +97,7 @@ class Estimate:
 
 
 def estimate(
-    values: npt.ArrayLike | Patterns,
+    values: npt.ArrayLike | Patterns | Coded,
     statistic: Callable[..., float] | str,
     *,
     ci: Method | None = None,
@@ -108,7 +111,7 @@ def estimate(
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), DataFrame of `from_wide`, or Patterns
         As for the coefficient; sets for `set_alpha`. Patterns do not say which unit is which: no `cluster`.
     statistic : function or str
         One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
@@ -128,8 +131,9 @@ def estimate(
           as known and pairs as independent, and is too narrow;
         - coders: jackknife over coders, Student's t with coders − 1 degrees of freedom: would other coders
           like these agree as well? Three coders or more.
-    cluster : array-like (units,), optional
-        The cluster of each unit (column): the participant, or the conversation.
+    cluster : Series, or array-like (units,), optional
+        The cluster of each unit: the participant, or the conversation. Where `values` have named axes, a
+        Series indexed by unit_id; otherwise labels in the order of the units.
     n_boot : int
         Number of resamples.
     seed : int, optional
@@ -189,17 +193,19 @@ def estimate(
     (0.743, 0.04, 0.93)
     """
     name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
+    unit_ids = named_table(values).unit_ids if isinstance(values, pd.DataFrame) else None
     if name == "set_alpha":
         values, level = set_table(values, distance=options.pop("distance", None))  # type: ignore[arg-type]
-        name, options = "krippendorff_alpha", options | {"level": level}
+        name, options, values = "krippendorff_alpha", options | {"level": level}, coded(values)
     settings = _settings(name, ci, cluster, n_boot, seed, confidence_level, options)
-    table = values if isinstance(values, Patterns) else coded(values)
+    table = values if isinstance(values, Patterns | Coded) else read_values(values)
     computed = compute(settings.statistic, table, options, locate=settings.ci == "cluster")
     value = computed.found.estimate
     known: dict[str, Any] = {"reason": computed.reason}
     number: Integers | None = None
     if settings.ci == "cluster":
-        number, known["n_clusters"], seen = _clusters(table, cluster, computed, settings.statistic)
+        labelled = cluster, unit_ids
+        number, known["n_clusters"], seen = _clusters(table, labelled, computed, settings.statistic)
         computed = replace(computed, rests_on=seen)
     if known["reason"] is None:
         known |= interval(computed, table, number, settings)
@@ -252,8 +258,29 @@ def _settings(
     return Settings(name, ci, n_boot, seed, confidence_level, options)
 
 
+def _cluster_labels(cluster: object, n_units: int, unit_ids: pd.Index | None) -> pd.Series:
+    """Return the label of each unit: by its id where the units have ids, else in their order."""
+    if unit_ids is not None:
+        return labels_by_unit(cluster, unit_ids, name="cluster")  # type: ignore[arg-type]
+    if isinstance(cluster, pd.Series) and not isinstance(cluster.index, pd.RangeIndex):
+        raise TableError(
+            "cluster: expected labels in the order of the units, because these values have no unit ids – "
+            "found a Series with an index of its own – pass values whose axes are named "
+            "(agreement.from_wide), where labels are found by unit_id; or, in the order of the values, "
+            "cluster.to_numpy()."
+        )
+    labels = pd.Series(np.asarray(cluster, dtype=object)) if np.ndim(cluster) == 1 else None  # type: ignore[arg-type]
+    if labels is None or len(labels) != n_units:
+        found = "another shape" if labels is None else f"{len(labels)} labels"
+        raise TableError(
+            f"cluster: expected one label for each of the {n_units} units – found {found} – give them in the "
+            "order of the units."
+        )
+    return labels
+
+
 def _clusters(
-    table: Coded | Patterns, cluster: object, computed: Computed, statistic: str
+    table: Coded | Patterns, labelled: tuple[object, pd.Index | None], computed: Computed, statistic: str
 ) -> tuple[Integers, int, Evidence]:
     """Return the number of each unit's cluster, how many clusters count, and what they say."""
     if isinstance(table, Patterns) or computed.coded is None or computed.group is None:
@@ -261,19 +288,14 @@ def _clusters(
             "estimate: expected a table (coders, units) with clusters – found patterns, which do not say "
             "which unit is which – pass the table."
         )
-    labels = pd.Series(np.asarray(cluster, dtype=object)) if np.ndim(cluster) == 1 else None  # type: ignore[arg-type]
-    if labels is None or len(labels) != table.codes.shape[1]:
-        found = "another shape" if labels is None else f"{len(labels)} labels"
-        raise TableError(
-            f"cluster: expected one label for each of the {table.codes.shape[1]} units – found {found} – "
-            "give them in the order of the units."
-        )
+    cluster, unit_ids = labelled
+    labels = _cluster_labels(cluster, table.codes.shape[1], unit_ids)
     counted = computed.group >= 0
     missing = np.flatnonzero(counted & labels.isna().to_numpy())
     if len(missing):
         raise TableError(
-            f"cluster: expected a label for every unit with values – found none for units (counted from 0) "
-            f"{first_three(missing)} – fill them in."
+            f"cluster: expected a label for every unit with values – found none for units "
+            f"{first_three(labels.index[missing])} – fill them in (units without ids are counted from 0)."
         )
     numbers = np.full(len(labels), -1, dtype=np.int64)
     numbers[counted] = pd.factorize(labels[counted].astype(str), sort=True)[0]

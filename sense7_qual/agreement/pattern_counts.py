@@ -5,20 +5,20 @@ coefficient that treats coders alike, so a million units shrink to a few hundred
 of numbers of units rather than a new table. Coefficients that tell coders apart (Cohen, Conger, Light) keep
 in each pattern who gave which value.
 
-Reading a table has two steps. `coded` reads the values and numbers them; `tally` counts the patterns.
+Reading a table has two steps. `reading.coded` reads the values and numbers them; `tally`
+counts the patterns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.agreement.reading import Coded, bad_values, blocks, coded
+from sense7_qual.errors import QualError
 
 __all__ = [
     "Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "joint_numbers",
@@ -29,18 +29,10 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
-_BLOCK: Final = 131_072
-"""Values handled at a time: they and their temporaries fit a processor's second cache."""
-_FIRST: Final = 1_024
-"""Units that are looked at before all others."""
-_SMALL: Final = 254
-"""Whole numbers that spread over at most this many are numbered by subtraction alone."""
 _JOINT: Final = 2**18
 """Joint patterns that are counted in one array; where more are possible, only those that occur are kept."""
 _LARGEST_TABLE: Final = 2 * 10**8
 """Cells of patterns × values; more would not fit an ordinary machine."""
-_EXACT: Final = 2**53
-"""Whole numbers beyond this are not all told apart as floating-point numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +84,6 @@ class Patterns:
             n_units=self.n_units[kept],
             coders=coders,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Coded:
-    """A table whose values are numbered: `codes` (coders, units) counts from 1, and 0 is missing.
-
-    `categories` holds the value of each number, sorted; it may hold some that do not occur.
-    """
-
-    categories: npt.NDArray[Any]
-    codes: npt.NDArray[Any]
 
 
 def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns:
@@ -160,26 +141,6 @@ def known_coders(patterns: Patterns) -> Integers:
     return patterns.coders
 
 
-def coded(values: npt.ArrayLike) -> Coded:
-    """Read a table (coders, units) and number its values; see `from_values`."""
-    table = _as_array(values)
-    if table.ndim != 2:
-        raise TableError(
-            f"values: expected a table (coders, units) – found {table.ndim} dimension(s), or rows of "
-            "unequal length – give one row per coder, with None where a coder has no value."
-        )
-    if table.dtype.kind == "U" and np.isin(table, np.array(["nan", "None"], dtype=table.dtype)).any():
-        raise TableError(
-            "values: expected missing values to be None or NaN – found them turned into the text 'nan' or "
-            "'None' – make the array with dtype=object."
-        )
-    if table.dtype.kind in "biuf" and table.size:
-        quick = _whole_numbers(table)
-        if quick is not None:
-            return quick
-    return _any_values(table)
-
-
 def tally(found: Coded, *, keep_coders: bool = False) -> Patterns:
     """Count the patterns of a coded table."""
     return _counted(found, keep_coders, locate=False)[0]
@@ -190,156 +151,7 @@ def tally_units(found: Coded, *, keep_coders: bool = False) -> tuple[Patterns, I
     return _counted(found, keep_coders, locate=True)
 
 
-def bad_values(found: Coded, bad: Truths, *, expected: str, problem: str) -> TableError:
-    """Return the error that names where the categories marked in `bad` stand, and never a value."""
-    where = np.argwhere(np.isin(found.codes, np.flatnonzero(bad) + 1))
-    return _error(where, expected, problem)
-
-
-# ---- reading ------------------------------------------------------------------------------------------
-
-
-def _as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    if isinstance(values, np.ndarray):
-        return _unmasked(values)
-    if isinstance(values, pd.DataFrame | pd.Series):
-        return _unmasked(values.to_numpy())
-    if isinstance(values, list | tuple):
-        values = [_unmasked(row) if isinstance(row, np.ndarray) else row for row in values]
-    try:
-        return np.asarray(values, dtype=object)
-    except ValueError:  # rows of unequal depth
-        return np.empty(0, dtype=object)
-
-
-def _unmasked(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a plain array: most of NumPy passes over a mask, and would take what it hides for values."""
-    if isinstance(table, np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(table)
-        table = table.data.astype(table.dtype if table.dtype.kind == "f" else object)
-        table[hidden] = np.nan
-    return np.asarray(table, dtype=object if table.dtype.kind == "T" else None)
-
-
-def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
-    """Number whole numbers of a small spread by subtraction, or return None where they are not that."""
-    if table.dtype.kind != "f":
-        low, high = int(table.min()), int(table.max())
-        if high - low >= _SMALL or max(abs(low), abs(high)) > _EXACT:
-            return None
-        return _from_integers(table, low, high)
-    # The first units tell the lowest value of most tables; where they do not, it is looked up.
-    for units, centred in ((table[:, :_FIRST], False), (table, True)):
-        with np.errstate(invalid="ignore"):
-            lowest = float(np.fmin.reduce(units, axis=None))
-            highest = float(np.fmax.reduce(units, axis=None))
-        if not abs(lowest) <= (_EXACT if centred else _SMALL // 2) or not highest - lowest < _SMALL:
-            continue
-        if lowest.is_integer():
-            found = _from_floats(table, int(lowest), int(lowest) + 127 if centred else 0)
-            if found is not None:
-                return found
-    return None
-
-
-def _from_integers(table: npt.NDArray[Any], low: int, high: int) -> Coded:
-    codes = np.empty(table.shape, dtype=np.uint8)
-    below = np.uint8((low - 1) % 256)
-    for block in _blocks(*table.shape):
-        # The last byte of a whole number is the number modulo 256, and the spread is less than that.
-        np.copyto(codes[:, block], table[:, block], casting="unsafe")
-        codes[:, block] -= below
-    return Coded(categories=np.arange(high - low + 1) + float(low), codes=codes)
-
-
-def _from_floats(table: npt.NDArray[Any], low: int, base: int) -> Coded | None:
-    """Number whole numbers from `low` on that are less than 128 from `base`; None where others stand.
-
-    A value is cast to a small whole number and compared with it: what is equal has a value, what is not must
-    be NaN, and the two are counted. `low` itself is numbered 1.
-    """
-    codes = np.empty(table.shape, dtype=np.uint8)
-    below, highest = np.uint8((low - base - 1) % 256), 0
-    with np.errstate(invalid="ignore"):  # casting NaN: whatever comes out of it is not equal to NaN
-        for block in _blocks(*table.shape):
-            values, code = table[:, block], codes[:, block]
-            near = code.view(np.int8)
-            np.copyto(near, _less(values, base), casting="unsafe")
-            same = np.equal(values, near + float(base) if base else near)
-            code -= below
-            code *= same.view(np.uint8)
-            given = np.count_nonzero(code)
-            if given < code.size and given + np.count_nonzero(np.isnan(values, out=same)) < code.size:
-                return None
-            highest = max(highest, int(code.max()))
-    if highest > 128 + base - low:  # a value below `low`
-        return None
-    return Coded(categories=np.arange(highest) + float(low), codes=codes)
-
-
-def _less(values: npt.NDArray[Any], base: int) -> npt.NDArray[Any]:
-    if not base:
-        return values
-    return np.asarray(np.subtract(values, base, dtype=np.result_type(values.dtype, np.float64)))
-
-
-def _any_values(table: npt.NDArray[Any]) -> Coded:
-    """Number values of any kind, by their sorted order."""
-    flat = table.ravel().astype(object) if table.dtype.kind == "U" else table.ravel()
-    if flat.dtype.kind not in "biufO":
-        raise _another_kind()
-    try:
-        place, uniques = pd.factorize(flat)
-    except TypeError:
-        raise _another_kind() from None
-    text = np.array([isinstance(value, str) for value in uniques], dtype=np.bool_)
-    codes = (place + 1).reshape(table.shape)
-    if text.any() and not text.all():
-        where = np.argwhere(np.isin(codes, np.flatnonzero(text) + 1))
-        raise _error(where, "values of one kind", "strings among numbers")
-    values = np.asarray(uniques, dtype=object) if text.any() else _numbers(uniques, codes)
-    categories, order = np.unique(values, return_inverse=True)
-    numbered = np.concatenate([[0], order + 1]).astype(np.min_scalar_type(len(categories)))
-    return Coded(categories=categories, codes=numbered[codes])
-
-
-def _numbers(uniques: npt.NDArray[Any], codes: npt.NDArray[Any]) -> Floats:
-    if any(isinstance(value, bytes) for value in uniques):  # NumPy would read digits out of them
-        raise _another_kind()
-    try:
-        numbers = np.asarray(uniques).astype(np.float64)
-    except (TypeError, ValueError):
-        raise _another_kind() from None
-    for bad, expected, problem in (
-        (np.isinf(numbers), "finite numbers", "infinite ones"),
-        (np.abs(numbers) > _EXACT, "numbers up to 2**53", "larger ones"),
-    ):
-        if bad.any():
-            where = np.argwhere(np.isin(codes, np.flatnonzero(bad) + 1))
-            raise _error(where, expected, problem)
-    return numbers
-
-
-def _another_kind() -> TableError:
-    return TableError("values: expected numbers or strings – found values of another kind – convert them.")
-
-
-def _error(where: npt.NDArray[Any], expected: str, problem: str) -> TableError:
-    places = [f"coder {row}, unit {column}" for row, column in where.tolist()]
-    return TableError(
-        f"values: expected {expected} – found {problem} at (counted from 0) {first_three(places)} – "
-        "correct them, or choose the level that they have."
-    )
-
-
 # ---- counting -----------------------------------------------------------------------------------------
-
-
-def _blocks(n_coders: int, n_units: int) -> Iterator[slice]:
-    """Yield blocks of units whose values, at eight bytes, fit the cache."""
-    size = max(_FIRST, _BLOCK // max(1, n_coders))
-    for start in range(0, n_units, size):
-        yield slice(start, min(start + size, n_units))
 
 
 def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns, Integers]:
@@ -388,7 +200,7 @@ def _joint(
     n_joint = size ** len(codes)
     keys = np.empty(codes.shape[1] if locate else 0, dtype=np.min_scalar_type(n_joint))
     counts = np.zeros(n_joint, dtype=np.int64)
-    for block in _blocks(1, codes.shape[1]):
+    for block in blocks(1, codes.shape[1]):
         key = joint_numbers(codes[:, block], size)
         counts += np.bincount(key, minlength=n_joint)
         if locate:
@@ -421,7 +233,7 @@ def _in_blocks(
 ) -> tuple[Integers, Integers, Integers]:
     """Find the distinct patterns of each block of units, then those of all blocks."""
     parts, places, start = [], [], 0
-    for block in _blocks(1, codes.shape[1]):
+    for block in blocks(1, codes.shape[1]):
         units = codes[:, block].T
         distinct, n_units, inverse = _distinct(units, np.ones(len(units)), size, keep_coders)
         parts.append((distinct, n_units))
@@ -469,7 +281,7 @@ def _without_unused(found: Coded) -> Coded:
     size = len(found.categories) + 1
     given = np.zeros(size, dtype=np.int64)
     for row in found.codes:
-        for block in _blocks(1, len(row)):
+        for block in blocks(1, len(row)):
             given += np.bincount(row[block], minlength=size)
     used = given[1:] > 0
     if used.all():

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.agreement.computed import compute
-from sense7_qual.agreement.pattern_counts import Patterns, as_patterns, coded
+from sense7_qual.agreement.pattern_counts import Patterns, tally
+from sense7_qual.agreement.reading import read_values
 from sense7_qual.errors import QualError, TableError, did_you_mean
 
 __all__ = ["icc", "kendall_w", "per_category"]
@@ -36,7 +37,7 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
 
     Parameters
     ----------
-    values : array-like (coders, units), or Patterns
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. Units with two or more values count, for alpha
         and specific agreement; for the chance agreement of Fleiss' kappa all units do.
 
@@ -70,7 +71,7 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
     1        b         0.467
     2        c         1.000
     """
-    patterns = as_patterns(values)
+    patterns = values if isinstance(values, Patterns) else tally(read_values(values))
     paired = patterns.pairable()
     rows = []
     for place, category in enumerate(patterns.categories):
@@ -107,7 +108,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
 
     Parameters
     ----------
-    values : array-like (coders, units)
+    values : array-like (coders, units), or frame of `from_wide`
         Numbers. Units that lack a coder's value are left out.
     kind : {"one_way", "agreement", "consistency"}
         Different coders for every unit, ICC(1); the same coders for all, a sample of coders, who should give
@@ -170,7 +171,7 @@ def kendall_w(values: npt.ArrayLike) -> float:
 
     Parameters
     ----------
-    values : array-like (coders, units)
+    values : array-like (coders, units), or frame of `from_wide`
         Numbers that are ranked within each coder. Units that lack a coder's value are left out.
 
     Returns
@@ -212,7 +213,7 @@ def kendall_w(values: npt.ArrayLike) -> float:
 
 def _complete(values: npt.ArrayLike) -> Floats:
     """Return the units with a value of every coder, as numbers (coders, units)."""
-    found = coded(values)
+    found = read_values(values)
     if len(found.categories) and found.categories.dtype.kind not in "biuf":
         raise TableError("values: expected numbers – found strings – rank or score them first.")
     complete = (found.codes > 0).all(axis=0)

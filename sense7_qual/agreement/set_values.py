@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.agreement.frames import check_rows, named_table, refuse_other_frames, warn_of_shape
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import DECISIONS
 
@@ -110,10 +111,14 @@ def membership(sets: Sequence[AbstractSet[Label]]) -> Truths:
 
 def parsed(sets: Sets) -> tuple[Numbers, Truths]:
     """Return the number of each set (coders, units), −1 missing, and the sets' labels (S, labels)."""
+    named = isinstance(sets, pd.DataFrame)
     if isinstance(sets, pd.DataFrame):
-        sets = sets.to_numpy(dtype=object)
+        sets = named_table(sets).values
+    refuse_other_frames(sets)
     if isinstance(sets, np.ndarray) and sets.ndim == 3:
+        warn_of_shape(*sets.shape[:2])
         return _of_indicators(sets)
+    check_rows(_sequence(sets, "one row of sets per coder"))
     rows = [
         _sequence(row, f"a list of sets from coder {coder}")
         for coder, row in enumerate(_sequence(sets, "one row of sets per coder"))
@@ -126,6 +131,8 @@ def parsed(sets: Sets) -> tuple[Numbers, Truths]:
         )
     known = _Numbered()
     values = np.empty((len(rows), lengths.pop() if lengths else 0), dtype=np.int64)
+    if not named:
+        warn_of_shape(*values.shape)
     for coder, row in enumerate(rows):
         values[coder] = np.fromiter(_numbered(row, coder, known), dtype=np.int64, count=len(row))
     return values, membership(list(known.sets))

@@ -72,7 +72,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
 
     Parameters
     ----------
-    sets : sequence of coders' sequences of sets, DataFrame of the same, or array (coders, units, codes)
+    sets : sequence of coders' sequences of sets, frame of `from_wide`, or array (coders, units, codes)
         One row per coder, one set per unit: a set, frozenset, list or tuple of labels. `None` (or NaN) is
         missing; an empty set is an answer. An array holds 1 or True where the code is given, else 0 or False;
         where one of a coder's codes is NaN, the coder's set of that unit is missing.

@@ -1,0 +1,212 @@
+"""Values in a frame whose axes are named `coder` and `unit_id`: it cannot be read the other way round.
+
+Spreadsheets hold units × coders, arrays of values are (coders, units), and nothing in the values tells one
+from the other. `from_wide` names the axes of a frame; every function on arrays of values takes it then.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.tables import RESERVED_CODERS, check_coder_names
+
+__all__ = ["NamedTable", "check_rows", "from_wide", "named_table", "refuse_other_frames", "warn_of_shape"]
+
+Axis = Literal["columns", "rows"]
+
+_AXES: Final = ("coder", "unit_id")
+_MANY_CODERS: Final = 10
+_TIMES_THE_UNITS: Final = 4
+"""More coders than the first, and so many times the units, is rare; the other way round it is every study."""
+_IDS_FROM: Final = 10
+"""Units from which a column of nothing but different words, or of row numbers, is taken for ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTable:
+    """A frame with named axes as an array: `values` (coders, units), and the ids of its units.
+
+    `unit_ids` is None where the units have row numbers in the place of ids.
+    """
+
+    values: npt.NDArray[Any]
+    unit_ids: pd.Index | None
+
+
+def from_wide(frame: pd.DataFrame, *, coders: Axis) -> pd.DataFrame:
+    """Return a table of units × coders, or coders × units, with its axes named `coder` and `unit_id`.
+
+    Use it for values that a spreadsheet holds, with a column for each coder: `krippendorff_alpha`, `estimate`
+    and every other function on arrays of values take the result, and know by its names which way round it is.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What each coder gave each unit, and nothing else. The ids of the units are its index (its column
+        `unit_id`, where it has one); with ``coders="rows"`` the index, or the column `coder`, names the
+        coders, and the columns name the units. White space around ids does not count.
+    coders : {"columns", "rows"}
+        Where the coders are.
+
+    Returns
+    -------
+    DataFrame
+        The same values; one axis is named `coder`, the other `unit_id`.
+
+    Raises
+    ------
+    TableError
+        Not a pandas DataFrame; a coder or unit that is missing or stands twice; axes that are named
+        otherwise; a column that holds ids or row numbers in the place of a coder's values.
+    QualError
+        `coders` is neither of the two.
+
+    Examples
+    --------
+    >>> from sense7_qual.agreement import krippendorff_alpha
+    >>> sheet = pd.DataFrame({"unit_id": ["m1", "m2", "m3", "m4"], "ana": [1, 2, 2, 1], "ben": [1, 2, 1, 1]})
+    >>> values = from_wide(sheet, coders="columns")
+    >>> values.index.name, values.columns.name
+    ('unit_id', 'coder')
+    >>> round(krippendorff_alpha(values, level="nominal"), 3)
+    0.533
+    """
+    if coders not in get_args(Axis):
+        raise QualError(
+            f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {coders!r} – "
+            f"{did_you_mean(str(coders), get_args(Axis))}"
+        )
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(
+            f"from_wide: expected a pandas DataFrame – found {type(frame).__name__} – convert it: "
+            "frame.to_pandas(), or pandas.DataFrame(values, index=…, columns=…)."
+        )
+    names = _AXES[::-1] if coders == "columns" else _AXES
+    if names[0] in frame.columns:
+        frame = frame.set_index(names[0])
+    if frame.index.nlevels > 1 or frame.columns.nlevels > 1 or frame.index.name == names[1]:
+        raise TableError(
+            f"from_wide: expected rows of {names[0]} and columns of {names[1]}, one label each – found axes "
+            f"named {list(frame.index.names)} and {list(frame.columns.names)} – name or reset them first."
+        )
+    if coders == "columns":
+        _refuse_ids(frame)
+    wide = frame.rename_axis(index=names[0], columns=names[1])
+    named_table(wide)
+    return wide
+
+
+def _refuse_ids(frame: pd.DataFrame) -> None:
+    """Refuse a column of ids or row numbers, which would count as one more coder."""
+    if len(frame) < _IDS_FROM:
+        return
+    for name, column in frame.items():
+        if not column.is_unique or column.isna().any():
+            continue
+        whole = pd.api.types.is_integer_dtype(column.dtype)
+        if (whole and (column.diff().iloc[1:] == 1).all()) or isinstance(column.iloc[0], str):
+            raise TableError(
+                f"from_wide: expected a coder's values in every column – found {len(frame)} different ones, "
+                f"as ids are, in column {str(name)!r} – make the ids the index: frame.set_index({name!r})."
+            )
+
+
+def named_table(frame: pd.DataFrame) -> NamedTable:
+    """Return a frame whose axes are named `coder` and `unit_id` as an array, or refuse it.
+
+    Computed decisions (`consensus`, `majority`, `pooled`) are left out: those are not coders.
+    """
+    axes = (frame.index.name, frame.columns.name)
+    if axes not in (_AXES, _AXES[::-1]):
+        rows, columns = frame.shape
+        raise TableError(
+            "values: expected an array (coders, units), or a DataFrame whose axes are named 'coder' and "
+            f"'unit_id' – found a DataFrame of {rows} rows × {columns} columns without these names – pass "
+            'agreement.from_wide(frame, coders="columns"), or frame.T.to_numpy(), where each column is a '
+            'coder; coders="rows" where each row is; agreement.patterns(frame) where each row is one value.'
+        )
+    values = frame.to_numpy()
+    by_coder, by_unit = frame.index, frame.columns
+    if axes != _AXES:
+        values, by_coder, by_unit = values.T, by_unit, by_coder
+    people = _ids(by_coder, "coder")
+    check_coder_names(people, frame_name="values")
+    own = ~people.isin(RESERVED_CODERS)
+    unit_ids = None if isinstance(by_unit, pd.RangeIndex) else _ids(by_unit, "unit_id")
+    return NamedTable(values if own.all() else values[own], unit_ids)
+
+
+def _ids(labels: pd.Index, name: str) -> pd.Index:
+    ids = labels.astype("string").str.strip()
+    missing = np.flatnonzero(ids.isna() | (ids == ""))
+    if len(missing):
+        raise TableError(
+            f"values: expected a {name} for every row and column – found none at (counted from 0) "
+            f"{first_three(missing)} – name it, or drop it."
+        )
+    twice = ids[ids.duplicated()].unique()
+    if len(twice):
+        raise TableError(
+            f"values: expected every {name} once – found more than once: {first_three(twice)} – keep one of "
+            "each."
+        )
+    return ids
+
+
+def refuse_other_frames(values: object) -> None:
+    """Refuse frames of other packages, which NumPy would read by position: rows × columns."""
+    named = any(hasattr(type(values), name) for name in ("columns", "column_names", "dims"))
+    if named and not isinstance(values, np.ndarray):
+        raise TableError(
+            "values: expected an array (coders, units), or a pandas DataFrame whose axes are named 'coder' "
+            f"and 'unit_id' – found {type(values).__module__}.{type(values).__name__}, which is not read by "
+            'position – pass agreement.from_wide(frame.to_pandas(), coders="columns") where each column is a '
+            "coder, or agreement.patterns(frame) where each row is one value."
+        )
+
+
+def check_rows(rows: Sequence[object]) -> None:
+    """Refuse coders' rows that are Series of different units: they would be matched by position."""
+    labelled = [row for row in rows if isinstance(row, pd.Series)]
+    if not labelled:
+        return
+    bare = len(labelled) < len(rows)
+    index = pd.RangeIndex(len(labelled[0])) if bare else labelled[0].index
+    if not all(row.index.equals(index) for row in labelled):
+        found = "a Series with ids beside rows without" if bare else "Series whose indexes differ"
+        raise TableError(
+            f"values: expected rows of the same units in the same order – found {found} – put them in one "
+            'frame, which matches them by id: agreement.from_wide(pandas.DataFrame({"ana": …, "ben": …}), '
+            'coders="columns").'
+        )
+
+
+def warn_of_shape(n_coders: int, n_units: int) -> None:
+    """Warn where an array has so many more coders than units that it may be the wrong way round."""
+    if n_coders <= _MANY_CODERS or n_coders < _TIMES_THE_UNITS * max(n_units, 1) or not n_units:
+        return
+    warnings.warn(
+        f"values: read as {n_coders} coders × {n_units} units, because arrays of values are (coders, units). "
+        f"If it is {n_units} coders × {n_coders} units, pass its transpose (.T); if not, a frame with named "
+        "axes says so without this warning: agreement.from_wide.",
+        RuntimeWarning,
+        stacklevel=_outside(),
+    )
+
+
+def _outside() -> int:
+    """Return how many calls up the code stands that is not of this package."""
+    package, level = __name__.partition(".")[0], 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(f"{package}."):
+        frame, level = frame.f_back, level + 1
+    return level

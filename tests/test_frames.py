@@ -1,0 +1,180 @@
+"""Frames of values: their axes are named, and none is read the other way round or by position."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sense7_qual import agreement
+from sense7_qual.errors import QualError, TableError
+
+RNG = np.random.default_rng(8)
+TRUTH = RNG.integers(1, 5, 40)
+WIDE = pd.DataFrame(
+    {name: np.where(RNG.random(40) < 0.8, TRUTH, RNG.integers(1, 5, 40)) for name in ("ana", "ben", "cleo")},
+    index=[f"m{i}" for i in range(40)],
+)
+PAIR = WIDE[["ana", "ben"]]
+SETS = WIDE.map(lambda value: frozenset({value}))
+COEFFICIENTS: dict[str, Callable[[object], float]] = {
+    "krippendorff_alpha": lambda values: agreement.krippendorff_alpha(values, level="ordinal"),
+    "percent_agreement": agreement.percent_agreement,
+    "fleiss_kappa": agreement.fleiss_kappa,
+    "conger_kappa": agreement.conger_kappa,
+    "light_kappa": agreement.light_kappa,
+    "brennan_prediger": agreement.brennan_prediger,
+    "gwet_ac": agreement.gwet_ac,
+    "specific_agreement": lambda values: agreement.specific_agreement(values, category=2),
+    "icc": lambda values: agreement.icc(values, kind="agreement"),
+    "kendall_w": agreement.kendall_w,
+    "estimate": lambda values: agreement.estimate(values, "gwet_ac").low,
+    "per_category": lambda values: agreement.per_category(values)["alpha"].sum(),
+}
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_a_frame_of_units_by_coders_is_refused_or_read_by_its_names(name: str) -> None:
+    coefficient = COEFFICIENTS[name]
+    expected = coefficient(WIDE.T.to_numpy())
+    with pytest.raises(
+        TableError, match=r"found a DataFrame of 40 rows × 3 columns .*from_wide.*\.T\.to_numpy"
+    ):
+        coefficient(WIDE)
+    long = WIDE.rename_axis("unit_id").melt(var_name="coder", ignore_index=False).reset_index()
+    for named in (
+        agreement.from_wide(WIDE, coders="columns"),
+        agreement.from_wide(WIDE.T, coders="rows"),
+        agreement.from_wide(WIDE.rename_axis("unit_id").reset_index(), coders="columns"),
+        long.pivot(index="unit_id", columns="coder", values="value"),
+        long.pivot(index="coder", columns="unit_id", values="value"),
+    ):
+        assert coefficient(named) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("coefficient", [agreement.cohen_kappa, agreement.scott_pi])
+def test_a_frame_of_two_coders(coefficient: Callable[[object], float]) -> None:
+    with pytest.raises(TableError, match="from_wide"):
+        coefficient(PAIR.head(2))  # 2 × 2: nothing in its shape says which are the coders
+    assert coefficient(agreement.from_wide(PAIR, coders="columns")) == coefficient(PAIR.T.to_numpy())
+
+
+def test_a_frame_of_sets_is_refused_or_read_by_its_names() -> None:
+    expected = agreement.set_alpha(SETS.T.to_numpy(), distance="masi")
+    for alpha in (lambda sets: agreement.set_alpha(sets, distance="masi"), agreement.multivalued_alpha):
+        with pytest.raises(TableError, match="found a DataFrame of 40 rows × 3 columns"):
+            alpha(SETS)
+    named = agreement.from_wide(SETS, coders="columns")
+    assert agreement.set_alpha(named, distance="masi") == expected
+    assert agreement.estimate(named.T, "set_alpha", distance="masi").estimate == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pl.from_pandas,
+        pa.Table.from_pandas,
+        lambda frame: ibis.memtable(pa.Table.from_pandas(frame)),
+        lambda frame: pl.from_pandas(frame).lazy(),
+    ],
+)
+def test_frames_of_other_packages_are_not_read_by_position(convert: Callable[[pd.DataFrame], object]) -> None:
+    frame = convert(WIDE.reset_index(drop=True))
+    for read in (agreement.percent_agreement, agreement.multivalued_alpha):
+        with pytest.raises(TableError, match=r"which is not read by position – pass .*to_pandas\(\)"):
+            read(frame)
+    with pytest.raises(TableError, match="expected a pandas DataFrame"):
+        agreement.from_wide(frame, coders="columns")
+
+
+def test_series_of_different_units_are_not_matched_by_position() -> None:
+    ana, ben = PAIR["ana"], PAIR["ben"]
+    expected = agreement.cohen_kappa(PAIR.T.to_numpy())
+    assert agreement.cohen_kappa([ana, ben]) == expected
+    assert agreement.cohen_kappa([ana.reset_index(drop=True), ben.to_numpy()]) == expected
+    for rows in ([ana, ben[::-1]], [ana, ben.rename(str.upper)], [ana, ben.to_numpy()]):
+        with pytest.raises(TableError, match="rows of the same units in the same order"):
+            agreement.cohen_kappa(rows)
+    with pytest.raises(TableError, match="rows of the same units in the same order"):
+        agreement.multivalued_alpha([SETS["ana"], SETS["ben"][::-1]])
+
+
+def test_computed_decisions_in_a_frame_are_no_coders() -> None:
+    with_consensus = WIDE.assign(consensus=TRUTH)
+    expected = agreement.gwet_ac(WIDE.T.to_numpy())
+    assert agreement.gwet_ac(agreement.from_wide(with_consensus, coders="columns")) == expected
+
+
+def test_white_space_around_ids_does_not_count() -> None:
+    wide = agreement.from_wide(WIDE.rename(index=lambda unit: f" {unit}\t"), coders="columns")
+    cluster = pd.Series([f"p{i // 4}" for i in range(40)], index=WIDE.index)
+    found = agreement.estimate(wide, "gwet_ac", cluster=cluster[::-1], seed=1)
+    expected = agreement.estimate(WIDE.T.to_numpy(), "gwet_ac", cluster=cluster.to_numpy(), seed=1)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("frame", "coders", "message"),
+    [
+        (WIDE.set_axis(["ana", "ana ", "cleo"], axis=1), "columns", "every coder once – found .* 'ana'"),
+        (
+            WIDE.set_axis(["ana", "Ana", "cleo"], axis=1),
+            "columns",
+            "differ in more than upper and lower case",
+        ),
+        (WIDE.assign(Consensus=1), "columns", "in lower case.*'Consensus' – write 'consensus'"),
+        (WIDE.set_axis(["ana", " ", "cleo"], axis=1), "columns", "a coder for every row"),
+        (WIDE.set_axis([*WIDE.index[:-1], "m0"]), "columns", "every unit_id once – found .* 'm0'"),
+        (WIDE.assign(subject=range(1, 41)), "columns", "column 'subject' – make the ids the index"),
+        (WIDE.assign(text=[f"words {i}" for i in range(40)]), "columns", "column 'text' – make the ids"),
+        (WIDE.rename_axis("coder"), "columns", "rows of unit_id and columns of coder"),
+        (pd.concat({"x": WIDE}, axis=1), "columns", "one label each"),
+        (WIDE.T.to_numpy(), "rows", "found ndarray"),
+    ],
+)
+def test_what_from_wide_refuses(frame: pd.DataFrame, coders: str, message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        agreement.from_wide(frame, coders=coders)
+
+
+def test_from_wide_asks_where_the_coders_are() -> None:
+    with pytest.raises(QualError, match="did you mean 'columns'"):
+        agreement.from_wide(WIDE, coders="column")
+
+
+def test_an_array_with_far_more_coders_than_units_gets_a_warning() -> None:
+    table = WIDE.to_numpy()
+    for read in (agreement.gwet_ac, agreement.per_category, agreement.kendall_w, agreement.multivalued_alpha):
+        values = SETS.to_numpy() if read is agreement.multivalued_alpha else table
+        with pytest.warns(RuntimeWarning, match=r"40 coders × 3 units.*3 coders × 40 units") as caught:
+            read(values)
+        assert caught[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match="40 coders × 3 units"):
+        agreement.estimate(table, "gwet_ac")
+
+
+def test_what_is_likely_right_gets_no_warning() -> None:
+    crowd = agreement.from_wide(WIDE, coders="rows")  # 40 coders of three units, and it says so
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agreement.gwet_ac(crowd)
+        for shape in ((10, 2), (12, 4), (30, 10), (400, 500), (3, 40)):
+            agreement.gwet_ac(RNG.integers(0, 2, shape))
+
+
+def test_decisions_of_many_coders_get_no_warning() -> None:
+    rows = [
+        (f"m{unit}", f"c{coder}", "interest", (unit + coder) % 3 == 0)
+        for unit in range(3)
+        for coder in range(40)
+    ]
+    decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    assert agreement.by_code(decisions, seed=1)["n_coders"].tolist() == [40]
+    assert agreement.overall(decisions, seed=1)["n_coders"].tolist() == [40]
+    assert len(agreement.cross_check(decisions))
