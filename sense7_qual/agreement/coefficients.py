@@ -47,14 +47,14 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
     Parameters
     ----------
     values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit. Numbers, or strings where `level` is nominal. NaN, None and pandas'
-        NA are missing: the unit counts with the values that it has, and a unit with fewer than two values
-        does not count.
+        What each coder gave each unit. Numbers; or strings where `level` is nominal (or, of an ordered
+        Categorical, ordinal). NaN, None and NA are missing: the unit counts with the values that it has, and
+        a unit with fewer than two values does not count.
     level : {"nominal", "ordinal", "interval", "ratio"}, matrix (V, V), or function of two values
         How far apart two values are: unequal or not; by the ranks of the pooled values; by their difference;
         by their difference relative to their sum (values ≥ 0). The ordinal level is Krippendorff's, not
-        Gwet's ordinal weights. A matrix, in the order of the sorted values of the units that count, or a
-        function gives the differences as they enter alpha (squared, where they are to be).
+        Gwet's ordinal weights. A matrix, in the order of the sorted values of the units that count (a
+        DataFrame by its names), or a function gives the differences as they enter alpha (squared or not).
 
     Returns
     -------
@@ -105,9 +105,9 @@ def percent_agreement(
         same, however many values it has.
     weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
         Gwet's weights: how much agreement there is in two unequal values, 0 to 1. A matrix is in the order of
-        the sorted categories.
+        the categories (a DataFrame by its names). Words need an order: `categories`, or a Categorical's.
     categories : sequence, optional
-        All categories that could have been given, where some were not: weights depend on them.
+        All categories that could have been given, words in the order of their scale: weights depend on them.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sense7_qual.agreement import totals
 from sense7_qual.agreement.few import Evidence
@@ -33,7 +34,7 @@ from sense7_qual.errors import QualError, TableError, did_you_mean
 
 __all__ = [
     "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of", "reason_why",
-    "values_of",
+    "values_of", "with_scale",
 ]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
@@ -107,8 +108,9 @@ def compute(statistic: str, values: Values, options: Mapping[str, Any], *, locat
     if isinstance(values, Patterns):
         return _of_patterns(statistic, values, options)
     table = values if isinstance(values, Coded) else coded(values)
+    options = with_scale(statistic, table, options)
     if statistic == "krippendorff_alpha":
-        _check_scale(table, options["level"])
+        _check_scale(table, options["level"], table)
     if statistic in _TWO_CODERS and len(table.codes) != 2:
         raise TableError(
             f"values: expected two coders – found {len(table.codes)} – choose two, or take a coefficient for "
@@ -138,6 +140,14 @@ def check_options(statistic: str, options: Mapping[str, Any]) -> None:
             )
 
 
+def with_scale(statistic: str, table: Coded | Patterns, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with the categories of an ordered Categorical, where none are named."""
+    known = isinstance(table, Coded) and table.ordered and "categories" in options_of(statistic)
+    if known and options.get("categories") is None:
+        return {**options, "categories": table.categories}
+    return dict(options)
+
+
 def options_of(statistic: str) -> list[str]:
     """Return the names of the options that a coefficient takes."""
     return [name for name in inspect.signature(STATISTICS[statistic]).parameters if name != "patterns"]
@@ -145,8 +155,7 @@ def options_of(statistic: str) -> list[str]:
 
 def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any]) -> Computed:
     if statistic == "krippendorff_alpha":
-        text = np.full(len(patterns.categories), patterns.categories.dtype.kind not in "biuf")
-        _check_categories(patterns.categories, text, options["level"], None)
+        _check_scale(patterns, options["level"], None)
     patterns = as_patterns(patterns, keep_coders=statistic in _BY_CODER)
     paired = patterns.pairable()
     n_coders = None
@@ -266,17 +275,19 @@ def _is_wide(statistic: str, options: Mapping[str, Any], n_values: int, n_patter
     return n_patterns * n_values > _CELLS
 
 
-def _check_scale(table: Coded, level: Metric) -> None:
-    text = np.full(len(table.categories), table.categories.dtype.kind not in "biuf")
-    _check_categories(table.categories, text, level, table)
-
-
-def _check_categories(categories: npt.NDArray[Any], text: Truths, level: Metric, table: Coded | None) -> None:
-    """Refuse strings on a numeric scale, and negative values where the level is ratio."""
-    if not isinstance(level, str) or level == "nominal" or not len(categories):
+def _check_scale(values: Coded | Patterns, level: Metric, table: Coded | None) -> None:
+    """Refuse strings where the level needs numbers or an order, and negative values where it is ratio."""
+    categories = values.categories
+    by_name = callable(level) or isinstance(level, pd.DataFrame)
+    if by_name or (isinstance(level, str) and level == "nominal") or not len(categories):
         return
-    problem = (text, f"numbers for level {level!r}", "strings")
-    if not text.any() and level == "ratio":
+    text = np.full(len(categories), categories.dtype.kind not in "biuf")
+    named = level if isinstance(level, str) else "a matrix"
+    if values.ordered and named in ("ordinal", "a matrix"):
+        return
+    either = "numbers or an ordered Categorical" if named in ("ordinal", "a matrix") else "numbers"
+    problem = (text, f"{either} for level {named!r}", "strings")
+    if not text.any() and named == "ratio":
         problem = (categories < 0, "values ≥ 0 for level 'ratio'", "negative ones")
     bad, expected, found = problem
     if bad.any():

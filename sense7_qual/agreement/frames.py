@@ -19,7 +19,9 @@ import pandas as pd
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
-__all__ = ["NamedTable", "check_rows", "from_wide", "named_table", "refuse_other_frames", "warn_of_shape"]
+__all__ = ["NamedTable", "check_rows", "from_wide", "named_table", "refuse_other_frames", "scale_of",
+    "warn_of_shape",
+]  # fmt: skip
 
 Axis = Literal["columns", "rows"]
 
@@ -160,6 +162,30 @@ def _ids(labels: pd.Index, name: str) -> pd.Index:
             "each."
         )
     return ids
+
+
+def scale_of(values: object) -> npt.NDArray[np.object_] | None:
+    """Return the words of an ordered Categorical that all rows or columns share, in its order; else None.
+
+    Numbers have an order of their own, and words in several orders have none in common.
+    """
+    rows = values if isinstance(values, list | tuple) else []
+    dtypes = (
+        values.dtypes if isinstance(values, pd.DataFrame) else [getattr(row, "dtype", None) for row in rows]
+    )
+    kinds = list(dict.fromkeys(map(str, dtypes)))
+    first = next(iter(dtypes), None)
+    if len(kinds) != 1 or not isinstance(first, pd.CategoricalDtype) or not first.ordered:
+        return None
+    if any(dtype != first for dtype in dtypes) or not all(isinstance(one, str) for one in first.categories):
+        return None
+    words = [word for one in first.categories if (word := one.strip())]
+    if len(set(words)) < len(words):
+        raise TableError(
+            "values: expected categories that differ in more than white space – found the same twice among "
+            f"{first_three(words)} – make them one before they become an ordered Categorical."
+        )
+    return np.array(words, dtype=object)
 
 
 def refuse_other_frames(values: object) -> None:

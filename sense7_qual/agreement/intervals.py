@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement.computed import Computed, check_options, coders_of, compute, evidence, values_of
+from sense7_qual.agreement.computed import (
+    Computed,
+    check_options,
+    coders_of,
+    compute,
+    evidence,
+    values_of,
+    with_scale,
+)
 from sense7_qual.agreement.few import Evidence
 from sense7_qual.agreement.frames import named_table
 from sense7_qual.agreement.methods import Method, Settings, interval
@@ -199,7 +207,8 @@ def estimate(
         name, options, values = "krippendorff_alpha", options | {"level": level}, coded(values)
     settings = _settings(name, ci, cluster, n_boot, seed, confidence_level, options)
     table = values if isinstance(values, Patterns | Coded) else read_values(values)
-    computed = compute(settings.statistic, table, options, locate=settings.ci == "cluster")
+    settings = replace(settings, options=with_scale(settings.statistic, table, options))
+    computed = compute(settings.statistic, table, settings.options, locate=settings.ci == "cluster")
     value = computed.found.estimate
     known: dict[str, Any] = {"reason": computed.reason}
     number: Integers | None = None

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sense7_qual.agreement.bootstrap import (
     bias_corrected,
@@ -252,7 +253,7 @@ def _as_of_all(settings: Settings, table: Coded | Patterns) -> dict[str, Any]:
     patterns = table if isinstance(table, Patterns) else tally(table)
     if options.get("categories") is None and "categories" in options_of(settings.statistic):
         return options | {"categories": patterns.categories}
-    if level is None or isinstance(level, str) or callable(level):
+    if level is None or isinstance(level, str | pd.DataFrame) or callable(level):
         return options
     place = {value: i for i, value in enumerate(patterns.pairable().categories)}
     apart = np.asarray(level, dtype=np.float64)
@@ -263,10 +264,10 @@ def _without(table: Coded | Patterns, coder: int, settings: Settings) -> float:
     """Return the coefficient of all coders but one."""
     rest: Coded | Patterns
     if isinstance(table, Coded):
-        rest = Coded(table.categories, np.delete(table.codes, coder, axis=0))
+        rest = replace(table, codes=np.delete(table.codes, coder, axis=0))
     else:
         coders = np.delete(known_coders(table), coder, axis=1)
         seen = np.flatnonzero((coders >= 0).any(axis=1))
         counts = (coders[seen][:, :, None] == np.arange(len(table.categories))).sum(axis=1)
-        rest = Patterns(table.categories, counts, table.n_units[seen], coders[seen])
+        rest = replace(table, counts=counts, n_units=table.n_units[seen], coders=coders[seen])
     return compute(settings.statistic, rest, settings.options).found.estimate

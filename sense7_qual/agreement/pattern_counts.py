@@ -11,7 +11,7 @@ counts the patterns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -44,7 +44,8 @@ class Patterns:
     Attributes
     ----------
     categories : ndarray (V,)
-        The values that occur, sorted: numbers as float64, or strings as objects.
+        The values that occur: numbers as float64, sorted; or strings as objects, sorted by the alphabet or,
+        where they are `ordered`, as on their scale.
     counts : ndarray (P, V), int64
         How many coders gave each value, one row per distinct pattern.
     n_units : ndarray (P,), int64
@@ -52,12 +53,15 @@ class Patterns:
     coders : ndarray (P, C), int64, or None
         Which value each coder gave, as its place in `categories`; −1 is missing. Coefficients that tell
         coders apart need it; rows of `counts` may repeat where it is kept.
+    ordered : bool
+        Whether strings stand in an order that the caller gave.
     """
 
     categories: npt.NDArray[Any]
     counts: Integers
     n_units: Integers
     coders: Integers | None = None
+    ordered: bool = False
 
     @property
     def marginals(self) -> Floats:
@@ -78,7 +82,8 @@ class Patterns:
         coders = None
         if self.coders is not None:
             coders = _places(used)[self.coders[kept]]
-        return Patterns(
+        return replace(
+            self,
             categories=self.categories[used],
             counts=self.counts[kept][:, used],
             n_units=self.n_units[kept],
@@ -158,7 +163,7 @@ def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns
     if not _fits_jointly(found):
         found = _without_unused(found)
     if not len(found.codes):  # no coder at all: as one who has seen nothing
-        found = Coded(found.categories, np.zeros((1, found.codes.shape[1]), dtype=np.uint8))
+        found = replace(found, codes=np.zeros((1, found.codes.shape[1]), dtype=np.uint8))
     count = _joint if _fits_jointly(found) else _in_blocks
     rows, n_units, which = count(found.codes, len(found.categories) + 1, keep_coders, locate)
     # Units that nobody gave a value to are not in the table.
@@ -173,6 +178,7 @@ def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns
         counts=_counts(rows, int(used[1:].sum())),
         n_units=n_units.astype(np.int64),
         coders=rows if keep_coders else None,
+        ordered=found.ordered,
     )
     return patterns, which
 
@@ -287,4 +293,4 @@ def _without_unused(found: Coded) -> Coded:
     if used.all():
         return found
     numbers = np.append(0, _places(used)[:-1] + 1).astype(found.codes.dtype)
-    return Coded(categories=found.categories[used], codes=numbers[found.codes])
+    return replace(found, categories=found.categories[used], codes=numbers[found.codes])

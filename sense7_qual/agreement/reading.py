@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement.frames import check_rows, named_table, refuse_other_frames, warn_of_shape
+from sense7_qual.agreement.frames import (
+    check_rows,
+    named_table,
+    refuse_other_frames,
+    scale_of,
+    warn_of_shape,
+)
 from sense7_qual.errors import TableError, first_three
 
 __all__ = ["Coded", "array_of", "bad_values", "blocks", "coded", "read_values"]
@@ -32,11 +38,13 @@ _EXACT: Final = 2**53
 class Coded:
     """A table whose values are numbered: `codes` (coders, units) counts from 1, and 0 is missing.
 
-    `categories` holds the value of each number, sorted; it may hold some that do not occur.
+    `categories` holds the value of each number, sorted, or, where strings are `ordered`, in the order of
+    their scale; it may hold some that do not occur.
     """
 
     categories: npt.NDArray[Any]
     codes: npt.NDArray[Any]
+    ordered: bool = False
 
 
 def read_values(values: npt.ArrayLike) -> Coded:
@@ -60,6 +68,9 @@ def coded(values: npt.ArrayLike) -> Coded:
             "values: expected missing values to be None or NaN – found them turned into the text 'nan' or "
             "'None' – make the array with dtype=object."
         )
+    scale = scale_of(values)
+    if scale is not None:
+        return _on_scale(table, scale)
     if table.dtype.kind in "biuf" and table.size:
         quick = _whole_numbers(table)
         if quick is not None:
@@ -178,6 +189,14 @@ def _any_values(table: npt.NDArray[Any]) -> Coded:
     categories, order = np.unique(values, return_inverse=True)
     numbered = np.concatenate([[0], order + 1]).astype(np.min_scalar_type(len(categories)))
     return Coded(categories=categories, codes=numbered[codes])
+
+
+def _on_scale(table: npt.NDArray[Any], scale: npt.NDArray[np.object_]) -> Coded:
+    """Number words by their place on the scale of an ordered Categorical, which may hold more of them."""
+    words = pd.Index(pd.Series(table.ravel(), dtype="string").str.strip())
+    place = pd.Index(scale, dtype="string").get_indexer(words)
+    codes = (place + 1).astype(np.min_scalar_type(len(scale)))
+    return Coded(categories=scale, codes=codes.reshape(table.shape), ordered=True)
 
 
 def _numbers(uniques: npt.NDArray[Any], codes: npt.NDArray[Any]) -> Floats:

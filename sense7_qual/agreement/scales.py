@@ -76,7 +76,7 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
     rows = []
     for place, category in enumerate(patterns.categories):
         binary = _against_rest(patterns, place)
-        given = _against_rest(paired, int(np.searchsorted(paired.categories, category)), category)
+        given = _against_rest(paired, int(np.flatnonzero(paired.categories == category)[:1].sum()), category)
         alpha = compute("krippendorff_alpha", binary, {"level": "nominal"})
         rows.append(
             {

@@ -9,14 +9,15 @@ exact to the last digit, so every function here also takes complex sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual.agreement.categories import weighted
 from sense7_qual.agreement.pattern_counts import Patterns, known_coders
-from sense7_qual.agreement.weights import Metric, Weights, agreement_weights, difference
+from sense7_qual.agreement.weights import Metric, Weights, difference
 from sense7_qual.errors import QualError, TableError
 
 __all__ = [
@@ -226,8 +227,7 @@ def _agreement(
     smallest: Callable[[Floats], float],
 ) -> Totals:
     """Gwet's family: agreement of units with two or more values, chance from units with one or more."""
-    patterns = _with_categories(patterns, categories)
-    matrix = agreement_weights(patterns.categories, weights)
+    patterns, matrix = weighted(patterns, categories, weights)
     agreement, paired = _paired_agreement(patterns, matrix)
     shares = patterns.counts / patterns.n_values[:, None]
 
@@ -270,8 +270,7 @@ def conger_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Conger's kappa: chance from each coder's own shares, over all pairs of coders."""
-    patterns = _with_categories(patterns, categories)
-    matrix = agreement_weights(patterns.categories, weights)
+    patterns, matrix = weighted(patterns, categories, weights)
     agreement, paired = _paired_agreement(patterns, matrix)
     coders = known_coders(patterns)
     coders = coders[:, (coders >= 0).any(axis=0)]
@@ -299,8 +298,8 @@ def cohen_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Cohen's kappa of two coders, over the units that both gave a value to."""
-    patterns = _both(_with_categories(patterns, categories))
-    matrix = agreement_weights(patterns.categories, weights)
+    patterns, matrix = weighted(patterns, categories, weights)
+    patterns = _both(patterns)
     return _two_coders(patterns, matrix, lambda table: _cohen(table, matrix))
 
 
@@ -308,8 +307,8 @@ def scott_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Scott's pi of two coders, over the units that both gave a value to."""
-    patterns = _both(_with_categories(patterns, categories))
-    matrix = agreement_weights(patterns.categories, weights)
+    patterns, matrix = weighted(patterns, categories, weights)
+    patterns = _both(patterns)
     return _two_coders(
         patterns, matrix, lambda table: _cohen((table + np.swapaxes(table, -1, -2)) / 2, matrix)
     )
@@ -319,8 +318,7 @@ def light_totals(
     patterns: Patterns, *, weights: Weights | None = None, categories: Sequence[Any] | None = None
 ) -> Totals:
     """Light's kappa: the mean of Cohen's kappas over the pairs of coders who have units in common."""
-    patterns = _with_categories(patterns, categories)
-    matrix = agreement_weights(patterns.categories, weights)
+    patterns, matrix = weighted(patterns, categories, weights)
     coders, size = known_coders(patterns), len(patterns.categories)
     first, second = np.triu_indices(coders.shape[1], 1)
     common = ((coders[:, first] >= 0) & (coders[:, second] >= 0)).any(axis=0)
@@ -426,39 +424,6 @@ def _both(patterns: Patterns) -> Patterns:
             "more: conger_kappa, fleiss_kappa, light_kappa, krippendorff_alpha."
         )
     kept = (coders >= 0).all(axis=1)
-    return Patterns(patterns.categories, patterns.counts[kept], patterns.n_units[kept], coders[kept])
-
-
-def _with_categories(patterns: Patterns, categories: Sequence[Any] | None) -> Patterns:
-    """Add the categories that could have been given and were not."""
-    if categories is None or not len(patterns.categories):
-        return patterns
-    wanted = _wanted(categories, text=patterns.categories.dtype == object)
-    place = np.searchsorted(wanted, patterns.categories)
-    found = wanted[np.minimum(place, len(wanted) - 1)] == patterns.categories if len(wanted) else place < 0
-    if not np.all(found):
-        raise QualError(
-            f"categories: expected every value that occurs – found {int(np.sum(~found))} of "
-            f"{len(place)} missing from the categories – add them, or correct the values."
-        )
-    counts = np.zeros((len(patterns.counts), len(wanted)), dtype=np.int64)
-    counts[:, place] = patterns.counts
-    coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]
-    return Patterns(wanted, counts, patterns.n_units, coders)
-
-
-def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
-    """Return the named categories, sorted, in the kind of the values: text or numbers."""
-    listed = [] if isinstance(categories, str) or not np.iterable(categories) else list(categories)
-    try:
-        if listed and all(isinstance(one, str | bytes) == text for one in listed):
-            wanted = np.unique(np.asarray(listed, dtype=object if text else np.float64))
-            if text or np.isfinite(wanted).all():
-                return wanted
-    except (TypeError, ValueError):
-        pass  # said below
-    kind = "strings" if text else "numbers"
-    raise QualError(
-        f"categories: expected a list of {kind}, as the values are, none of them missing – found a "
-        f"{type(categories).__name__} of others – name every category that could have been given."
+    return replace(
+        patterns, counts=patterns.counts[kept], n_units=patterns.n_units[kept], coders=coders[kept]
     )

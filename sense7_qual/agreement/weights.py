@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sense7_qual.errors import QualError, did_you_mean
 
@@ -39,7 +40,8 @@ def difference(categories: npt.ArrayLike, level: Metric, marginals: npt.ArrayLik
     Parameters
     ----------
     categories : array-like (V,)
-        The values, sorted; numbers unless `level` is nominal or a matrix.
+        The values, numbers sorted; strings where `level` is nominal, a matrix, a function, or ordinal and
+        they stand in the order of their scale.
     level : {"nominal", "ordinal", "interval", "ratio"}, matrix (V, V), or function of two values
         A matrix or function gives the differences themselves, as they enter alpha (already squared where
         they are to be squared): 0 for equal values, symmetric, not negative.
@@ -106,10 +108,10 @@ def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Flo
     Parameters
     ----------
     categories : array-like (V,)
-        The categories, sorted. Numbers stand where they are; strings at 1, 2, 3 … in sorted order.
+        The categories. Numbers, sorted, stand where they are; strings at 1, 2, 3 … in the order given.
     weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, or None
-        None counts equal values alone. A matrix (V, V) is taken as it is, in the order of the sorted
-        categories: 1 on the diagonal, symmetric, 0 to 1.
+        None counts equal values alone. A matrix (V, V) is taken as it is, in the order of the categories, a
+        DataFrame by the names of its rows and columns: 1 on the diagonal, symmetric, 0 to 1.
 
     Returns
     -------
@@ -193,7 +195,7 @@ def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[
     if callable(level):
         apart = _matrix("level", [[level(a, b) for b in values] for a in values]).reshape(2 * (len(values),))
     else:
-        apart = _matrix("level", level)
+        apart = _matrix("level", _by_name("level", level, values))
     _check_matrix("level", apart, values)
     if (apart < 0).any() or np.diagonal(apart).any():
         raise QualError(
@@ -203,7 +205,7 @@ def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[
 
 
 def _given_weights(values: npt.NDArray[Any], weights: npt.ArrayLike) -> Floats:
-    matrix = _matrix("weights", weights)
+    matrix = _matrix("weights", _by_name("weights", weights, values))
     _check_matrix("weights", matrix, values)
     if (matrix > 1).any() or (matrix < 0).any() or (np.diagonal(matrix) != 1).any():
         raise QualError(
@@ -218,6 +220,19 @@ def _matrix(name: str, given: object) -> Floats:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise _no_matrix(name, f"a {type(given).__name__} that holds others") from None
+
+
+def _by_name(name: str, given: object, values: npt.NDArray[Any]) -> object:
+    """Return the rows and columns of a frame in the order of the values, which their names say."""
+    if not isinstance(given, pd.DataFrame):
+        return given
+    names = pd.Index(values)
+    if not (names.isin(given.index).all() and names.isin(given.columns).all()):
+        raise QualError(
+            f"{name}: expected a DataFrame whose rows and columns are named by the {len(values)} categories "
+            "– found other names – name them, or pass its .to_numpy(), if it has the order of the categories."
+        )
+    return given.loc[names, names].to_numpy()
 
 
 def _no_matrix(name: str, found: str) -> QualError:
@@ -241,5 +256,5 @@ def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
     if found:
         raise QualError(
             f"{name}: expected a symmetric matrix of {wanted[0]} × {wanted[1]} finite numbers, one row for "
-            f"each category that occurs, in sorted order – found {found} – make it for these categories."
+            f"each category that occurs, in their order – found {found} – make it for these categories."
         )
