@@ -104,7 +104,10 @@ def _estimated(rows: Observed, start: Floats, standard_errors: Errors) -> Estima
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they say is in `converged` and in the standard errors
         model = OrdinalGEE(rows.level, rows.scaled, groups=rows.cluster, cov_struct=OrdinalIndependence())
-        result = model.fit(start_params=start, cov_type=standard_errors)
+        try:
+            result = model.fit(start_params=start, cov_type=standard_errors)
+        except np.linalg.LinAlgError:  # a singular matrix on the way
+            return None
     sign = np.where(np.arange(len(start)) < n_thresholds, -1.0, 1.0)  # it models P(rating > j)
     covariance = np.asarray(result.cov_params(), dtype=np.float64) * np.outer(sign, sign)
     values = np.asarray(result.params, dtype=np.float64) * sign

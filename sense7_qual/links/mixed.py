@@ -81,7 +81,9 @@ def cumulative_mixed(
     In simulated studies of 20, 50 and 300 participants with six ratings each (ICC 0 or .4) 95 % intervals
     covered the coefficient of a predictor that varies within participants in 94 to 97 %, and of one that
     varies between them in 93 to 96 %, but in 99 % with 20 participants and ICC 0
-    (benchmarks/cumulative_mixed.py).
+    (benchmarks/cumulative_mixed.py). In 5,000 simulated studies of 8 to 40 participants the search always
+    ended at a maximum, or with a reason such as `separation`; in 362 of 500 that R's clmm fitted too, 95 % of
+    the coefficients differ from R's by less than .00002 (benchmarks/mixed_robustness.md).
 
     Where conversations of a participant differ as well, a predictor that varies between them (the system)
     needs `nested`: without it p fell below .05 in 6 to 15 % of simulated studies without an effect, with it

@@ -43,7 +43,8 @@ def reason_within(rows: Observed) -> str | None:
 
 def runs_away(found: Maximum, link: Link) -> bool:
     """Return whether the likelihood is all but flat, or a random intercept's sd all but infinite."""
-    flat = np.linalg.eigvalsh(-found.hessian).min() < 1 / _FLAT**2
+    known = np.isfinite(found.hessian).all()
+    flat = known and np.linalg.eigvalsh(-found.hessian).min() < 1 / _FLAT**2
     return bool(flat or max(found.at.sd, found.at.inner_sd) > _LARGEST_SD[link])
 
 
