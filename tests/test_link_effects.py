@@ -118,8 +118,8 @@ def test_many_rating_levels_are_merged_in_order_for_the_odds_ratio_alone() -> No
     order = np.argsort(ratings)
     assert (np.diff(merged[order]) >= 0).all()
     assert np.unique(merged, return_counts=True)[1].min() > 30
-    five = rng.integers(1, 6, 100).astype(float)
-    assert odds.few_levels(five) is five
+    gaps = np.array([0.0, 5.0, 2.0, 5.0])
+    assert odds.few_levels(gaps).tolist() == [1.0, 3.0, 2.0, 3.0]
 
 
 def test_distributions_add_up_and_keep_empty_levels() -> None:

@@ -144,7 +144,7 @@ def test_a_dimension_that_is_no_column() -> None:
     st.lists(
         st.tuples(
             st.integers(4, 20).map(lambda x: x / 4),
-            st.one_of(st.none(), st.integers(-2, 24).map(lambda x: x / 4)),
+            st.one_of(st.none(), st.integers(4, 20).map(lambda x: x / 4)),
         ),
         min_size=3,
         max_size=40,
@@ -230,6 +230,11 @@ def test_series_are_matched_by_index_and_arrays_by_place() -> None:
         ).n_clusters
         == 3
     )
+    # Also where the first of them is an array: labels go to their predictions by index.
+    labels = pd.Series([1, 3, 5], index=["a", "b", "c"])
+    assert ratings.evaluate([5, 1, 3], predicted, labels=labels).accuracy == 1.0
+    with pytest.raises(TableError, match="the rows of `predicted` in the index of `labels`"):
+        ratings.evaluate([5, 1, 3], predicted, labels=pd.Series([5, 1, 3]))
     with pytest.raises(TableError, match="the rows of `true` in the index of `predicted`"):
         ratings.evaluate(true, pd.Series([5, 1, 3], index=["c", "a", "x"]))
     with pytest.raises(TableError, match="the rows of `true` in the index of `predicted`"):
@@ -243,7 +248,7 @@ def test_series_are_matched_by_index_and_arrays_by_place() -> None:
         ([1, 0.5], [1, 2], {}, "true: expected numbers from 1 to 5"),
         ([1, "2"], [1, 2], {}, r"true: .* in 1 rows \(first: row '1'\)"),
         ([1, True], [1, 2], {}, "true: expected"),
-        ([1, 2], [1, np.inf], {}, "predicted: expected finite numbers"),
+        ([1, 2], [1, np.inf], {}, "predicted: expected numbers from 1 to 5"),
         ([1, 2], [1], {}, "as many values of each"),
         ([1, 2], [1, 2], {"labels": [0, 1]}, "labels: expected numbers from 1 to 5"),
         ([1, 2], [1, 2], {"cluster": ["p", None], "seed": 1}, "a cluster for every row"),
@@ -267,7 +272,7 @@ def simulated(rng: np.random.Generator, participants: int = 30) -> tuple[np.ndar
     latent = rng.standard_normal(participants)[case] + rng.standard_normal(len(case))
     noise = rng.standard_normal(participants)[case] + rng.standard_normal(len(case))
     true = np.clip(np.round(3 + latent), 1, 5)
-    return true, 3 + latent + noise, case
+    return true, np.clip(3 + latent + noise, 1, 5), case
 
 
 def test_a_resample_is_what_evaluating_its_rows_gives() -> None:
@@ -505,6 +510,29 @@ def test_a_comparison_without_baselines_is_refused() -> None:
         ratings.compare(pd.concat([found, found.head(1)]), seed=7)
 
 
+def test_a_predictors_series_is_matched_by_its_index_and_not_by_place() -> None:
+    """A perfect predictor that returned its Series in another order was right by chance alone."""
+    known = units().set_index("unit_id")["empathy"].astype(float)
+    predictors = {
+        "by unit": lambda train, test: known.loc[test["unit_id"]].iloc[::-1],
+        "by row": lambda train, test: test["unit_id"].map(known).iloc[::-1],
+        "frame": lambda train, test: known.loc[test["unit_id"]].iloc[::-1].to_frame("predicted"),
+        "array": lambda train, test: known.loc[test["unit_id"]].to_numpy(),
+    }
+    found = ratings.cross_validate(units(), predictors, rating="empathy", cluster="case_id", folds=4, seed=7)
+    own = found[found["predictor"].isin(list(predictors))]
+    assert (own["predicted"] == own["truth"]).all()
+    with pytest.raises(TableError, match="predictor 'other': expected labels indexed by unit_id"):
+        ratings.cross_validate(
+            units(),
+            {"other": lambda train, test: pd.Series(3.0, index=[f"x{i}" for i in range(len(test))])},
+            rating="empathy",
+            cluster="case_id",
+            folds=4,
+            seed=7,
+        )
+
+
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
@@ -517,7 +545,7 @@ def test_a_comparison_without_baselines_is_refused() -> None:
         ({"predictors": {"short": lambda train, test: [3.0]}}, "one prediction for each of"),
         (
             {"predictors": {"words": lambda train, test: ["good"] * len(test)}},
-            "predictor 'words': expected finite",
+            "predictor 'words': expected numbers from 1 to 5",
         ),
         ({"units": units().assign(empathy=7)}, "numbers from 1 to 5"),
         ({"units": units().assign(case_id=None)}, "a participant in column 'case_id'"),

@@ -12,7 +12,8 @@ import pandas as pd
 
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.links.clustered import cluster_sums, left_out
-from sense7_qual.links.screening import checked_units, numbered, numbers_of
+from sense7_qual.links.scale import RatingRange
+from sense7_qual.links.screening import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
 
 __all__ = ["context"]
@@ -27,6 +28,7 @@ def context(
     units: pd.DataFrame,
     *,
     rating: str,
+    rating_range: RatingRange = None,
     variables: Sequence[str],
     cluster: str,
     confidence_level: float = 0.95,
@@ -39,6 +41,8 @@ def context(
         unit_id and the columns named; one row per turn, or per conversation.
     rating : str
         The column of numeric ratings, taken as equally spaced.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`; a mapping gives the ranges of numeric variables, too.
     variables : sequence of str
         Columns of the context. A column of numbers (stated importance) enters as a straight line; words,
         truth values and Categoricals (the condition) as levels, each compared with the first: of a
@@ -71,7 +75,8 @@ def context(
     Raises
     ------
     TableError
-        A column is missing, the rating or a numeric variable holds something else, a label is missing, a
+        A column is missing, the rating or a numeric variable holds something else or
+        is off its scale, a label is missing, a
         variable of words has over 30 levels, or a variable is named twice.
     QualError
         `confidence_level` is out of its range.
@@ -108,9 +113,9 @@ def context(
             f"{first_three(variables) or 'none'} – pass for example variables=['Model']."
         )
     units = checked_units(units, rating, cluster, *variables)
-    rated = units[~np.isnan(numbers_of(units, rating))]
+    rated = units[~np.isnan(ratings_of(units, rating, rating_range))]
     complete = rated[rated[variables].notna().all(axis=1)]
-    terms = [_Term.of(complete, name) for name in variables]
+    terms = [_Term.of(complete, name, rating_range) for name in variables]
     ratings, cases = numbers_of(complete, rating), numbered(complete, cluster)
     fitted = _fit(ratings, terms, cases)
     rows: list[dict[str, object]] = []
@@ -134,10 +139,10 @@ class _Term:
     numeric: bool
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, name: str) -> _Term:
+    def of(cls, rows: pd.DataFrame, name: str, rating_range: RatingRange) -> _Term:
         column = rows[name]
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-            values = numbers_of(rows, name)
+            values = ratings_of(rows, name, rating_range, is_rating=False)
             kinds, level = np.unique(values, return_inverse=True)
             columns = values[:, None] if len(kinds) > 1 else np.empty((len(values), 0))
             return cls(

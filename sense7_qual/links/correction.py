@@ -14,6 +14,7 @@ from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.odds import LogOdds, columns_of, log_odds
 from sense7_qual.links.over_coders import RankEffect
 from sense7_qual.links.pooling import pool
+from sense7_qual.links.scale import RatingRange
 from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import Contract, require_column
 
@@ -39,6 +40,7 @@ def corrected(
     *,
     rating: str,
     cluster: str,
+    rating_range: RatingRange = None,
     n_imputations: int = 20,
     odds_ratios: bool = False,
     confidence_level: float = 0.95,
@@ -61,6 +63,8 @@ def corrected(
         unit_id and the columns named by `rating` and `cluster`. A unit without a rating is left out.
     rating, cluster : str
         The column of numeric ratings, and that of the participant.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
     n_imputations : int
         2 or more, and not more than there are draws.
     odds_ratios : bool
@@ -115,7 +119,7 @@ def corrected(
     """
     check_resampling("corrected", n_boot=n_imputations, confidence_level=confidence_level, seed=seed)
     posterior = _checked(posterior, rating, n_imputations)
-    rated = screening.rated_units(posterior, units, rating, cluster)
+    rated = screening.rated_units(posterior, units, rating, cluster, rating_range=rating_range)
     rng = np.random.default_rng(seed)
     rows = []
     for code, given in posterior.groupby("code", sort=False):

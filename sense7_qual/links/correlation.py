@@ -12,6 +12,7 @@ import pandas as pd
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links.cumulative import BEYOND, Floats
 from sense7_qual.links.observed import levels_of
+from sense7_qual.links.scale import Range
 
 __all__ = ["Polychoric", "polychoric"]
 
@@ -51,7 +52,13 @@ class Polychoric:
     reason: str | None
 
 
-def polychoric(first: pd.Series, second: pd.Series, *, confidence_level: float = 0.95) -> Polychoric:
+def polychoric(
+    first: pd.Series,
+    second: pd.Series,
+    *,
+    rating_range: Range | None = None,
+    confidence_level: float = 0.95,
+) -> Polychoric:
     """Return the polychoric correlation of two ordinal variables, by maximum likelihood.
 
     With two levels each it is the tetrachoric correlation. Correlation and thresholds are estimated together.
@@ -60,6 +67,8 @@ def polychoric(first: pd.Series, second: pd.Series, *, confidence_level: float =
     ----------
     first, second : Series
         Numbers, truth values or ordered Categoricals, row by row; a row with one missing is left out.
+    rating_range : pair of numbers, optional
+        The lowest and the highest rating of both, as for `cumulative_mixed`.
     confidence_level : float
         Level of the interval, between 0 and 1.
 
@@ -97,7 +106,7 @@ def polychoric(first: pd.Series, second: pd.Series, *, confidence_level: float =
             f"polychoric: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is "
             "usual."
         )
-    counts, n_missing = _counted(first, second)
+    counts, n_missing = _counted(first, second, rating_range)
     if not counts.size or min(counts.shape) < 2:
         reason = "constant_rating" if counts.size else "no_complete_rows"
         return _without(counts, n_missing, reason)
@@ -124,14 +133,16 @@ def _without(counts: Floats, n_missing: int, reason: str) -> Polychoric:
     return Polychoric(np.nan, np.nan, np.nan, np.nan, np.nan, int(counts.sum()), n_missing, reason)
 
 
-def _counted(first: pd.Series, second: pd.Series) -> tuple[Floats, int]:
+def _counted(first: pd.Series, second: pd.Series, rating_range: Range | None) -> tuple[Floats, int]:
     """Return how often each pair of levels occurs (levels of the first, of the second)."""
     if len(first) != len(second) or not pd.Series(first).index.equals(pd.Series(second).index):
         raise TableError(
             f"polychoric: expected two variables of the same rows – found {len(first)} and {len(second)} "
             "rows, or different indexes – take both from one frame."
         )
-    values = np.column_stack([levels_of("polychoric", pd.Series(column))[0] for column in (first, second)])
+    values = np.column_stack(
+        [levels_of("polychoric", pd.Series(column), rating_range)[0] for column in (first, second)]
+    )
     complete = ~np.isnan(values).any(axis=1)
     kept = values[complete]
     levels = [np.unique(column, return_inverse=True)[1] for column in kept.T]

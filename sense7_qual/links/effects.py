@@ -23,6 +23,7 @@ from sense7_qual.links import ranks, screening
 from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.odds import LogOdds, columns_of, log_odds, population_averaged
 from sense7_qual.links.over_coders import Analysis, Pooling, RankEffect, pooled_columns
+from sense7_qual.links.scale import RatingRange
 from sense7_qual.links.shares import share_columns
 from sense7_qual.resampling import check_resampling
 from sense7_qual.tables import DECISIONS
@@ -36,6 +37,7 @@ def code_to_rating(
     *,
     rating: str,
     cluster: str,
+    rating_range: RatingRange = None,
     sources: Sequence[str] | None = None,
     nested: str | None = None,
     odds_ratios: bool = True,
@@ -58,6 +60,10 @@ def code_to_rating(
         The column of numeric ratings. Only their order enters the effects and p; the means use their values.
     cluster : str
         The column that says which units belong together: the participant. No label may be missing.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        The lowest and the highest rating, such as (1, 5), or those of each column. Other values are refused.
+        Without it, customary codes for missing that stand apart from the other values (−99, −1, 9) are
+        refused, and 0 beside 1 to 5 or 1 to 7; SENSE-7's seven ratings are from 1 to 5.
     sources : sequence of str, optional
         Coders, "majority" (more than half of the coders who decided on the unit; ties are missing),
         "consensus" (where `decisions` hold it) or "pooled" (each coder's own analysis, the estimates
@@ -132,7 +138,8 @@ def code_to_rating(
     ------
     TableError
         A frame or a column is not what it should be: a column is missing, the rating holds something other
-        than numbers, a unit of `decisions` is not in `units` or has no cluster, or a source is unknown.
+        than numbers, or numbers off its scale, a unit of `decisions` is not in `units` or has no cluster, or
+        a source is unknown.
     QualError
         `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
 
@@ -193,7 +200,9 @@ def code_to_rating(
     chosen = screening.chosen_sources(decisions, sources)
     weights = functools.cache(functools.partial(ranks.cluster_weights, n_boot=n_boot, seed=seed))
     how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
-    study = _Study(decisions, screening.rated_units(decisions, units, rating, cluster, nested))
+    study = _Study(
+        decisions, screening.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range)
+    )
     coders = screening.coders_of(decisions) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
     found = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]

@@ -14,6 +14,7 @@ from sense7_qual.links.fitted import CumulativeModel, Estimates, fitted, unfitte
 from sense7_qual.links.maximum import fixed_maximum
 from sense7_qual.links.observed import Observed, observed
 from sense7_qual.links.quadrature import patterns_of
+from sense7_qual.links.scale import Range
 from sense7_qual.links.separation import reason_before, runs_away, separated
 
 __all__ = ["marginal"]
@@ -26,6 +27,7 @@ def marginal(
     predictors: pd.DataFrame | pd.Series,
     *,
     cluster: pd.Series,
+    rating_range: Range | None = None,
     standard_errors: Errors = "bias_reduced",
 ) -> CumulativeModel:
     """Fit ordinal generalised estimating equations: odds ratios averaged over the population of clusters.
@@ -36,7 +38,7 @@ def marginal(
 
     Parameters
     ----------
-    rating, predictors, cluster
+    rating, predictors, cluster, rating_range
         As in `cumulative_mixed`.
     standard_errors : {"bias_reduced", "robust"}
         Mancl and DeRouen's, corrected for few clusters, or the sandwich itself, which is too small for them.
@@ -82,7 +84,7 @@ def marginal(
             f"marginal: expected standard_errors 'bias_reduced' or 'robust' – found {standard_errors!r} – "
             "'bias_reduced' is right for few clusters as for many."
         )
-    rows = observed("marginal", rating, predictors, cluster)
+    rows = observed("marginal", rating, predictors, cluster, rating_range=rating_range)
     reason = reason_before(rows)
     if reason is not None:
         return unfitted(rows, reason, link="logit", quadrature=None)

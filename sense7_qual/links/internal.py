@@ -12,7 +12,8 @@ import pandas as pd
 
 from sense7_qual.errors import QualError, TableError, first_three
 from sense7_qual.links.clustered import cluster_sums, jackknife_interval, left_out
-from sense7_qual.links.screening import checked_units, numbered, numbers_of
+from sense7_qual.links.scale import RatingRange
+from sense7_qual.links.screening import checked_units, numbered, ratings_of
 from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
 
 __all__ = ["dimension_correlations", "internal_consistency"]
@@ -28,6 +29,7 @@ def internal_consistency(
     units: pd.DataFrame,
     *,
     ratings: Sequence[str],
+    rating_range: RatingRange = None,
     cluster: str,
     missing: Missing,
     once_per: str | None = None,
@@ -41,6 +43,8 @@ def internal_consistency(
         unit_id and the columns named; one row per turn.
     ratings : sequence of str
         Two or more columns of numeric ratings, all pointing the same way: the dimensions.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
     cluster : str
         The column that says which rows belong together: the participant. No label may be missing.
     missing : {"listwise", "pairwise"}
@@ -105,7 +109,7 @@ def internal_consistency(
             "listwise uses the rows rated in full."
         )
     names = _two_or_more("internal_consistency", ratings)
-    values, cases = _rows(units, names, cluster, once_per)
+    values, cases = _rows(units, names, cluster, once_per, rating_range)
     left = [None, *names] if len(names) > 2 else [None]
     rows = []
     for without in left:
@@ -120,6 +124,7 @@ def dimension_correlations(
     units: pd.DataFrame,
     *,
     ratings: Sequence[str],
+    rating_range: RatingRange = None,
     cluster: str,
     once_per: str | None = None,
     confidence_level: float = 0.95,
@@ -128,7 +133,7 @@ def dimension_correlations(
 
     Parameters
     ----------
-    units, cluster, once_per, confidence_level
+    units, rating_range, cluster, once_per, confidence_level
         As in `internal_consistency`.
     ratings : sequence of str
         Two or more columns of numeric ratings.
@@ -174,7 +179,7 @@ def dimension_correlations(
     """
     check_resampling("dimension_correlations", n_boot=1, confidence_level=confidence_level, seed=0)
     names = _two_or_more("dimension_correlations", ratings)
-    values, cases = _rows(units, names, cluster, once_per)
+    values, cases = _rows(units, names, cluster, once_per, rating_range)
     rows = [
         {"rating": one, "other": other, **_pair_row(values[:, [i, j]], cases, confidence_level)}
         for (i, one), (j, other) in itertools.combinations(enumerate(names), 2)
@@ -194,11 +199,15 @@ def _two_or_more(function: str, ratings: Sequence[str]) -> list[str]:
 
 
 def _rows(
-    units: pd.DataFrame, ratings: Sequence[str], cluster: str, once_per: str | None
+    units: pd.DataFrame,
+    ratings: Sequence[str],
+    cluster: str,
+    once_per: str | None,
+    rating_range: RatingRange,
 ) -> tuple[Floats, Integers]:
     """Return the ratings (rows, ratings) and the cluster of each row; conversations count once."""
     units = checked_units(units, *ratings, cluster, *([] if once_per is None else [once_per]))
-    values = np.column_stack([numbers_of(units, name) for name in ratings])
+    values = np.column_stack([ratings_of(units, name, rating_range) for name in ratings])
     rated = np.asarray(~np.isnan(values).all(axis=1))
     if once_per is None:
         return values, _cases(units, rated, cluster)

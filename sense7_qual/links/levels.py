@@ -8,6 +8,7 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual.links import screening
+from sense7_qual.links.scale import RatingRange
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["distributions"]
@@ -23,7 +24,12 @@ _RESULT: Final = {
 
 
 def distributions(
-    decisions: pd.DataFrame, units: pd.DataFrame, *, rating: str, sources: Sequence[str] | None = None
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    rating: str,
+    rating_range: RatingRange = None,
+    sources: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return how many units with, and without, each code have each level of the rating.
 
@@ -35,6 +41,8 @@ def distributions(
         unit_id and the column named by `rating`. A unit without a rating is left out.
     rating : str
         The column of numeric ratings.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
     sources : sequence of str, optional
         As for `code_to_rating`, but for "pooled", which has no units of its own.
 
@@ -61,7 +69,7 @@ def distributions(
     """
     decisions = DECISIONS.check(decisions)
     chosen = [name for name in screening.chosen_sources(decisions, sources) if name != "pooled"]
-    rated = screening.rated_units(decisions, units, rating, "unit_id")
+    rated = screening.rated_units(decisions, units, rating, "unit_id", rating_range=rating_range)
     levels = sorted(rated["rating"].unique())
     codes = list(decisions["code"].unique())
     parts = []

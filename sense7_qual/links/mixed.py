@@ -15,6 +15,7 @@ from sense7_qual.links.maximum import Maximum, fixed_maximum, mixed_maximum, nes
 from sense7_qual.links.nested import Nested
 from sense7_qual.links.observed import Integers, Observed, observed
 from sense7_qual.links.quadrature import Parameters, Patterns, integrate, patterns_of
+from sense7_qual.links.scale import Range
 from sense7_qual.links.separation import reason_before, reason_within, runs_away, separated
 
 __all__ = ["cumulative_mixed"]
@@ -29,6 +30,7 @@ def cumulative_mixed(
     *,
     cluster: pd.Series,
     nested: pd.Series | None = None,
+    rating_range: Range | None = None,
     quadrature: int = 10,
     link: Link = "logit",
 ) -> CumulativeModel:
@@ -52,6 +54,8 @@ def cumulative_mixed(
         each, v ~ normal(0, nested_variance). Conversations are told apart within their participant, so that
         numbering them anew for each is no fault. The likelihood is then Laplace's approximation, whatever
         `quadrature` is.
+    rating_range : pair of numbers, optional
+        The lowest and the highest rating, as for `code_to_rating`. An ordered Categorical states its levels.
     quadrature : int
         Nodes of the adaptive Gauss–Hermite quadrature, 1 to 100; 1 is Laplace's approximation.
     link : {"logit", "probit"}
@@ -106,7 +110,7 @@ def cumulative_mixed(
     (12, 4, ('few_clusters', 'zero_variance'))
     """
     _check_settings(quadrature, link)
-    rows = observed("cumulative_mixed", rating, predictors, cluster, nested)
+    rows = observed("cumulative_mixed", rating, predictors, cluster, nested, rating_range=rating_range)
     reason = reason_before(rows) or reason_within(rows)
     if reason is not None:
         return unfitted(rows, reason, link=link, quadrature=quadrature)

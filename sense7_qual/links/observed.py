@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.links.scale import Range, checked_range, refuse_off_scale
 
 __all__ = ["Observed", "levels_of", "observed"]
 
@@ -103,12 +104,14 @@ def observed(
     predictors: pd.DataFrame | pd.Series,
     cluster: pd.Series,
     nested: pd.Series | None = None,
+    *,
+    rating_range: Range | None = None,
 ) -> Observed:
     """Return the complete rows of columns or frames that run alike, row by row."""
     frame = _frame(function, predictors)
     inner = cluster if nested is None else nested
     _check_rows(function, rating, frame, cluster, inner)
-    values, names_of_levels = levels_of(function, pd.Series(rating))
+    values, names_of_levels = levels_of(function, pd.Series(rating), rating_range)
     x = np.column_stack(
         [_numbers(f"{function}: predictor {name!r}", frame.iloc[:, i]) for i, name in enumerate(frame)]
         or [np.empty((len(frame), 0))]
@@ -133,9 +136,17 @@ def observed(
     )
 
 
-def levels_of(function: str, rating: pd.Series) -> tuple[Floats, dict[float, str]]:
+def levels_of(
+    function: str, rating: pd.Series, rating_range: Range | None = None
+) -> tuple[Floats, dict[float, str]]:
     """Return ratings as numbers in their order, NaN where missing, and what each number is called."""
+    known = checked_range(rating_range)
     if isinstance(rating.dtype, pd.CategoricalDtype):
+        if known is not None:
+            raise QualError(
+                f"{function}: expected rating_range for numbers – found an ordered Categorical, whose "
+                "categories are its levels – leave rating_range out."
+            )
         if not rating.cat.ordered:
             raise TableError(
                 f"{function}: expected ordinal ratings – found a categorical column without an order – make "
@@ -145,6 +156,7 @@ def levels_of(function: str, rating: pd.Series) -> tuple[Floats, dict[float, str
         named = {float(code): str(label) for code, label in enumerate(rating.cat.categories)}
         return np.where(codes < 0, np.nan, codes), named
     values = _numbers(f"{function}: rating", rating)
+    refuse_off_scale(values, known, what=f"{function}: rating")
     return values, {value: f"{value:g}" for value in np.unique(values[~np.isnan(values)])}
 
 

@@ -79,15 +79,16 @@ def population_averaged(applied: Truths, ratings: Floats, cluster: Integers, *, 
 
 
 def few_levels(ratings: Floats) -> Floats:
-    """Return the ratings, neighbouring levels merged to about ten of equal size where there are many.
+    """Return the ratings as levels 1, 2 …, neighbours merged to about ten of equal size where there are many.
 
     Proportional odds hold for merged levels with the same odds ratio, so the estimand stays what it is.
     """
     levels, level, n = np.unique(ratings, return_inverse=True, return_counts=True)
     if len(levels) <= _MOST_LEVELS:
-        return ratings
+        return (level + 1).astype(np.float64)
     middle = (np.cumsum(n) - n / 2) / n.sum()
-    return np.asarray(np.floor(middle * _MERGED_LEVELS)[level], dtype=np.float64)
+    merged = np.unique(np.floor(middle * _MERGED_LEVELS), return_inverse=True)[1]
+    return (merged[level] + 1).astype(np.float64)
 
 
 def columns_of(name: str, found: Pooled, confidence_level: float) -> dict[str, float]:

@@ -17,6 +17,7 @@ import pandas as pd
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.codings import majority
 from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.links.scale import RatingRange, range_in, refuse_off_scale
 from sense7_qual.tables import Contract, require_column
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "numbered",
     "numbers_of",
     "rated_units",
+    "ratings_of",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -69,6 +71,19 @@ def numbers_of(units: pd.DataFrame, column: str) -> Floats:
             "there is none."
         )
     return np.asarray(found)
+
+
+def ratings_of(
+    units: pd.DataFrame, column: str, rating_range: RatingRange, *, is_rating: bool = True
+) -> Floats:
+    """Return a column of ratings as floats, NaN where missing; what is off their scale is refused.
+
+    With `is_rating` False the column is another variable, whose range a mapping alone can state.
+    """
+    values = numbers_of(units, column)
+    known = range_in(units, column, rating_range, is_rating=is_rating)
+    refuse_off_scale(values, known, what=f"units: column {column!r}", is_rating=is_rating)
+    return values
 
 
 def coders_of(decisions: pd.DataFrame) -> list[str]:
@@ -121,15 +136,21 @@ def by_source(decisions: pd.DataFrame, sources: Sequence[str]) -> dict[str, pd.D
 
 
 def rated_units(
-    decisions: pd.DataFrame, units: pd.DataFrame, rating: str, cluster: str, nested: str | None = None
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    rating: str,
+    cluster: str,
+    nested: str | None = None,
+    *,
+    rating_range: RatingRange,
 ) -> pd.DataFrame:
     """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating.
 
     Raises
     ------
     TableError
-        A column is missing, the rating holds something other than finite numbers, a unit of `decisions` is
-        not in `units`, or it has no label in `cluster` or `nested`.
+        A column is missing, the rating holds something other than finite numbers on its scale, a unit of
+        `decisions` is not in `units`, or it has no label in `cluster` or `nested`.
     """
     units = checked_units(units, rating, cluster, *([] if nested is None else [nested]))
     decided = pd.Index(decisions["unit_id"].unique())
@@ -139,7 +160,7 @@ def rated_units(
             f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
             "pass the units that the decisions are about."
         )
-    values = numbers_of(units, rating)
+    values = ratings_of(units, rating, rating_range)
     used = units["unit_id"].isin(decided).to_numpy(dtype=np.bool_)
     units = units[used]
     rated = units[["unit_id"]].assign(rating=values[used], cluster=numbered(units, cluster))

@@ -11,6 +11,7 @@ from sense7_qual import codings
 from sense7_qual.errors import TableError, did_you_mean
 from sense7_qual.links import screening
 from sense7_qual.links.effects import code_to_rating
+from sense7_qual.links.scale import RatingRange
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["multiverse"]
@@ -30,6 +31,7 @@ def multiverse(
     *,
     rating: str,
     cluster: str,
+    rating_range: RatingRange = None,
     sources: Sequence[str] | None = None,
     models: Sequence[str] = ("rank_biserial", "mixed", "within"),
     exclusions: Sequence[str] = ("none", "single_texts", "disputed", "single_coder"),
@@ -41,7 +43,7 @@ def multiverse(
 
     Parameters
     ----------
-    decisions, units, rating, cluster, sources
+    decisions, units, rating, cluster, rating_range, sources
         As for `code_to_rating`.
     models : sequence of str
         "rank_biserial"; "mixed" (odds ratio of the mixed model), "within" (its part within participants) and
@@ -91,7 +93,7 @@ def multiverse(
     _check_words("models", models, _MODELS)
     _check_words("exclusions", exclusions, _EXCLUSIONS)
     decisions = DECISIONS.check(decisions)
-    rated = screening.rated_units(decisions, units, rating, cluster)
+    rated = screening.rated_units(decisions, units, rating, cluster, rating_range=rating_range)
     chosen = screening.chosen_sources(decisions, sources)
     codes = [str(code) for code in decisions["code"].unique()]
     every = pd.MultiIndex.from_product([codes, chosen], names=["code", "source"])
@@ -104,6 +106,7 @@ def multiverse(
             units,
             rating=rating,
             cluster=cluster,
+            rating_range=rating_range,
             sources=[name for name in chosen if name in left],
             odds_ratios=bool({"mixed", "within"} & set(models)),
             sensitivity="gee" in models,

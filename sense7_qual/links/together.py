@@ -15,6 +15,7 @@ from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.fitted import CumulativeModel
 from sense7_qual.links.mixed import cumulative_mixed
 from sense7_qual.links.pairs import by_unit
+from sense7_qual.links.scale import RatingRange
 from sense7_qual.links.screening import checked_units, rated_units
 
 __all__ = ["joint"]
@@ -28,6 +29,7 @@ def joint(
     *,
     rating: str,
     cluster: str,
+    rating_range: RatingRange = None,
     source: str,
     interaction: str | None = None,
     nested: str | None = None,
@@ -46,6 +48,8 @@ def joint(
         left out.
     rating, cluster : str
         The columns of ordinal numbers, and of participants.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
     source : str
         One coder, "majority" or "consensus".
     interaction : str, optional
@@ -115,7 +119,8 @@ def joint(
     _check_level("joint", confidence_level)
     units = checked_units(units, *([] if interaction is None else [interaction]))
     decided = decided_by(decisions, units, source)
-    study = _studied(*_rows_of(decided, rated_units(decided, units, rating, cluster, nested)))
+    rated = rated_units(decided, units, rating, cluster, nested, rating_range=rating_range)
+    study = _studied(*_rows_of(decided, rated))
     model = _model(study.rows, _independent(study.used), quadrature)
     found = [_main(code, model, study, confidence_level) for code in study.counts]
     table = _adjusted(pd.DataFrame(found, columns=_COLUMNS), f"codes of {source}")
@@ -220,9 +225,8 @@ def _independent(codes: pd.DataFrame) -> pd.DataFrame:
 
 def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
     nested = rows.get("nested")
-    return cumulative_mixed(
-        rows["rating"], predictors, cluster=rows["cluster"], nested=nested, quadrature=quadrature
-    )
+    levels = rows["rating"].rank(method="dense")  # only their order enters; their scale has been checked
+    return cumulative_mixed(levels, predictors, cluster=rows["cluster"], nested=nested, quadrature=quadrature)
 
 
 def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: float) -> dict[str, object]:

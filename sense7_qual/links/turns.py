@@ -19,7 +19,8 @@ from sense7_qual.links.clustered import (
     settings,
 )
 from sense7_qual.links.contrasts import Compared, compared_turns
-from sense7_qual.links.screening import checked_units, numbered, numbers_of
+from sense7_qual.links.scale import RatingRange
+from sense7_qual.links.screening import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = ["disruption"]
@@ -29,6 +30,7 @@ def disruption(
     units: pd.DataFrame,
     *,
     rating: str,
+    rating_range: RatingRange = None,
     document: str,
     position: str,
     threshold: float = 2,
@@ -48,6 +50,8 @@ def disruption(
         unit_id and the columns named; one row per turn. A turn without a rating is left out.
     rating : str
         The column of numeric ratings, taken as equally spaced.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`; a mapping gives those of the outcomes, too.
     document : str
         The column that names the conversation of each turn.
     position : str
@@ -152,6 +156,7 @@ def disruption(
     outcomes = [outcomes] if isinstance(outcomes, str) else list(outcomes)
     cluster = document if cluster is None else cluster
     units = checked_units(units, rating, document, position, cluster, *outcomes)
+    _refuse_off_scale(units, rating, outcomes, rating_range)
     turns = _turns(units, rating, document, position, cluster, outcomes)
     turns["poor"] = turns["rating"] <= float(threshold)
     index = _index_turns(turns)
@@ -164,6 +169,13 @@ def disruption(
             # Any difference between conversations makes this contrast: its p would speak of nothing else.
             rows.append(row | ({"p": np.nan} if name == "later_turns" else {}))
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+
+
+def _refuse_off_scale(
+    units: pd.DataFrame, rating: str, outcomes: Sequence[str], rating_range: RatingRange
+) -> None:
+    for name in (rating, *outcomes):
+        ratings_of(units, name, rating_range, is_rating=name == rating)
 
 
 def _turns(

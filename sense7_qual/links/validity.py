@@ -21,7 +21,8 @@ from sense7_qual.links.clustered import (
 )
 from sense7_qual.links.families import with_adjusted
 from sense7_qual.links.ranks import rank_biserial
-from sense7_qual.links.screening import checked_units, numbered, numbers_of
+from sense7_qual.links.scale import RatingRange
+from sense7_qual.links.screening import checked_units, numbered, ratings_of
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = ["by_dimension"]
@@ -36,6 +37,7 @@ def by_dimension(
     units: pd.DataFrame,
     *,
     ratings: Sequence[str],
+    rating_range: RatingRange = None,
     cluster: str,
     source: str,
     mapping: Mapping[str, str] | None = None,
@@ -54,6 +56,8 @@ def by_dimension(
     ratings : sequence of str
         Two or more columns of numeric ratings: the dimensions. Where one is missing, the unit is left out of
         that dimension alone.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
     cluster : str
         The column that says which units belong together: the participant. No label may be missing.
     source : str
@@ -132,7 +136,7 @@ def by_dimension(
     codes = list(decided["code"].unique())
     own = _own(codes, ratings, mapping)
     units = units[units["unit_id"].isin(decided["unit_id"])].reset_index(drop=True)
-    values = np.column_stack([numbers_of(units, name) for name in ratings])
+    values = np.column_stack([ratings_of(units, name, rating_range) for name in ratings])
     cases = numbered(units, cluster)
     found = []
     for code in codes:

@@ -20,7 +20,8 @@ from sense7_qual.links.clustered import (
     resampled,
     settings,
 )
-from sense7_qual.links.screening import checked_units, numbered, numbers_of
+from sense7_qual.links.scale import RatingRange
+from sense7_qual.links.screening import checked_units, numbered, ratings_of
 from sense7_qual.resampling import FEWEST_CLUSTERS
 
 __all__ = ["variance_shares"]
@@ -33,6 +34,7 @@ def variance_shares(
     units: pd.DataFrame,
     *,
     rating: str,
+    rating_range: RatingRange = None,
     levels: Sequence[str],
     n_boot: int = 2000,
     confidence_level: float = 0.95,
@@ -46,6 +48,8 @@ def variance_shares(
         unit_id and the columns named. A unit without a rating is left out.
     rating : str
         The column of numeric ratings, taken as equally spaced.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
     levels : sequence of str
         The columns that say what the ratings are nested in, outermost first:
         ["case_id", "document_id"] for conversations of participants. No label may be missing, and each
@@ -116,7 +120,7 @@ def variance_shares(
     how = settings("variance_shares", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     levels = _checked_levels(levels)
     units = checked_units(units, rating, *levels)
-    ratings = numbers_of(units, rating)
+    ratings = ratings_of(units, rating, rating_range)
     rated = units[~np.isnan(ratings)]
     ratings = ratings[~np.isnan(ratings)]
     groups = [numbered(rated, level) for level in levels]

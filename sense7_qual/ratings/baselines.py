@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.errors import TableError
-from sense7_qual.ratings.evaluation import LEVELS, levels_of
+from sense7_qual.ratings.evaluation import LEVELS, levels_of, numbers_of
 from sense7_qual.tables import require_column
 
 __all__ = ["BASELINES", "Embed", "OrdinalRegression", "Predictor", "ordinal_regression"]
@@ -45,7 +45,8 @@ class OrdinalRegression:
         Raises
         ------
         TableError
-            There is no column of texts, no unit to learn from, or `embed` gives no row per text.
+            There is no column of texts, no unit to learn from, a truth is not from 1 to 5, or `embed` gives
+            no row per text.
         """
         for units in (train, test):
             require_column(units, self.text, frame_name="units")
@@ -64,7 +65,7 @@ class OrdinalRegression:
         """Return the probabilities of a level above 1, 2, 3, 4 (test units, 4), never rising."""
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        levels = levels_of(train["truth"].to_numpy(dtype=np.float64))
+        levels = levels_of(numbers_of(train["truth"], name="truth"))
         vectors, new = self._vectors(train[self.text]), self._vectors(test[self.text])
         # threadpoolctl comes with scikit-learn. Threads wait for each other in products this small: on two
         # busy processors, one was 20 to 40 times faster.
@@ -156,7 +157,7 @@ def ordinal_regression(
 
 def _majority(train: pd.DataFrame, test: pd.DataFrame) -> Floats:
     """Return the most frequent level (the lowest of several)."""
-    counts = np.bincount(levels_of(train["truth"].to_numpy(dtype=np.float64)))
+    counts = np.bincount(levels_of(numbers_of(train["truth"], name="truth")))
     return np.full(len(test), float(counts.argmax()))
 
 

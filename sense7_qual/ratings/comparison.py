@@ -22,7 +22,7 @@ from sense7_qual.ratings.evaluation import (
     numbers_of,
 )
 from sense7_qual.resampling import FEWEST_CLUSTERS, check_resampling
-from sense7_qual.tables import Contract, require_column
+from sense7_qual.tables import Contract, labels_by_unit, require_column
 
 __all__ = ["PUBLISHED", "compare", "cross_validate"]
 
@@ -56,8 +56,9 @@ def cross_validate(
         One row per unit (a text, or a conversation) with the columns named here and those that the
         predictors read. Units without a rating are left out.
     predictors : mapping of str to function
-        Name → function (train, test) → one prediction per row of `test`: an array, or a frame with
-        `predicted` and `label` (see `evaluate`). `train` has the columns truth and cluster, `test` lacks
+        Name → function (train, test) → one prediction per row of `test`, from 1 to 5: an array in its
+        order, a Series with its index or the unit ids, or a frame with `predicted` and `label` (see
+        `evaluate`). `train` has the columns truth and cluster, `test` lacks
         them and the rating. NaN is a missing prediction. A predictor that needs no training ignores
         `train`. The majority class and the mean of the same folds are always added.
     rating : str
@@ -82,7 +83,7 @@ def cross_validate(
     TableError
         A column is missing, an id stands twice, a rating is not from 1 to 5, a participant is missing,
         fewer participants than folds, a predictor's name is taken, or its predictions are not one number
-        per unit.
+        from 1 to 5 per unit.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def cross_validate(
     for number, (train, test) in enumerate(_splits(rated, folds, seed), start=1):
         seen = test.drop(columns=["truth", "cluster"])
         for name, predictor in {**predictors, **BASELINES}.items():
-            given = _given(predictor(train.copy(), seen.copy()), len(test), name)
+            given = _given(predictor(train.copy(), seen.copy()), seen, unit_id, name)
             kept = test[[unit_id, "cluster", "truth"]].set_axis(["unit_id", "cluster", "truth"], axis=1)
             parts.append(kept.assign(predictor=name, fold=number, **given))
     found = pd.concat(parts, ignore_index=True)
@@ -210,7 +211,7 @@ def _rated(units: pd.DataFrame, rating: str, cluster: str, unit_id: str) -> pd.D
     units = Contract(name="units", key=(unit_id,), columns={unit_id: "id"}).check(units)
     for name in (rating, cluster):
         require_column(units, name, frame_name="units")
-    truth = numbers_of(units[rating], name=f"column {rating!r}", scale=True)
+    truth = numbers_of(units[rating], name=f"column {rating!r}")
     groups = units[cluster].astype("string")
     rated = units.drop(columns=[name for name in ("truth", "cluster", rating) if name in units])
     rated = rated.assign(truth=truth, cluster=groups)[~np.isnan(truth)]
@@ -241,8 +242,9 @@ def _splits(rated: pd.DataFrame, folds: int, seed: int) -> Iterator[tuple[pd.Dat
         yield rated.iloc[train].reset_index(drop=True), rated.iloc[test].reset_index(drop=True)
 
 
-def _given(found: Any, n: int, name: str) -> dict[str, npt.NDArray[np.float64]]:
-    """Return predicted and label from what a predictor gave."""
+def _given(found: Any, test: pd.DataFrame, unit_id: str, name: str) -> dict[str, npt.NDArray[np.float64]]:
+    """Return predicted and label from what a predictor gave, in the order of `test`."""
+    n = len(test)
     predicted = found["predicted"] if isinstance(found, pd.DataFrame) else found
     labels = found["label"] if isinstance(found, pd.DataFrame) and "label" in found else np.full(n, np.nan)
     if np.shape(predicted) != (n,):
@@ -250,10 +252,23 @@ def _given(found: Any, n: int, name: str) -> dict[str, npt.NDArray[np.float64]]:
             f"predictor {name!r}: expected one prediction for each of {n} units – found shape "
             f"{np.shape(predicted)} – return them in the order of `test`, NaN where there is none."
         )
-    return {
-        "predicted": numbers_of(predicted, name=f"predictor {name!r}"),
-        "label": numbers_of(labels, name=f"labels of predictor {name!r}", scale=True),
+    given = {
+        "predicted": (predicted, f"predictor {name!r}"),
+        "label": (labels, f"labels of predictor {name!r}"),
     }
+    return {
+        column: numbers_of(_in_order(values, test, unit_id, what), name=what)
+        for column, (values, what) in given.items()
+    }
+
+
+def _in_order(values: Any, test: pd.DataFrame, unit_id: str, what: str) -> Any:
+    """Return a Series in the order of `test`, by its rows' index or its unit ids; an array as it is."""
+    if not isinstance(values, pd.Series) or values.index.equals(test.index):
+        return values
+    if values.index.is_unique and test.index.isin(values.index).all():
+        return values.loc[test.index]
+    return labels_by_unit(values, pd.Index(test[unit_id]), name=what)
 
 
 def _over(

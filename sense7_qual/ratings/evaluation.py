@@ -94,8 +94,9 @@ def evaluate(
     true : sequence of numbers
         From 1 to 5; a mean such as 2.6 is as good as a whole number. A pair without it is left out.
     predicted : sequence of numbers
-        NaN where there is no prediction (a reply that could not be read, say). Two Series are matched by
-        their indexes, which must then name the same rows; anything else is matched by position.
+        From 1 to 5, NaN where there is no prediction (a reply that could not be read, say). Predictions on
+        another scale (0 to 4, 0 to 100) and beyond the ends are refused, not clipped. Series are matched
+        by their indexes, which must then name the same rows; anything else is matched by position.
     labels : sequence of numbers, optional
         The predicted levels, 1 to 5, where a predictor gives the level that it finds most probable besides
         its expected rating. By default `predicted` is rounded.
@@ -131,14 +132,15 @@ def evaluate(
     Raises
     ------
     TableError
-        Not numbers, a truth or label outside 1 to 5, lengths or indexes that differ, a missing cluster.
+        Not numbers, a truth, prediction or label outside 1 to 5, lengths or indexes that differ, a missing
+        cluster.
     QualError
         `cluster` without `seed`, or a setting out of its range.
 
     Notes
     -----
     Levels are rounded half up (2.5 is level 3), truth and prediction alike, so every inner level is equally
-    wide; predictions beyond the scale belong to its end. The rule of the published experiment is not known;
+    wide. The rule of the published experiment is not known;
     where many truths are halves, its figures can differ for that reason. The intervals resample clusters
     and are widened for few of them (Hesterberg 2015). They do not carry the uncertainty of fitting again.
 
@@ -183,7 +185,8 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
     true : sequence of numbers
         From 1 to 5, as for `evaluate`.
     runs : DataFrame or array (n, runs)
-        One column of predictions per run, NaN where there is none. A frame and a Series are matched by index.
+        One column of predictions per run, from 1 to 5, NaN where there is none. A frame and a Series are
+        matched by index.
 
     Returns
     -------
@@ -234,18 +237,18 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
 
 
 def levels_of(values: Floats) -> Integers:
-    """Return the level, 1 to 5, of each rating: rounded half up, and the end of the scale beyond it.
+    """Return the level, 1 to 5, of each rating from 1 to 5: rounded half up.
 
     Examples
     --------
-    >>> levels_of(np.array([2.5, 3.5, 0.2, 5.9, (15 / 7 + 20 / 7) / 2])).tolist()
+    >>> levels_of(np.array([2.5, 3.5, 1.2, 5.0, (15 / 7 + 20 / 7) / 2])).tolist()
     [3, 4, 1, 5, 3]
     """
-    return np.clip(np.floor(values + 0.5 + _LAST_DIGIT), 1, LEVELS).astype(np.int64)
+    return np.floor(values + 0.5 + _LAST_DIGIT).astype(np.int64)
 
 
-def numbers_of(values: Values, *, name: str, scale: bool = False) -> Floats:
-    """Return `values` as floats, NaN where missing; with `scale`, each from 1 to 5.
+def numbers_of(values: Values, *, name: str) -> Floats:
+    """Return ratings or predictions as floats from 1 to 5, NaN where missing.
 
     Raises
     ------
@@ -256,13 +259,19 @@ def numbers_of(values: Values, *, name: str, scale: bool = False) -> Floats:
     fits = column.map(_is_number).astype(bool)
     floats = column.where(fits, np.nan).to_numpy(dtype=np.float64)
     bad = column.notna().to_numpy() & ~np.isfinite(floats)
-    if scale:
-        bad |= (floats < 1) | (floats > LEVELS)
     if bad.any():
-        expected = f"numbers from 1 to {LEVELS}" if scale else "finite numbers"
         raise TableError(
-            f"{name}: expected {expected}, NaN where missing – found something else in {int(bad.sum())} rows "
-            f"(first: row {first_three(np.flatnonzero(bad).tolist())}) – correct or leave out those rows."
+            f"{name}: expected numbers from 1 to {LEVELS}, NaN where missing – found something else in "
+            f"{int(bad.sum())} rows (first: row {first_three(np.flatnonzero(bad).tolist())}) – correct or "
+            "leave out those rows."
+        )
+    off = np.flatnonzero((floats < 1 - _LAST_DIGIT) | (floats > LEVELS + _LAST_DIGIT))
+    if len(off):
+        raise TableError(
+            f"{name}: expected numbers from 1 to {LEVELS}, NaN where missing – found others in {len(off)} "
+            f"rows, from {floats[off].min():g} to {floats[off].max():g} (first: row "
+            f"{first_three(off.tolist())}) – bring numbers of another scale to this one, and make codes for "
+            "missing values NaN."
         )
     return floats
 
@@ -363,11 +372,11 @@ def _reason(pairs: _Pairs, folds: Integers | None) -> str | None:
 
 def _pairs(frame: pd.DataFrame) -> tuple[_Pairs, Integers | None, int, int]:
     """Return the pairs with both numbers, their folds, and how many lack a prediction or a truth."""
-    true = numbers_of(frame["true"], name="true", scale=True)
+    true = numbers_of(frame["true"], name="true")
     predicted = numbers_of(frame["predicted"], name="predicted")
     levels = levels_of(np.nan_to_num(predicted, nan=1.0))
     if "labels" in frame:
-        labels = numbers_of(frame["labels"], name="labels", scale=True)
+        labels = numbers_of(frame["labels"], name="labels")
         levels = levels_of(np.nan_to_num(np.where(np.isnan(labels), predicted, labels), nan=1.0))
     both = ~np.isnan(true) & ~np.isnan(predicted)
     cluster = np.zeros(int(both.sum()), dtype=np.int64)
@@ -383,27 +392,29 @@ def _pairs(frame: pd.DataFrame) -> tuple[_Pairs, Integers | None, int, int]:
 
 
 def _aligned(given: dict[str, Values]) -> pd.DataFrame:
-    """Return the columns given, in the rows of `true`: Series by index, others by position."""
+    """Return the columns given, in the rows of the first Series: Series by index, others by position."""
     lengths = {name: len(values) for name, values in given.items()}
     if len(set(lengths.values())) > 1:
         raise TableError(
             f"evaluate: expected as many values of each – found {lengths} – pass them for the same rows."
         )
-    true = given["true"]
-    index = true.index if isinstance(true, pd.Series) else pd.RangeIndex(len(true))
-    parts = {}
-    for name, values in given.items():
-        column = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
-        if isinstance(values, pd.Series) and isinstance(true, pd.Series) and not values.index.equals(index):
-            column = _reindexed(values, index, name)
-        parts[name] = column.astype(object).reset_index(drop=True)
-    return pd.DataFrame(parts)
+    labelled = {name: values for name, values in given.items() if isinstance(values, pd.Series)}
+    first = next(iter(labelled), "")
+    parts = {
+        name: _reindexed(labelled[name], labelled[first].index, name, first)
+        if name in labelled
+        else pd.Series(list(values), dtype=object)
+        for name, values in given.items()
+    }
+    return pd.DataFrame({name: part.astype(object).reset_index(drop=True) for name, part in parts.items()})
 
 
-def _reindexed(values: pd.Series, index: pd.Index, name: str) -> pd.Series:
+def _reindexed(values: pd.Series, index: pd.Index, name: str, first: str) -> pd.Series:
+    if values.index.equals(index):
+        return values
     if not (index.is_unique and values.index.is_unique and index.isin(values.index).all()):
         raise TableError(
-            f"evaluate: expected the rows of `true` in the index of `{name}`, each once – found others – "
+            f"evaluate: expected the rows of `{first}` in the index of `{name}`, each once – found others – "
             "give both the same index, or pass arrays to match them by position."
         )
     return values.reindex(index)
