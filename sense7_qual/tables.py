@@ -33,7 +33,7 @@ from sense7_qual.errors import TableError, did_you_mean, first_three
 
 __all__ = [
     "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "RESERVED_CODERS", "UNITS", "Contract", "check_coder_names",
-    "labels_by_unit", "require_column",
+    "indexed_by_unit", "labels_by_unit", "require_column", "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -205,12 +205,35 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Se
     >>> labels_by_unit(labels, pd.Index(["m2", "m3"]), name="cluster").tolist()
     ['p2', nan]
     """
+    labelled = indexed_by_unit(labels, name=name)
+    unit_ids = pd.Index(unit_ids).astype("string")
+    if len(unit_ids) and not labelled.index.isin(unit_ids.str.strip()).any():
+        raise TableError(
+            f"{name}: expected labels indexed by unit_id, such as {unit_ids[0]!r} – found an index that "
+            f"names none of the {len(unit_ids)} units – pass units.set_index('unit_id')[…] with the "
+            "column's name; labels are not matched by position."
+        )
+    return labelled.reindex(unit_ids.str.strip()).set_axis(unit_ids)
+
+
+def indexed_by_unit(labels: pd.Series, *, name: str) -> pd.Series:
+    """Return a Series by its unit ids, white space around ids and words taken away, blank words missing.
+
+    Raises
+    ------
+    TableError
+        Not a Series, a unit stands in its index more than once, or its index holds row numbers.
+    """
     if not isinstance(labels, pd.Series):
         raise TableError(
             f"{name}: expected a Series of labels indexed by unit_id – found {type(labels).__name__} – pass "
             "units.set_index('unit_id')[…] with the column's name."
         )
-    numbered = pd.api.types.is_integer_dtype(labels.index.dtype) and labels.index.name != "unit_id"
+    if len(labels) and pd.api.types.is_integer_dtype(labels.index.dtype) and labels.index.name != "unit_id":
+        raise TableError(
+            f"{name}: expected labels indexed by unit_id – found row numbers – pass "
+            "units.set_index('unit_id')[…] with the column's name; labels are not matched by position."
+        )
     labelled = labels.set_axis(labels.index.astype("string").str.strip())
     twice = labelled.index[labelled.index.duplicated()].unique()
     if len(twice):
@@ -218,14 +241,17 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Se
             f"{name}: expected one label per unit_id – found several for {first_three(twice)} – keep one of "
             "each."
         )
-    unit_ids = pd.Index(unit_ids).astype("string")
-    if len(unit_ids) and (numbered or not labelled.index.isin(unit_ids).any()):
-        index = "row numbers" if numbered else f"an index that names none of the {len(unit_ids)} units"
-        raise TableError(
-            f"{name}: expected labels indexed by unit_id, such as {unit_ids[0]!r} – found {index} – pass "
-            "units.set_index('unit_id')[…] with the column's name; labels are not matched by position."
-        )
-    return labelled.reindex(unit_ids)
+    return without_blanks(labelled)
+
+
+def without_blanks(labels: pd.Series) -> pd.Series:
+    """Return labels without white space around words, and missing where nothing else is left."""
+    if labels.dtype == object:
+        return labels.map(lambda one: (one.strip() or None) if isinstance(one, str) else one)
+    if isinstance(labels.dtype, pd.StringDtype):
+        stripped = labels.str.strip()
+        return stripped.mask(stripped == "")
+    return labels
 
 
 def _fits(value: object, kind: Kind) -> bool:

@@ -178,3 +178,31 @@ def test_decisions_of_many_coders_get_no_warning() -> None:
     assert agreement.by_code(decisions, seed=1)["n_coders"].tolist() == [40]
     assert agreement.overall(decisions, seed=1)["n_coders"].tolist() == [40]
     assert len(agreement.cross_check(decisions))
+
+
+def test_clusters_are_found_by_unit_id_and_never_by_position() -> None:
+    table = WIDE.T.to_numpy()
+    cluster = pd.Series([f"p{i // 4}" for i in range(40)], index=WIDE.index)
+    expected = agreement.estimate(table, "gwet_ac", cluster=cluster.to_numpy(), seed=1)
+    wide = agreement.from_wide(WIDE, coders="columns")
+    for labels in (cluster, cluster.sample(frac=1, random_state=1), cluster.rename(lambda unit: f"{unit} ")):
+        assert agreement.estimate(wide, "gwet_ac", cluster=labels, seed=1) == expected
+        with pytest.raises(TableError, match="found a Series with an index of its own"):
+            agreement.estimate(table, "gwet_ac", cluster=labels, seed=1)
+    for labels in (cluster.to_numpy(), cluster.tolist(), cluster.reset_index(drop=True), cluster.iloc[:30]):
+        with pytest.raises(TableError, match="cluster: expected"):
+            agreement.estimate(wide, "gwet_ac", cluster=labels, seed=1)
+    assert agreement.estimate(table, "gwet_ac", cluster=cluster.reset_index(drop=True), seed=1) == expected
+    numbered = agreement.from_wide(WIDE.reset_index(drop=True), coders="columns")  # units without ids
+    for labels in (cluster.tolist(), cluster.reset_index(drop=True)):
+        assert agreement.estimate(numbered, "gwet_ac", cluster=labels, seed=1) == expected
+
+
+def test_white_space_around_a_cluster_is_no_other_cluster() -> None:
+    table = WIDE.T.to_numpy()
+    labels = [f"p{i // 4}" for i in range(40)]
+    expected = agreement.estimate(table, "gwet_ac", cluster=labels, seed=1)
+    padded = [f"{label} " if i % 2 else label for i, label in enumerate(labels)]
+    assert agreement.estimate(table, "gwet_ac", cluster=padded, seed=1) == expected
+    with pytest.raises(TableError, match="found none for units '0'"):
+        agreement.estimate(table, "gwet_ac", cluster=[" ", *labels[1:]], seed=1)

@@ -118,6 +118,15 @@ def test_clusters_widen_the_interval() -> None:
     assert naive["high"] - naive["low"] < 0.7 * (clustered["high"] - clustered["low"])
 
 
+def test_clusters_are_found_by_unit_id() -> None:
+    decisions = study(6, units=30, missing=0)
+    cluster = pd.Series({unit: f"p{int(unit[1:]) // 3}" for unit in decisions["unit_id"].unique()})
+    settings = {"models": ["gpt", "llama"], "n_boot": 50, "seed": 1}
+    expected = human_model(decisions, cluster=cluster, **settings)
+    for labels in (cluster[::-1], cluster.rename(lambda unit: f" {unit}"), cluster + " "):
+        pd.testing.assert_frame_equal(human_model(decisions, cluster=labels, **settings), expected)
+
+
 def test_what_cannot_be_computed_says_why() -> None:
     rows = [(f"u{i}", c, "never", False) for i in range(9) for c in ("h0", "gpt")]
     rows += [(f"u{i}", c, "same", i % 2 == 0) for i in range(20) for c in ("h0", "gpt")]

@@ -102,8 +102,7 @@ def test_reasons_and_refusals() -> None:
     assert correct(constant.draws, units.assign(empathy=3.0))["reason"].tolist() == ["constant_rating"]
     alone = units.assign(case_id="p1")
     assert correct(found.draws, alone)["reason"].tolist() == ["one_cluster"]
-    unrated = likely(decisions, units.assign(empathy=np.nan))
-    assert correct(unrated.draws, units.assign(empathy=np.nan))["reason"].tolist() == ["no_rated_units"]
+    assert correct(found.draws, units.assign(empathy=np.nan))["reason"].tolist() == ["no_rated_units"]
     with pytest.raises(TableError, match="found 21, and 20 draws"):
         correct(found.draws, units, n_imputations=21)
     with pytest.raises(TableError, match="others in 1 rows"):

@@ -534,8 +534,10 @@ def test_lengths_that_are_none(length: object) -> None:
 
 def test_more_bad_input() -> None:
     spans = frame([("m1", "ana", "a", 0, 3)])
-    with pytest.raises(TableError, match="one length per unit_id – found several for 'm1'"):
+    with pytest.raises(TableError, match="one label per unit_id – found several for 'm1'"):
         sp.unitizing_alphas(spans, pd.Series([5, 6], index=["m1", "m1"]))
+    with pytest.raises(TableError, match=r"lengths: .* found row numbers"):
+        sp.unitizing_alphas(frame([("0", "ana", "a", 0, 3)]), pd.Series([5, 6]))
     with pytest.raises(TableError, match="expected a column 'coder'"):
         sp.unitizing_alphas(spans, {"m1": 5}, coverage=pd.DataFrame({"unit_id": ["m1"]}))
     coverage = pd.DataFrame({"unit_id": ["m9"], "coder": ["ana"]})

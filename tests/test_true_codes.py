@@ -162,3 +162,21 @@ def test_what_cannot_be_used_is_refused() -> None:
         adjudication.dawid_skene(decisions, cluster=pd.Series("p1", index=[*units, "u00000"]))
     with pytest.raises(QualError, match="expected seed"):
         adjudication.dawid_skene(decisions, seed=-1)
+
+
+def test_a_level_is_found_by_unit_id_and_most_units_have_one() -> None:
+    true = np.arange(60) % 4 == 0
+    decisions = coded(true, [0.8, 0.8, 0.8], [0.9, 0.9, 0.9], seed=3)
+    units = pd.DataFrame({"unit_id": decisions["unit_id"].unique()})
+    units["rating"] = [place % 3 for place in range(len(units))]
+    with pytest.raises(TableError, match=r"prevalence_by: .* found row numbers"):
+        adjudication.dawid_skene(decisions, prevalence_by=units["rating"])
+    rating = units.set_index("unit_id")["rating"]
+    expected = adjudication.dawid_skene(decisions, prevalence_by=rating).posterior
+    for same in (rating[::-1], rating.rename(lambda unit: f"{unit} ")):
+        pd.testing.assert_frame_equal(
+            adjudication.dawid_skene(decisions, prevalence_by=same).posterior, expected
+        )
+    few = len(units) * 2 // 5
+    with pytest.raises(TableError, match=rf"a level for most .* found none for {len(units) - few} of"):
+        adjudication.dawid_skene(decisions, prevalence_by=rating.iloc[:few])

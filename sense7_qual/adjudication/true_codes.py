@@ -69,7 +69,7 @@ def dawid_skene(
         A level for each unit, indexed by unit_id, such as its rating: how often the code truly applies may
         then differ between levels. Needed before `links.corrected`: a truth that is imputed without the
         rating is not related to it beyond what the coders saw, which pulls a link towards 0. Units without
-        a level form one of their own. At most 20 levels. Its name is kept.
+        a level, at most half of them, form one of their own. At most 20 levels. Its name is kept.
     cluster : Series, optional
         The participant of each unit, indexed by unit_id: what the draws resample. Without it, units.
     n_draws : int
@@ -94,8 +94,8 @@ def dawid_skene(
     Raises
     ------
     TableError
-        `decisions` is not what its contract says; a Series has a unit twice; there are too many levels; a
-        unit has no cluster.
+        `decisions` is not what its contract says; a Series has a unit twice or does not name the units; there
+        are too many levels, or none for most units; a unit has no cluster.
     QualError
         `n_draws` or `seed` is out of its range.
 
@@ -244,7 +244,14 @@ def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series
             f"prevalence_by: expected at most {_MOST_LEVELS} levels – found {len(levels)} – cut the values "
             "into a few ordered levels first."
         )
-    if (number < 0).any():
+    without = int((number < 0).sum())
+    if 2 * without > len(units):
+        raise TableError(
+            f"prevalence_by: expected a level for most of the units that were decided on – found none for "
+            f"{without} of {len(units)} (first: {first_three(units[number < 0])}) – index the levels by "
+            "unit_id and fill them in, or leave prevalence_by out."
+        )
+    if without:
         number, levels = np.where(number < 0, len(levels), number), [*levels, _NO_LEVEL]
     return pd.Series(number, index=units), levels
 

@@ -21,7 +21,7 @@ from sense7_qual.agreement.few import (
     within,
     without_disagreement,
 )
-from sense7_qual.agreement.tallies import own_decisions, require_coders
+from sense7_qual.agreement.tallies import cluster_numbers, own_decisions, require_coders
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.resampling import check_resampling
 
@@ -179,9 +179,7 @@ def _with_model(
     counted = humans.groupby("unit_id")["applied"].agg(n_humans="size", n_applied="sum")
     by_model = of_code[of_code["coder"] == model].set_index("unit_id")["applied"].rename("by_model")
     units = pd.DataFrame(counted.join(by_model, how="inner").astype({"by_model": "bool"}))
-    # The labels of all these units were checked with the humans' decisions.
-    labels = units.index if cluster is None else cluster.set_axis(cluster.index.astype("string"))[units.index]
-    units["cluster"] = pd.factorize(pd.Index(labels).astype("string"), sort=True)[0]
+    units["cluster"] = cluster_numbers(units.index, cluster)
     seen = humans[humans["unit_id"].isin(units.index)]
     units.attrs["n_humans"] = seen["coder"].nunique()
     return units

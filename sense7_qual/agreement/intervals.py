@@ -31,7 +31,7 @@ from sense7_qual.agreement.reading import read_values
 from sense7_qual.agreement.sets import set_table
 from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
 from sense7_qual.resampling import check_resampling
-from sense7_qual.tables import labels_by_unit
+from sense7_qual.tables import labels_by_unit, without_blanks
 
 __all__ = ["Estimate", "Method", "estimate"]
 
@@ -285,7 +285,7 @@ def _cluster_labels(cluster: object, n_units: int, unit_ids: pd.Index | None) ->
             f"cluster: expected one label for each of the {n_units} units – found {found} – give them in the "
             "order of the units."
         )
-    return labels
+    return without_blanks(labels)
 
 
 def _clusters(

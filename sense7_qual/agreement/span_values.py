@@ -17,7 +17,7 @@ import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import TableError, first_three
-from sense7_qual.tables import Contract, require_column
+from sense7_qual.tables import Contract, indexed_by_unit, require_column
 
 __all__ = [
     "SPANS",
@@ -138,13 +138,9 @@ def people(spans: pd.DataFrame) -> pd.DataFrame:
 
 def text_lengths(lengths: Lengths) -> pd.Series:
     """Return the texts' lengths by unit_id."""
-    size = lengths if isinstance(lengths, pd.Series) else pd.Series(dict(lengths), dtype="object")
-    size = size.set_axis(size.index.astype("string"))
-    twice = size.index[size.index.duplicated()].unique()
-    if len(twice):
-        raise TableError(
-            f"lengths: expected one length per unit_id – found several for {first_three(twice)} – keep one."
-        )
+    if not isinstance(lengths, pd.Series):
+        lengths = pd.Series(dict(lengths), dtype="object").rename_axis("unit_id")
+    size = indexed_by_unit(lengths, name="lengths")
     numbers = pd.to_numeric(size, errors="coerce").astype("float64")
     wrong = size.index[~(numbers >= 1) | (numbers % 1 != 0)]
     if len(wrong):
