@@ -123,6 +123,7 @@ _CAUTIONS: Final[Mapping[str, str]] = {
     "varies_between_only": "the code differs between clusters only, so it cannot be told apart from them",
     "clusters_of_one": "no cluster has two texts, so the odds ratio is of a model without random intercepts",
     "coders_left_out": "coders for whom the code has no effect and interval are left out",
+    "ties_left_out": "texts on which the coders were tied are left out, and so the disputed ones",
     "zero_variance": "the variance between clusters was estimated as 0",
     "zero_nested_variance": "the variance between conversations of a cluster was estimated as 0",
     "laplace_approximation": "variances are somewhat small where conversations have few texts",

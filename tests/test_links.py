@@ -204,12 +204,14 @@ def test_sources_are_each_coder_the_majority_and_the_consensus() -> None:
     computed = codings.majority(people)
     as_given = link(computed, units)
     assert as_given["source"].tolist() == ["majority"]
-    same = as_given.columns.difference(["n_coders", "spearman", "spearman_low", "spearman_high"])
+    counted = ["n_coders", "n_tied", "caution", "spearman", "spearman_low", "spearman_high"]
+    same = as_given.columns.difference(counted)
     pd.testing.assert_frame_equal(as_given[same], result.iloc[[3]].reset_index(drop=True)[same])
     assert result.set_index("source")["n_coders"].fillna(0).to_dict() == {
         "ana": 1, "ben": 1, "cleo": 1, "majority": 3, "consensus": 0, "pooled": 3,
     }  # fmt: skip
     assert result.set_index("source").loc["majority", ["n_with", "n_without"]].sum() == len(computed)
+    assert result.set_index("source").loc["majority", "n_tied"] == len(applied) - len(computed)
     assert result.set_index("source").loc["cleo", ["n_with", "n_without"]].sum() == 100
     chosen = link(everything, units, sources=["consensus", "ana"])
     assert chosen["source"].tolist() == ["consensus", "ana"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sense7_qual import links
+from sense7_qual import links, report
 from sense7_qual.errors import QualError
 from sense7_qual.links import families, pooling, shares
 from tests.test_links import frames, link, study
@@ -151,6 +151,30 @@ def test_pooling_says_why_not_and_whom_it_left_out() -> None:
         link(decisions, units, pooling="mean")
     with pytest.raises(QualError, match="two or more estimates"):
         pooling.pool(np.array([1.0]), np.array([1.0]), df=3)
+
+
+def test_a_majority_of_two_says_how_many_disputed_units_it_leaves_out() -> None:
+    """Two coders who are each wrong on a fifth: every unit on which they differ has no majority."""
+    decisions, units = people(np.random.default_rng(7))
+    two = decisions[decisions["coder"] != "cleo"]
+    units = units.assign(empathy=units["empathy"].where(np.arange(len(units)) >= 20))
+    applied = two.pivot(index="unit_id", columns="coder", values="applied").loc[units["unit_id"]]
+    disputed = int((applied["ana"] != applied["ben"]).to_numpy()[20:].sum())
+    table = link(two, units).set_index("source")
+    row = table.loc["majority"]
+    assert (row["n_tied"], row["n_with"] + row["n_without"]) == (disputed, len(units) - 20 - disputed)
+    assert "ties_left_out" in row["caution"].split(", ")
+    assert table.drop("majority")["n_tied"].isna().all()
+    joint = links.joint(two, units, rating="empathy", cluster="case_id", source="majority").iloc[0]
+    assert (joint["n_tied"], joint["n"]) == (disputed, row["n_with"] + row["n_without"])
+    assert "ties_left_out" in joint["caution"].split()
+    note = f"because coders were tied: interest {disputed} of {len(units) - 20}."
+    assert note in " ".join(report.link_table(link(two, units), source="majority").notes)
+    three = link(decisions, units).set_index("source").loc["majority"]
+    assert three["n_tied"] == 0
+    assert "ties_left_out" not in str(three["caution"])
+    given = two.assign(coder="majority").drop_duplicates("unit_id")  # counted elsewhere
+    assert pd.isna(link(given, units, sources=["majority"])["n_tied"].iloc[0])
 
 
 def test_spearman_with_the_share_of_coders_is_scipys() -> None:

@@ -95,6 +95,8 @@ def code_to_rating(
           and to which none, applied it: each unit once); n_clusters, n_clusters_with, n_clusters_without:
           participants of all these units, of those with, and of those without it (one can be in both);
           n_coders: whose decisions these are (consensus: missing; pooled: coders in the estimate)
+        - n_tied: rated units that are in no number of the row because as many coders applied the code as did
+          not: of the majority; with two coders every unit on which they differ
         - mean_with, mean_without, mean_difference: in points of the rating; positive = higher with the code
         - rank_biserial: −1 to 1; the probability that a unit with the code is rated higher than one without,
           minus the probability that it is rated lower (ties count for neither). The probability of
@@ -120,7 +122,8 @@ def code_to_rating(
         - caution: what to know of a row that has numbers, joined by ", ": `fewer_than_10_clusters` (on the
           rarer side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds
           ratio is of a model without random intercepts), `coders_left_out` (pooled without the coders for
-          whom the code has no effect and interval)
+          whom the code has no effect and interval), `ties_left_out` (see n_tied: the link is that of the
+          undisputed units, which need not be the link of all)
         - n_boot, n_undefined: resamples, and those in which no unit or every unit had the code; the interval
           is computed from the others. Missing where no resampling was done
         - confidence_level, seed: as given, in every row, so that tables and figures state them
@@ -233,6 +236,13 @@ class _Study:
         """The codes, in the order in which they first appear."""
         return [str(code) for code in self.decisions["code"].unique()]
 
+    def ties(self, source: str) -> pd.Series | None:
+        """Return the rated units of each code that the majority leaves out; None for other sources."""
+        left_out = screening.tied(self.decisions, source)
+        if left_out is None:
+            return None
+        return left_out.loc[left_out["unit_id"].isin(self.rated["unit_id"]), "code"].value_counts()
+
     def shares(self) -> pd.DataFrame:
         """Return each rated unit × code with the share of coders who apply it, and how many decided."""
         tally = codings.tally(self.decisions)
@@ -341,7 +351,7 @@ def _rows(
 ) -> pd.DataFrame:
     """Return the rows of one source, a code each."""
     shares = study.shares() if source in ("majority", "pooled") else None
-    rows = []
+    ties, rows = study.ties(source), []
     for code in study.codes:
         of_code = None if shares is None else shares[shares["code"] == code]
         if source == "pooled" and of_code is not None:
@@ -349,11 +359,18 @@ def _rows(
         else:
             row = dict(analyses[source, code].row)
             row["n_coders"] = _n_coders(source, code, study)
+            row |= {} if ties is None else _without_ties(row, int(ties.get(code, 0)))
         if of_code is not None:
             row |= share_columns(of_code, how.confidence_level)
         row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
         rows.append(row)
     return _result(rows)
+
+
+def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
+    """Return the number of tied units, and the row's cautions with that of the ties."""
+    cautions = [row["caution"] or "", "ties_left_out" if n_tied else ""]
+    return {"n_tied": n_tied, "caution": ", ".join(str(each) for each in cautions if each) or None}
 
 
 def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[str, object]:
@@ -396,12 +413,12 @@ _KINDS: Final = {
         "code", "source", "family", "pooling", "varies", "caution", "reason", "odds_ratio_reason",
     ),
     "int64": ("n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without"),
-    "Int64": ("n_coders", "n_boot", "n_undefined", "seed"),
+    "Int64": ("n_coders", "n_tied", "n_boot", "n_undefined", "seed"),
 }  # fmt: skip
 
 _RESULT: Final = (
     "code", "source",
-    "n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without", "n_coders",
+    "n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without", "n_coders", "n_tied",
     "mean_with", "mean_without", "mean_difference",
     "rank_biserial", "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "p_holm", "family",
     "odds_ratio", "odds_ratio_low", "odds_ratio_high",

@@ -9,7 +9,8 @@ a range of their own, 1 to 5. Elsewhere a column is refused where it holds
 - a number that is a customary code for missing (a negative whole number to −9, 9, or 66, 77, 88, 96 to 99 and
   their like with more digits, of either sign), lies beyond the other values, and is further from the nearest
   of them than any of these are from one another (and than 1): −1 beside 1 to 5, 9 beside 1 to 7; not 9 on
-  a scale from 1 to 9, nor −1 beside 0 and 1;
+  a scale from 1 to 9, nor −1 beside 0 and 1. With more than twelve levels it must be further than all of
+  them lie apart, unless it alone is negative: 999 beside 0 to 100, or −9; not 99 beside 3 to 90;
 - 0 beside levels from 1 to 5 or from 1 to 7, which may be either: scales from 0 have customarily 4, 5, 7 or
   11 levels, those from 1 have 5 or 7.
 
@@ -42,6 +43,7 @@ _CODES: Final = np.array(
     [9, *range(-9, 0), *(sign * code for code in (*_REPEATED, *_NINES) for sign in (1, -1))],
     dtype=np.float64,
 )
+_MANY_LEVELS: Final = 12
 _HIGHEST_OF_SCALES_FROM_1: Final = (5.0, 7.0)
 
 
@@ -115,10 +117,12 @@ def _apart(levels: Floats) -> npt.NDArray[np.bool_]:
     bad = np.zeros(len(levels), dtype=np.bool_)
     if not len(own):
         return bad
-    gaps = np.diff(levels)
-    widest = max(1.0, float(np.diff(levels[own]).max())) if len(own) > 1 else 2.0
-    above = own[-1] + np.flatnonzero(gaps[own[-1] :] > widest)
-    below = np.flatnonzero(gaps[: own[0]] > widest)
+    gaps, values = np.diff(levels), levels[own]
+    widest = max(1.0, float(np.diff(values).max())) if len(own) > 1 else 2.0
+    # Of many levels the highest may stand apart by chance; a negative number does not, where none else is.
+    far = float(np.ptp(values)) if len(own) > _MANY_LEVELS else widest
+    above = own[-1] + np.flatnonzero(gaps[own[-1] :] > far)
+    below = np.flatnonzero(gaps[: own[0]] > (widest if values[0] >= 0 else far))
     bad[above[0] + 1 if len(above) else len(levels) :] = True
     bad[: below[-1] + 1 if len(below) else 0] = True
     return bad

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.codings import majority
+from sense7_qual.codings import majority, tally
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.links.scale import RatingRange, range_in, refuse_off_scale
 from sense7_qual.tables import Contract, require_column
@@ -30,6 +30,7 @@ __all__ = [
     "numbers_of",
     "rated_units",
     "ratings_of",
+    "tied",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -133,6 +134,17 @@ def by_source(decisions: pd.DataFrame, sources: Sequence[str]) -> dict[str, pd.D
     if "majority" in sources and coders_of(decisions):
         parts["majority"] = majority(decisions)
     return {name: parts[name][["unit_id", "code", "applied"]] for name in sources if name != "pooled"}
+
+
+def tied(decisions: pd.DataFrame, source: str) -> pd.DataFrame | None:
+    """Return the units × codes (unit_id, code) that the majority leaves out because its coders are tied.
+
+    None for other sources, and where the majority is not counted here but given as such.
+    """
+    if source != "majority" or not coders_of(decisions):
+        return None
+    counts = tally(decisions)
+    return counts.loc[2 * counts["n_applied"] == counts["n_coders"], ["unit_id", "code"]]
 
 
 def rated_units(

@@ -16,7 +16,8 @@ from sense7_qual.links.fitted import CumulativeModel
 from sense7_qual.links.mixed import cumulative_mixed
 from sense7_qual.links.pairs import by_unit
 from sense7_qual.links.scale import RatingRange
-from sense7_qual.links.screening import checked_units, rated_units
+from sense7_qual.links.screening import checked_units, rated_units, tied
+from sense7_qual.tables import DECISIONS
 
 __all__ = ["joint"]
 
@@ -70,7 +71,8 @@ def joint(
         first (effect `interaction`):
 
         - code, source, effect; level, reference: the conditions compared, missing for effect `code`
-        - n, n_clusters: units and participants in the model; n_with: units with the code (of the condition
+        - n, n_clusters: units and participants in the model; n_tied: of the majority, rated units that are
+          left out because coders are tied on one code or more; n_with: units with the code (of the condition
           `level`; where the code is not in the model, of all rated
           units, and missing for an interaction)
         - odds_ratio, odds_ratio_low, odds_ratio_high: of a participant's ratings with and without the code,
@@ -82,7 +84,8 @@ def joint(
           by how much the standard error grows because codes occur together. Infinite where the other codes
           say exactly whether the code is applied
         - confidence_level
-        - caution: missing, or as in `CumulativeModel`, several with a space between
+        - caution: missing, or as in `CumulativeModel`, several with a space between; `ties_left_out`, where
+          n_tied is above 0
         - reason: missing, or why there is no estimate: `no_rated_units`, `code_never_applied`,
           `code_always_applied`, `collinear_codes` (infinite variance_inflation), `separation` (all units with
           the code, or all without it, are at the highest or at the lowest level: the odds ratio is infinite
@@ -129,9 +132,19 @@ def joint(
         compared = _compared(study, condition.set_axis(study.rows.index), quadrature, confidence_level)
         family = f"codes of {source} by {interaction}"
         table = pd.concat([table, _adjusted(pd.DataFrame(compared, columns=_COLUMNS), family)])
-    return (
-        table.assign(source=source, confidence_level=confidence_level).astype(_KINDS).reset_index(drop=True)
-    )
+    n_tied = _tied(decisions, source, units.loc[units[rating].notna(), "unit_id"])
+    if n_tied:
+        table["caution"] = [
+            str.join(" ", filter(pd.notna, (known, "ties_left_out"))) for known in table["caution"]
+        ]
+    table = table.assign(source=source, confidence_level=confidence_level, n_tied=n_tied)
+    return table.astype(_KINDS).reset_index(drop=True)
+
+
+def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
+    """Return how many of the rated units (unit_id) the majority leaves out; None for other sources."""
+    left_out = tied(DECISIONS.check(decisions), source)
+    return None if left_out is None else int(rated.isin(left_out["unit_id"]).sum())
 
 
 def _check_level(function: str, confidence_level: float) -> None:
@@ -346,6 +359,7 @@ _KINDS: Final = {
     "level": "string",
     "reference": "string",
     "n": "int64",
+    "n_tied": "Int64",
     "n_with": "Int64",
     "n_clusters": "int64",
     "odds_ratio": "float64",

@@ -15,6 +15,7 @@ from sense7_qual.report.foot import (
     family_note,
     made_with,
     reason_notes,
+    told,
 )
 from sense7_qual.tables import require_column
 from sense7_qual.typeset import Alignment, Table
@@ -47,8 +48,8 @@ def link_table(
         The result of `links.code_to_rating`, one row per code and source: code, source, n_with, n_without,
         n_clusters, mean_difference (points of the rating, with minus without the code), rank_biserial and
         its interval (−1 to 1), p, p_adjusted, family, odds_ratio and its interval (above 0),
-        between_coder_share (0 to 1), caution, n_boot, n_undefined, confidence_level, seed, reason and
-        odds_ratio_reason. A missing number is printed as "–" and its reason in the foot.
+        between_coder_share (0 to 1), n_tied (optional), caution, n_boot, n_undefined, confidence_level, seed,
+        reason and odds_ratio_reason. A missing number is printed as "–" and its reason in the foot.
     source : str, or sequence of str
         Whose decisions: a coder, "majority", "consensus" or "pooled"; or several, for a row each under every
         code. There is no default: which sources are printed is a choice to be made before the results.
@@ -184,6 +185,7 @@ def _notes(
     found.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
     if "pooled" in sources:
         found.append(_pooled_note(interval, rows))
+    found += _ties_note(rows)
     found += reason_notes(rows, _RANKS)
     if _has_odds(rows):
         lacking = [row for row in rows if pd.isna(row["odds_ratio"])]
@@ -199,6 +201,18 @@ def _terms(sources: Sequence[str]) -> str:
         "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
         "the code."
     )
+
+
+def _ties_note(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say how many texts of how many the majority leaves out as tied, code by code."""
+    left_out = [
+        f"{told(row)} {results.count(row['n_tied'])} of "
+        f"{results.count(row['n_with'] + row['n_without'] + row['n_tied'])}"
+        for row in rows
+        if not pd.isna(row.get("n_tied")) and row["n_tied"] > 0
+    ]
+    whole = f"Rated texts without a majority, because coders were tied: {', '.join(left_out)}."
+    return [whole] if left_out else []
 
 
 def _pooled_note(interval: str, rows: Sequence[Mapping[str, Any]]) -> str:
