@@ -1,5 +1,6 @@
 # Two commands do everything: `make lab` opens the coding notebook, `make test` checks it all.
-# Each sets up what it needs: a virtual environment in .venv, and for the tests Chromium and the npm packages.
+# Each sets up what it needs: a virtual environment in .venv, and for the tests Chromium, TeX Live, LibreOffice and
+# the npm packages.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ READY := $(VENV)/.ready
 NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
-SLOW := browser or model or crash or notebook or frontend or spark or postgres
+SLOW := browser or model or crash or notebook or frontend or spark or postgres or documents
 # The fast tests share the processors; the slow ones have them to themselves.
 TOGETHER := -n auto --maxprocesses 4
 
@@ -16,7 +17,7 @@ TOGETHER := -n auto --maxprocesses 4
 
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
-	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks)"
+	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks, documents)"
 	@echo "make check     lint, types and the fast tests (under 3 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault and interrupt (1-2 hours)"
 	@echo "make setup     the virtual environment alone"
@@ -54,13 +55,18 @@ soak: $(READY) system
 	SOAK=1 $(BIN)/python -m pytest -s tests/test_store_crash.py tests/test_power_cuts.py \
 	  tests/test_store_faults.py tests/test_interrupts.py tests/test_two_kernels.py
 
-# A browser for the widget's tests and a C compiler for those of the disk; nothing where there are some.
+# A browser for the widget's tests, a C compiler for those of the disk, and LaTeX and LibreOffice for those of the
+# tables; nothing where there are some.
 system:
 	@command -v cc gcc clang >/dev/null || { \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends gcc libc6-dev; }
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; }
+	@for each in pdflatex xelatex lualatex soffice pdftotext; do command -v $$each >/dev/null || { \
+	  $(SUDO) apt-get update -qq && \
+	  $(SUDO) apt-get install -y -qq --no-install-recommends texlive-latex-recommended texlive-xetex \
+	    texlive-luatex lmodern libreoffice-writer-nogui poppler-utils fonts-dejavu-core; break; }; done
 	@command -v npm >/dev/null || { \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends nodejs npm; }
 

@@ -34,8 +34,8 @@ PARTS = {
     "link_figures", "membership", "merging", "migrations", "name_lists", "openings", "origins", "pages",
     "parquet", "postgresql", "power_figures", "quotes", "recording", "resampling", "results", "revising",
     "row_security", "rulings", "saving", "sealed", "sense7_workbook", "server", "specification_figures",
-    "spellings", "study", "team_copies", "teams", "telephones", "typeset", "unit_tables", "unpacking",
-    "validity_figures", "verification", "withdrawal", "word", "workbook_texts", "workbooks",
+    "spellings", "study", "team_copies", "teams", "telephones", "unit_tables", "unpacking",
+    "validity_figures", "verification", "withdrawal", "workbook_texts", "workbooks",
 }  # fmt: skip
 
 

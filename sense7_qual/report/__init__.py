@@ -13,8 +13,8 @@ from sense7_qual.report.judgements import disruption_table, variance_table
 from sense7_qual.report.predictions import rating_table
 from sense7_qual.report.quotations import quote_table
 from sense7_qual.report.reliability import reliability_table
+from sense7_qual.report.table import Table
 from sense7_qual.report.together import joint_table
-from sense7_qual.typeset import Table
 
 __all__ = [
     "Table",

@@ -17,8 +17,8 @@ from sense7_qual.report.foot import (
     reason_notes,
     told,
 )
+from sense7_qual.report.table import Alignment, Table
 from sense7_qual.tables import require_column
-from sense7_qual.typeset import Alignment, Table
 
 __all__ = ["link_table"]
 
@@ -108,16 +108,15 @@ def link_table(
     columns = _columns(rows, sources, interval, digits)
     return Table(
         title=f"Association of codes with {rating or 'the rating'}",
-        headers=tuple(head for head, _, _ in columns),
-        rows=tuple(zip(*(cells for _, cells, _ in columns), strict=True)),
+        headers=tuple(head for head, _ in columns),
+        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
         notes=(
             *_notes(rows, sources, interval, cluster_name),
             "These are associations: they do not show that what a code describes raised or lowered a rating.",
             *notes,
             made_with(codebook, rows),
         ),
-        alignments=tuple(_side(head) for head, _, _ in columns),
-        widths=tuple(width for _, _, width in columns),
+        alignments=tuple(_side(head) for head, _ in columns),
     )
 
 
@@ -131,18 +130,18 @@ def _side(head: str) -> Alignment:
 
 def _columns(
     rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, digits: int
-) -> list[tuple[str, list[str], float]]:
-    """Return head, cells and share of the line of each column."""
+) -> list[tuple[str, list[str]]]:
+    """Return head and cells of each column."""
     found = [
-        ("Code", [str(row["label"]) for row in rows], 0.17),
-        ("Source", [str(row["source"]) for row in rows], 0.11),
-        ("n with", [results.count(row["n_with"]) for row in rows], 0.06),
-        ("n without", [results.count(row["n_without"]) for row in rows], 0.08),
-        ("Mean difference", [results.number(row["mean_difference"], digits) for row in rows], 0.1),
-        ("Rank-biserial r", [results.coefficient(row["rank_biserial"], digits) for row in rows], 0.09),
-        (interval, [_interval(row, digits) for row in rows], 0.13),
-        ("p", [results.p_value(row["p"]) for row in rows], 0.08),
-        ("Adjusted p", [results.p_value(row["p_adjusted"]) for row in rows], 0.09),
+        ("Code", [str(row["label"]) for row in rows]),
+        ("Source", [str(row["source"]) for row in rows]),
+        ("n with", [results.count(row["n_with"]) for row in rows]),
+        ("n without", [results.count(row["n_without"]) for row in rows]),
+        ("Mean difference", [results.number(row["mean_difference"], digits) for row in rows]),
+        ("Rank-biserial r", [results.coefficient(row["rank_biserial"], digits) for row in rows]),
+        (interval, [_interval(row, digits) for row in rows]),
+        ("p", [results.p_value(row["p"]) for row in rows]),
+        ("Adjusted p", [results.p_value(row["p_adjusted"]) for row in rows]),
     ]
     if len(sources) == 1:
         del found[1]
@@ -150,10 +149,10 @@ def _columns(
         ends = [
             results.number_interval(row["odds_ratio_low"], row["odds_ratio_high"], digits) for row in rows
         ]
-        found.append(("Odds ratio", [results.number(row["odds_ratio"], digits) for row in rows], 0.08))
-        found.append((interval, ends, 0.15))
+        found.append(("Odds ratio", [results.number(row["odds_ratio"], digits) for row in rows]))
+        found.append((interval, ends))
     if "pooled" in sources:
-        found.append(("Between coders (%)", [_between(row) for row in rows], 0.09))
+        found.append(("Between coders (%)", [_between(row) for row in rows]))
     return found
 
 

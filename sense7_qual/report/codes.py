@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.report.foot import made_with
+from sense7_qual.report.table import Table
 from sense7_qual.results import MISSING
-from sense7_qual.typeset import Table
 
 __all__ = ["codebook_table"]
 
@@ -41,7 +41,6 @@ def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
         headers=("Code", "Definition", "Use when", "Do not use when", "Examples", "Origin"),
         rows=rows,
         notes=(*empty, *facet, *source, *_rule_sources(codebook), *notes, made_with(codebook)),
-        widths=(0.13, 0.21, 0.19, 0.19, 0.18, 0.10),
     )
 
 

@@ -10,8 +10,8 @@ import pandas as pd
 from sense7_qual import results
 from sense7_qual.codebook import Codebook
 from sense7_qual.report.foot import made_with, reason_notes, undefined_note
+from sense7_qual.report.table import Alignment, Table
 from sense7_qual.tables import require_column
-from sense7_qual.typeset import Alignment, Table
 
 __all__ = ["disruption_table", "variance_table"]
 
@@ -90,7 +90,6 @@ def disruption_table(
             made_with(codebook),
         ),
         alignments=_SIDES,
-        widths=(0.15, 0.12, 0.05, 0.07, 0.06, 0.07, 0.09, 0.14, 0.08, 0.14, 0.07),
     )
 
 

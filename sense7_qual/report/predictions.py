@@ -10,9 +10,9 @@ import pandas as pd
 from sense7_qual import results
 from sense7_qual.errors import TableError
 from sense7_qual.report.foot import grouped, made_with, undefined_note
+from sense7_qual.report.table import Alignment, Table
 from sense7_qual.results import MISSING
 from sense7_qual.tables import require_column
-from sense7_qual.typeset import Alignment, Table
 
 __all__ = ["rating_table"]
 
@@ -102,7 +102,6 @@ def rating_table(
         rows=tuple(_row(row, digits) for row in [*own, *others]),
         notes=(*_notes(own, others, cluster_name), *notes, made_with(None)),
         alignments=_SIDES,
-        widths=(0.2, 0.07, *([0.12] * 5), 0.13),
     )
 
 

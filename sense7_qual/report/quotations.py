@@ -10,8 +10,8 @@ import pandas as pd
 from sense7_qual import quotes, results
 from sense7_qual.codebook import Codebook
 from sense7_qual.report.foot import made_with
+from sense7_qual.report.table import Table
 from sense7_qual.results import MISSING
-from sense7_qual.typeset import Table
 
 __all__ = ["quote_table"]
 
@@ -89,7 +89,6 @@ def quote_table(
             made_with(codebook),
         ),
         alignments=("left", "left", "left", "right", "left") if rated else ("left",) * 4,
-        widths=(0.17, 0.46, 0.13, 0.11, 0.13) if rated else (0.2, 0.5, 0.15, 0.15),
     )
 
 

@@ -11,8 +11,8 @@ from sense7_qual import results
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.report.foot import bootstrap_note, made_with, reason_notes
+from sense7_qual.report.table import Table
 from sense7_qual.tables import require_column
-from sense7_qual.typeset import Table
 
 __all__ = ["reliability_table"]
 

@@ -11,8 +11,8 @@ from sense7_qual import results
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.report.foot import caution_notes, family_note, made_with, reason_notes
+from sense7_qual.report.table import Alignment, Table
 from sense7_qual.tables import require_column
-from sense7_qual.typeset import Alignment, Table
 
 __all__ = ["joint_table"]
 
@@ -99,7 +99,6 @@ def joint_table(
             made_with(codebook, rows),
         ),
         alignments=_LEFT * (2 if compared else 1) + _RIGHT * 6,
-        widths=(0.22, *([0.2] if compared else []), 0.08, 0.1, 0.18, 0.09, 0.12, 0.09),
     )
 
 
