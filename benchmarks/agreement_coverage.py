@@ -3,7 +3,7 @@
 Usage: python benchmarks/agreement_coverage.py [--studies 600] [--n-boot 1000] [--seed 1] [--only codes]
 
 Each coder sees the truth with probability √alpha and otherwise guesses at the values' shares, which makes the
-true alpha exact at every level. Two parts, `--only codes` and `--only default`:
+true alpha exact at every level. Three parts, `--only codes`, `--only default` and `--only uneven`:
 
 - codes: `by_code` for two coders who decide on units of participants who differ in how often a code fits
   their texts (ICC .2) and in how well coders can see it (alpha varies between participants around the true
@@ -11,7 +11,12 @@ true alpha exact at every level. Two parts, `--only codes` and `--only default`:
 - default: `estimate` of Krippendorff's alpha with its default intervals, for 20 to 1,000 units, a binary code
   and a scale of five, without clusters (analytic) and with clusters of four units, of two where there are 20
   (cluster bootstrap): the truth is the same in two of three units of a cluster, and alpha varies between
-  clusters.
+  clusters;
+- uneven: `estimate` with few clusters of very uneven sizes, in which the units depend strongly on each other:
+  two of them have the same truth with a chance of .7, and alpha varies between clusters. Ordinal alpha of two
+  coders, and Light's kappa of coders who did different shares of the units, or of the clusters. In the
+  designs called latent the values are those of a normal scale cut in five, 70 % of whose variance lies
+  between clusters; their true alpha is that of 400,000 units.
 
 Coverage is of the studies that have an interval. Prints Markdown; agreement_coverage.md is what it printed.
 """
@@ -45,12 +50,11 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=600)
     parser.add_argument("--n-boot", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", choices=["codes", "default"])
+    parser.add_argument("--only", choices=["codes", "default", "uneven"])
     arguments = parser.parse_args()
-    if arguments.only != "default":
-        codes(arguments)
-    if arguments.only != "codes":
-        defaults(arguments)
+    for name, part in (("codes", codes), ("default", defaults), ("uneven", uneven)):
+        if arguments.only in (None, name):
+            part(arguments)
 
 
 def codes(arguments: argparse.Namespace) -> None:
@@ -125,6 +129,91 @@ def default_line(case: tuple[int, int, str, str, int, float], found: np.ndarray)
     high, low = (done[:, 0] > case[-1]).mean(), (done[:, 1] < case[-1]).mean()
     shares = [1 - high - low, high, low, 1 - len(done) / len(found)]
     return "| " + " | ".join([*map(str, case), *(f"{100 * share:.1f}" for share in shares)]) + " |"
+
+
+def sizes(clusters: int, largest: int) -> np.ndarray:
+    """Return sizes of clusters from 1 to the largest, each about as many times the one before."""
+    return np.maximum(1, np.round(np.geomspace(1, largest, clusters))).astype(int)
+
+
+ORDINAL, LIGHT = ("krippendorff_alpha", {"level": "ordinal"}), ("light_kappa", {})
+UNEVEN = {
+    # statistic, size of each cluster, what share of the units or clusters each coder did, whether latent
+    "ordinal alpha, 1 to 60 units": (ORDINAL, sizes(14, 60), [1, 1], "units", False),
+    "the same, clusters of 15": (ORDINAL, np.full(14, 15), [1, 1], "units", False),
+    "ordinal alpha, latent, 1 to 60 units": (ORDINAL, sizes(14, 60), [1, 1], "units", True),
+    "the same, clusters of 15, latent": (ORDINAL, np.full(14, 15), [1, 1], "units", True),
+    "Light's kappa, 1 to 40 units, shares of units": (
+        LIGHT,
+        sizes(14, 40),
+        [1, 0.7, 0.5, 0.3],
+        "units",
+        False,
+    ),
+    "Light's kappa, 1 to 30 units, shares of clusters": (
+        LIGHT,
+        sizes(20, 30),
+        [1, 0.8, 0.7],
+        "clusters",
+        False,
+    ),
+    "ordinal alpha, 40 clusters, 1 to 60 units": (ORDINAL, sizes(40, 60), [1, 1], "units", False),
+}
+
+
+def uneven(arguments: argparse.Namespace) -> None:
+    """Print how often the intervals of `estimate` cover with few clusters of uneven sizes."""
+    rng = np.random.default_rng(arguments.seed)
+    print(f"\n{arguments.studies:,} studies each, 500 resamples, nominal level 95 %.\n")
+    print("| design | clusters | true | covered % | too high % | too low % | width | no interval % |")
+    print("|---" * 8 + "|")
+    for name, design in UNEVEN.items():
+        true = latent(np.ones(400_000, dtype=int), 2, np.random.default_rng(0)) if design[4] else None
+        alpha = 0.6 if true is None else agreement.krippendorff_alpha(true, level="ordinal")
+        found = uneven_ends(design, arguments.studies, rng)
+        done = found[~np.isnan(found[:, 0])]
+        high, low = (done[:, 0] > alpha).mean(), (done[:, 1] < alpha).mean()
+        shares = " | ".join(f"{100 * share:.1f}" for share in (1 - high - low, high, low))
+        width, none = np.median(done[:, 1] - done[:, 0]), 100 * (1 - len(done) / len(found))
+        print(
+            f"| {name} | {len(design[1])} | {alpha:.2f} | {shares} | {width:.2f} | {none:.1f} |", flush=True
+        )
+
+
+def uneven_ends(design: tuple, studies: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the ends of the intervals of simulated studies with uneven clusters (studies, 2)."""
+    (statistic, options), size, shares, of, is_latent = design
+    number, found = np.repeat(np.arange(len(size)), size), np.empty((studies, 2))
+    for i in range(studies):
+        make = latent if is_latent else dependent
+        table = make(size, len(shares), rng)
+        for coder, share in enumerate(shares):
+            done = (
+                rng.random(len(number)) < share if of == "units" else (rng.random(len(size)) < share)[number]
+            )
+            table[coder, ~done] = np.nan
+        seed = int(rng.integers(2**31))
+        one = agreement.estimate(table, statistic, cluster=number, n_boot=500, seed=seed, **options)
+        found[i] = one.low, one.high
+    return found
+
+
+def dependent(size: np.ndarray, coders: int, rng: np.random.Generator, alpha: float = 0.6) -> np.ndarray:
+    """Return values (coders, units) of clusters that share a truth: two units with a chance of .7."""
+    number, shares = np.repeat(np.arange(len(size)), size), SHARES["five"]
+    clear = rng.beta(4 * alpha, 4 * (1 - alpha), len(size))[number]
+    common = rng.choice(5, len(size), p=shares)[number]
+    truth = np.where(rng.random(len(number)) < np.sqrt(0.7), common, rng.choice(5, len(number), p=shares))
+    sees = rng.random((coders, len(number))) < np.sqrt(clear)
+    return np.where(sees, truth, rng.choice(5, (coders, len(number)), p=shares)).astype(float)
+
+
+def latent(size: np.ndarray, coders: int, rng: np.random.Generator) -> np.ndarray:
+    """Return values (coders, units) of a normal scale, 70 % of whose variance lies between clusters."""
+    number = np.repeat(np.arange(len(size)), size)
+    truth = np.sqrt(0.7) * rng.normal(size=len(size))[number] + np.sqrt(0.3) * rng.normal(size=len(number))
+    seen = truth + 0.7 * rng.normal(size=(coders, len(number)))
+    return np.digitize(seen / np.sqrt(1.49), [-1.28, -0.52, 0.52, 1.28]).astype(float)
 
 
 def line(scenario: tuple[int, int, float, float], studies: int, n_boot: int, rng: np.random.Generator) -> str:

@@ -60,13 +60,13 @@ def check_resampling(function: str, *, n_boot: int, confidence_level: float, see
         )
 
 
-def widened_quantile(n_clusters: int, confidence_level: float) -> float:
+def widened_quantile(n_clusters: float, confidence_level: float) -> float:
     """Return the standard normal quantile of an interval's end, widened for few clusters.
 
     Parameters
     ----------
-    n_clusters : int
-        The number of clusters that carry the uncertainty, 2 or more.
+    n_clusters : float
+        The number of clusters that carry the uncertainty, 2 or more; of uneven ones their effective number.
     confidence_level : float
         Level of the interval, between 0 and 1.
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual.agreement.few import effective_clusters
 from sense7_qual.agreement.pattern_counts import Coded, Patterns, tally
 from sense7_qual.agreement.totals import Function
 from sense7_qual.agreement.weights import Metric, difference
@@ -15,8 +16,8 @@ from sense7_qual.agreement.wide import WideAlpha
 from sense7_qual.resampling import widened_quantile
 
 __all__ = [
-    "Interval", "Resampling", "bias_corrected", "ends", "left_out", "resampled", "resampled_interval",
-    "resampled_pairs", "resampled_wide", "summed",
+    "Interval", "Resampling", "bias_corrected", "effective", "ends", "left_out", "resampled",
+    "resampled_interval", "resampled_pairs", "resampled_wide", "summed",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -103,6 +104,7 @@ def bias_corrected(
     *,
     deviations: Floats,
     times: Integers,
+    n_groups: float,
     confidence_level: float,
 ) -> tuple[float, float]:
     """Return the bias-corrected and accelerated interval of resamples, widened for few groups.
@@ -118,6 +120,8 @@ def bias_corrected(
         there is none without it, which then says nothing of the skewness.
     times : ndarray (G,)
         How many groups there are of each.
+    n_groups : float
+        How many groups of equal size they are worth.
     confidence_level : float
         Between 0 and 1.
 
@@ -135,7 +139,7 @@ def bias_corrected(
     --------
     >>> found = np.random.default_rng(1).normal(0.6, 0.05, 20_000)
     >>> low, high = bias_corrected(found, 0.6, deviations=np.array([-1.0, 1.0]), times=np.array([500, 500]),
-    ...                            confidence_level=0.95)
+    ...                            n_groups=1000, confidence_level=0.95)
     >>> round(low, 2), round(high, 2)
     (0.5, 0.7)
     """
@@ -147,7 +151,7 @@ def bias_corrected(
     below = np.mean(found < estimate) + np.mean(found == estimate) / 2
     edge = 1 / (len(found) + 1)
     bias = special.ndtri(np.clip(below, edge, 1 - edge))
-    z = widened_quantile(int(times.sum()), confidence_level)
+    z = widened_quantile(n_groups, confidence_level)
     ends = bias + np.array([-z, z])
     # The slope cannot turn: where the acceleration is that strong, the end is the outermost resample.
     shares = special.ndtr(bias + ends / np.maximum(1 - acceleration * ends, 1e-9))
@@ -156,17 +160,26 @@ def bias_corrected(
     return min(float(low), estimate), max(float(high), estimate)
 
 
-def resampled_interval(rows: Floats, value: Function, how: Resampling) -> Interval:
-    """Return the interval of a coefficient from what each cluster adds to its sums (G, K)."""
+def resampled_interval(parts: Floats, cluster: Integers, value: Function, how: Resampling) -> Interval:
+    """Return the interval of a coefficient from what each unit adds to its sums (U, K), and its cluster."""
+    rows = summed(parts, np.arange(len(parts)), cluster)
     once = np.ones(len(rows), dtype=np.int64)
     found = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
-    return ends(found, float(value(rows.sum(axis=0))), left_out(rows, once, value), how)
+    estimate, deviations = float(value(rows.sum(axis=0))), left_out(rows, once, value)
+    return ends(found, estimate, deviations, effective(parts, cluster, value), how)
 
 
-def ends(found: Floats, estimate: float, deviations: Floats, how: Resampling) -> Interval:
+def effective(parts: Floats, cluster: Integers, value: Function) -> float:
+    """Return how many clusters of equal size clusters of units are worth, from what each unit adds (U, K)."""
+    once = np.ones(len(parts), dtype=np.int64)
+    influence = np.nan_to_num(left_out(parts, once, value))
+    return effective_clusters(influence, np.ones(len(parts)), cluster)
+
+
+def ends(found: Floats, estimate: float, deviations: Floats, n_groups: float, how: Resampling) -> Interval:
     """Return the bias-corrected interval of resamples of groups, some of which may be undefined (NaN).
 
-    `deviations` (G,) are those of `bias_corrected`.
+    `deviations` (G,) and `n_groups` are those of `bias_corrected`.
     """
     there = found[~np.isnan(found)]
     n_undefined = len(found) - len(there)
@@ -174,9 +187,13 @@ def ends(found: Floats, estimate: float, deviations: Floats, how: Resampling) ->
         return Interval(n_undefined=n_undefined, reason="no_variation")
     if np.ptp(there) < _EQUAL:
         return Interval(n_undefined=n_undefined, reason="one_pattern")
-    times = np.ones(len(deviations), dtype=np.int64)
     low, high = bias_corrected(
-        there, estimate, deviations=deviations, times=times, confidence_level=how.confidence_level
+        there,
+        estimate,
+        deviations=deviations,
+        times=np.ones(len(deviations), dtype=np.int64),
+        n_groups=n_groups,
+        confidence_level=how.confidence_level,
     )
     return Interval(low, high, n_undefined)
 

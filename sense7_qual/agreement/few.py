@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "FEWEST", "RESAMPLED_FROM", "Evidence", "freedom", "jackknife_error", "logarithmic",
+    "FEWEST", "RESAMPLED_FROM", "Evidence", "effective_clusters", "freedom", "jackknife_error", "logarithmic",
     "within", "without_disagreement",
 ]  # fmt: skip
 
@@ -74,6 +74,57 @@ def freedom(deviations: Floats, times: Integers) -> float:
     second, fourth = times @ np.square(deviations), times @ deviations**4
     excess = fourth * n / second**2 - 1
     return float(np.clip(2 * n / excess, 2, n - 1)) if excess > 0 else n - 1
+
+
+def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> float:
+    """Return how many clusters of equal size the clusters of units are worth, 2 or more.
+
+    A large cluster has a large share of the variance, so that fewer clusters carry the uncertainty than there
+    are: (Σ v)² / Σ v² for shares v, which is their number where they are even. A share is that of a sum of
+    units that depend on each other equally within clusters; how much, the units' influences say.
+
+    Parameters
+    ----------
+    influence : ndarray (U,)
+        Of each unit on the coefficient.
+    load : ndarray (U,)
+        How heavily each unit counts, in any measure.
+    cluster : ndarray (U,)
+        The number of each unit's cluster, from 0.
+
+    Returns
+    -------
+    float
+        From 2 to the number of clusters (2 where there is one).
+
+    References
+    ----------
+    Imbens & Kolesár (2016), Robust standard errors in small samples: Some practical advice, Review of
+    Economics and Statistics 98, 701–712. Carter, Schnepel & Steigerwald (2017), Asymptotic behavior of a
+    t-test robust to cluster heterogeneity, Review of Economics and Statistics 99, 698–709.
+
+    Examples
+    --------
+    >>> effective_clusters(np.array([1.0, -1.0] * 6), np.ones(12), np.arange(12) // 2)
+    6.0
+
+    One cluster of six units beside six of one, first independent and then alike:
+
+    >>> cluster = np.array([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
+    >>> round(effective_clusters(np.array([1.0, -1.0] * 6), np.ones(12), cluster), 2)
+    3.43
+    >>> effective_clusters(np.repeat([1.0, -1.0], 6), np.ones(12), cluster)
+    2.0
+    """
+    own, together = np.bincount(cluster, np.square(load)), np.square(np.bincount(cluster, load))
+    pairs = (together - own).sum()
+    spread = np.square(influence).sum() / own.sum()
+    dependence = 0.0
+    if spread * pairs > 0:
+        products = np.square(np.bincount(cluster, influence)).sum() - np.square(influence).sum()
+        dependence = float(np.clip(products / (spread * pairs), 0, 1))
+    variance = own + dependence * (together - own)
+    return max(2.0, float(variance.sum() ** 2 / (variance @ variance)))
 
 
 def logarithmic(

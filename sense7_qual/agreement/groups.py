@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement.bootstrap import Resampling, left_out, resampled_interval
+from sense7_qual.agreement.bootstrap import Resampling, effective, left_out, resampled_interval, summed
 from sense7_qual.agreement.codes import by_code
 from sense7_qual.agreement.few import (
     FEWEST,
@@ -193,9 +193,8 @@ def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
     parts = [(n + 1) * differ, n + 1, applied, n - applied, by_model, 1 - by_model]
     cluster = units["cluster"].to_numpy(dtype=np.int64)
     n_clusters = int(cluster.max()) + 1 if len(cluster) else 0
-    totals = [np.bincount(cluster, part, minlength=n_clusters).astype(np.float64) for part in parts]
-    sums = np.stack(totals, axis=1)
-    kappa = float(_cross_kappa(sums.sum(axis=0)))
+    by_unit = np.stack(parts, axis=1)
+    kappa = float(_cross_kappa(by_unit.sum(axis=0)))
     row: dict[str, Any] = {
         "comparison": "human–model",
         "statistic": "cross_kappa",
@@ -209,7 +208,7 @@ def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
         row |= {"percent": 1 - differ.mean()}
     if np.isnan(kappa):
         return row | {"reason": "no_variation" if len(units) else "no_pairable_units"}
-    return row | _interval(units, sums, kappa, how)
+    return row | _interval(units, by_unit, kappa, how)
 
 
 def _cross_kappa(sums: Floats) -> Floats:
@@ -238,8 +237,10 @@ def _rests_on(units: pd.DataFrame, sums: Floats) -> Evidence:
     )
 
 
-def _interval(units: pd.DataFrame, sums: Floats, kappa: float, how: Resampling) -> dict[str, Any]:
+def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling) -> dict[str, Any]:
     """Resample the clusters, as `by_code` does; leave them out in turn where they are few."""
+    cluster = units["cluster"].to_numpy(dtype=np.int64)
+    sums = summed(parts, np.arange(len(parts)), cluster)
     if len(sums) == 1:
         return {"reason": "one_cluster"}
     seen = _rests_on(units, sums)
@@ -252,21 +253,25 @@ def _interval(units: pd.DataFrame, sums: Floats, kappa: float, how: Resampling) 
     if seen.other < FEWEST:
         return {"reason": "few_clusters"}
     if seen.other >= RESAMPLED_FROM:
-        found = resampled_interval(sums, _cross_kappa, how)
+        found = resampled_interval(parts, cluster, _cross_kappa, how)
         resamples = {"n_boot": how.n_boot, "n_undefined": found.n_undefined}
         return {"low": found.low, "high": found.high, "reason": found.reason} | resamples
-    return _left_out(sums, kappa, seen, smallest, how)
+    low, high, reason = _left_out(sums, effective(parts, cluster, _cross_kappa), kappa, seen, how)
+    if not np.isnan(low):
+        low, high = within(low, high, kappa, smallest)
+    return {"low": low, "high": high, "reason": reason}
 
 
-def _left_out(sums: Floats, kappa: float, seen: Evidence, smallest: float, how: Resampling) -> dict[str, Any]:
+def _left_out(
+    sums: Floats, n_effective: float, kappa: float, seen: Evidence, how: Resampling
+) -> tuple[float, float, str]:
     """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
     times = np.ones(len(sums), dtype=np.int64)
     deviations = left_out(sums, times, _cross_kappa)
     if np.isnan(deviations).any():
-        return {"reason": "few_clusters"}
+        return np.nan, np.nan, "few_clusters"
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
-        return {"reason": "one_pattern"}
-    ends = logarithmic(kappa, error, freedom(deviations, times), seen, how.confidence_level)
-    low, high = within(*ends, kappa, smallest)
-    return {"low": low, "high": high, "reason": "few_clusters"}
+        return np.nan, np.nan, "one_pattern"
+    degrees = min(freedom(deviations, times), n_effective)
+    return *logarithmic(kappa, error, degrees, seen, how.confidence_level), "few_clusters"

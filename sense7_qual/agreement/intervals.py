@@ -129,8 +129,9 @@ def estimate(
           log(1 − coefficient), with Student's t; its degrees of freedom are Satterthwaite's, because a rare
           value rests on few units. For independent units;
         - cluster (default with `cluster`): whole clusters are resampled; bias-corrected and accelerated,
-          widened for few clusters (see `by_code`). Where fewer than ten clusters have a value other than the
-          most frequent one there is too little to resample: then as for analytic, each cluster left out;
+          widened for few and for uneven clusters (see `by_code`). Where fewer than ten clusters have a value
+          other than the most frequent one there is too little to resample: then as for analytic, each cluster
+          left out, with no more degrees of freedom than clusters of equal size;
         - unit: the same with units as clusters;
         - gwet: Gwet's linearisation, estimate ± t · standard error, for comparison with his software. It
           takes the numbers of units with one and with two values as given, which makes it far too wide where

@@ -22,6 +22,7 @@ from sense7_qual.agreement.computed import Computed, compute, options_of
 from sense7_qual.agreement.few import (
     FEWEST,
     RESAMPLED_FROM,
+    effective_clusters,
     freedom,
     jackknife_error,
     logarithmic,
@@ -125,6 +126,8 @@ def _left_out(computed: Computed, number: Integers | None, settings: Settings) -
     from scipy import special
 
     degrees, value = freedom(deviations, times), computed.found.estimate
+    if number is not None:
+        degrees = min(degrees, _effective(computed, number, settings.statistic))
     apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
     ends = logarithmic(value, error, degrees, computed.rests_on, settings.confidence_level)
     return _known(error, ends, [float(special.stdtr(degrees, t)) for t in apart])
@@ -156,6 +159,31 @@ def _without_units(found: Totals | WideAlpha) -> Floats:
     units = found.n_units.astype(np.float64)
     without = np.array([found.at(units - one) for one in np.eye(len(units))])
     return np.asarray(np.average(without, weights=units) - without)
+
+
+def _effective(computed: Computed, number: Integers, statistic: str) -> float:
+    """Return how many clusters of equal size those of the units are worth."""
+    if computed.coded is None or computed.group is None:
+        raise ValueError("clusters are those of the units of a table")
+    counted = computed.group >= 0
+    influence = computed.found.influence()[computed.group[counted]]
+    load = _load(statistic, computed.coded.codes[:, counted] > 0)
+    return effective_clusters(influence, load, number[counted])
+
+
+def _load(statistic: str, given: npt.NDArray[np.bool_]) -> Floats:
+    """Return how heavily each unit counts (U,), of which coders gave it a value (coders, U).
+
+    In Light's kappa every pair of coders counts alike, however few units they share.
+    """
+    n_values = given.sum(axis=0).astype(np.float64)
+    if statistic != "light_kappa":
+        return np.where(n_values >= 2, n_values, 0.0)
+    values = given.astype(np.float64)
+    shared = values @ values.T
+    each = np.divide(1, shared, out=np.zeros_like(shared), where=shared > 0)
+    np.fill_diagonal(each, 0)
+    return np.asarray(((each @ values) * values).sum(axis=0))
 
 
 def _gwet(computed: Computed, settings: Settings) -> dict[str, Any]:
@@ -224,6 +252,7 @@ def _bootstrap(computed: Computed, number: Integers | None, settings: Settings) 
         coefficient.estimate,
         deviations=deviations,
         times=times,
+        n_groups=float(times.sum()) if number is None else _effective(computed, number, settings.statistic),
         confidence_level=settings.confidence_level,
     )
     return _of_resamples(found, ends, settings)

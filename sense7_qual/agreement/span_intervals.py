@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from sense7_qual.agreement.bootstrap import Interval, Resampling, ends, resampled_interval
 from sense7_qual.agreement.borders import resampled_borders
+from sense7_qual.agreement.few import effective_clusters
 from sense7_qual.agreement.span_values import Continuum, covered
-from sense7_qual.agreement.totals import Function
 from sense7_qual.agreement.unitizing import (
     Tally,
     all_text_alpha,
@@ -43,23 +43,25 @@ _EQUAL: Final = 1e-9
 
 def all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of u-alpha of a code, from what each text (T,) in its cluster adds."""
-    rows = _by_cluster(all_text_parts(each, k), cluster)
-    total, length, both, _ = rows.T
-    return _interval(rows, all_text_alpha, [length, total - length], length - both, how)
+    parts = all_text_parts(each, k)
+    total, length, both, _ = _by_cluster(parts, cluster).T
+    few = _too_few([length, total - length], length - both)
+    return Interval(reason=few) if few else resampled_interval(parts, cluster, all_text_alpha, how)
 
 
 def coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of (k)u-alpha of a code, from what each text (T,) in its cluster adds."""
-    rows = _by_cluster(coded_text_parts(each, k), cluster)
-    coded, both, _, total, _, _ = rows.T
-    return _interval(rows, coded_text_alpha, [coded, total - coded], coded - both, how)
+    parts = coded_text_parts(each, k)
+    coded, both, _, total, _, _ = _by_cluster(parts, cluster).T
+    few = _too_few([coded, total - coded], coded - both)
+    return Interval(reason=few) if few else resampled_interval(parts, cluster, coded_text_alpha, how)
 
 
 def overlap_interval(parts: Floats, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of the overlap F1, averaged over pairs of coders, from its parts in each text."""
-    rows = _by_cluster(parts, cluster)
-    shared, marked = np.split(rows, 2, axis=1)
-    return _interval(rows, mean_f1, [marked.sum(axis=1)], (marked - 2 * shared).sum(axis=1), how)
+    shared, marked = np.split(_by_cluster(parts, cluster), 2, axis=1)
+    few = _too_few([marked.sum(axis=1)], (marked - 2 * shared).sum(axis=1))
+    return Interval(reason=few) if few else resampled_interval(parts, cluster, mean_f1, how)
 
 
 def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers, how: Resampling) -> Interval:
@@ -72,7 +74,9 @@ def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers,
     draws = np.random.default_rng(how.seed).multinomial(n, np.full(n, 1 / n), size=how.n_boot)
     found = resampled_borders(line, k, draws[:, cluster])
     without = resampled_borders(line, k, (1 - np.eye(n, dtype=np.int64))[:, cluster])
-    return ends(found, estimate, np.nanmean(without) - without, how)
+    # What a text changes would take as long as the resamples: as of texts that do not depend on each other.
+    n_groups = effective_clusters(np.zeros(len(cluster)), np.ones(len(cluster)), cluster)
+    return ends(found, estimate, np.nanmean(without) - without, n_groups, how)
 
 
 def overlap_parts(line: Continuum, k: int) -> Floats:
@@ -109,15 +113,6 @@ def _by_cluster(parts: Floats, cluster: Integers) -> Floats:
     rows = np.zeros((_n(cluster), parts.shape[1]))
     np.add.at(rows, cluster, parts)
     return rows
-
-
-def _interval(
-    rows: Floats, value: Function, carried: Sequence[Floats], differ: Floats, how: Resampling
-) -> Interval:
-    few = _too_few(carried, differ)
-    if few:
-        return Interval(reason=few)
-    return resampled_interval(rows, value, how)
 
 
 def _too_few(carried: Sequence[Floats], differ: Floats) -> str | None:

@@ -331,7 +331,9 @@ def light_totals(
 
     def value(sums: Numbers) -> Numbers:
         table = sums.reshape(*sums.shape[:-1], len(tables), size, size)
-        return np.asarray(_cohen(table, matrix).mean(axis=-1))
+        shared = np.real(table.sum(axis=(-1, -2))) > 0  # not so in resamples, and where units are left out
+        each = np.where(shared, _cohen(table, matrix), 0.0)
+        return _ratio(each.sum(axis=-1), shared.sum(axis=-1).astype(each.dtype))
 
     rows = np.hstack(tables)
     return Totals(rows, patterns.n_units, value, size=rows.shape[1], smallest=lambda: _lowest(1 - matrix))
