@@ -355,6 +355,8 @@ def test_a_wide_table_is_on_a_page_in_landscape_in_columns_of_unbroken_numbers()
     assert "−1.23 [−2.34, −0.12]" not in source
     assert r"\ensuremath{-}1.23~{[}\ensuremath{-}2.34,~\ensuremath{-}0.12{]} &" in source
     assert 'w:orient="landscape"' in word_parts(table)
+    lines = replace(table, rows=(("warm", *[".21\n[.16, .25]"] * 9),)).latex()
+    assert "& .21\\linebreak {[}.16,~.25{]} &" in lines  # \newline would leave .21 in the middle
     narrow = replace(table, headers=heads[:2], rows=tuple(row[:2] for row in table.rows), alignments=())
     assert "landscape" not in narrow.latex() + word_parts(narrow)
 

@@ -127,8 +127,10 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _cell(cell: str, fixed: bool) -> str:
-    """Return a cell; a number in it is never broken over lines."""
-    return escape_latex(cell.replace(" ", "\xa0") if fixed else cell)
+    """Return a cell; a number in it is never broken over lines, and every line of it ends at the right."""
+    if not fixed:
+        return escape_latex(cell)
+    return escape_latex(cell.replace(" ", "\xa0")).replace("\\newline ", "\\linebreak ")
 
 
 def _notes(notes: Sequence[str]) -> str:

@@ -36,17 +36,14 @@ _OTHER: Final = 800
 class Column:
     """What a column needs, in ems of its type size.
 
-    least: its longest piece that is not broken; natural: its longest line; weight: how much it holds.
+    least: its longest piece that is not broken; comfortable: the same, but for a column of prose the width
+    below which it is a narrow strip; natural: its longest line; weight: how much it holds.
     """
 
     least: float
+    comfortable: float
     natural: float
     weight: float
-
-    @property
-    def comfortable(self) -> float:
-        """The width below which a column of prose is a narrow strip; of another, what it needs at least."""
-        return max(self.least, _COMFORTABLE) if self.natural > _PROSE else self.least
 
 
 def columns(
@@ -97,10 +94,13 @@ def pieces(word: str) -> list[str]:
 def _column(head: str, cells: Sequence[str], fixed: bool, spare: float) -> Column:
     lines = [line for cell in cells for line in cell.split("\n")]
     unbroken = [*_pieces(head), *(lines if fixed else (piece for line in lines for piece in _pieces(line)))]
+    least = max([_NARROWEST, *map(_ems, unbroken)])
+    natural = max([_NARROWEST, *map(_ems, [head, *lines])])
     total = sum(map(_ems, lines)) + _ems(head)
     return Column(
-        least=spare * max([_NARROWEST, *map(_ems, unbroken)]),
-        natural=spare * max([_NARROWEST, *map(_ems, [head, *lines])]),
+        least=spare * least,
+        comfortable=spare * (max(least, _COMFORTABLE) if natural > _PROSE else least),
+        natural=spare * natural,
         weight=max(total, 1.0) ** 0.5 * (0.001 if fixed else 1),  # a head of numbers may well be broken
     )
 
