@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -126,28 +127,41 @@ def _pooled_sd(sums: Floats) -> Floats:
     return _root(variance)
 
 
-# The regression on the earlier turns and the place
+# The regression on the turn's own rating, the earlier turns and the place
+
+_PLACES: Final = 8
+"""From this place on, turns share one level."""
 
 
 def _regression(rows: pd.DataFrame) -> Compared:
-    poor, earlier, place, later = (
-        rows[name].to_numpy(dtype=np.float64) for name in ("poor", "earlier", "place", "later")
+    """Compare what follows a poor turn with what the line through the good turns' ratings leads to expect.
+
+    Of ratings that are normally distributed, whatever conversations, places and moods do to them, those later
+    are expected on a line in those before. Only an effect of poor turns themselves makes a step in it.
+    """
+    poor, rating, earlier, place, later = (
+        rows[name].to_numpy(dtype=np.float64) for name in ("poor", "rating", "earlier", "place", "later")
     )
-    design = np.column_stack([np.ones(len(rows)), poor, earlier, place])
-    products = (design[:, :, None] * design[:, None, :]).reshape(len(rows), 16)
+    places = np.minimum(place, _PLACES)[:, None] == np.arange(2, _PLACES + 1)
+    design = np.column_stack([poor, rating, earlier, places])
+    q = design.shape[1]
+    products = (design[:, :, None] * design[:, None, :]).reshape(len(rows), q**2)
     terms = np.hstack([_group_terms(rows, "later"), products, design * later[:, None]])
-    return _compared(rows, "later", terms, _coefficient_and_d)
+    return _compared(rows, "later", terms, functools.partial(_coefficient_and_d, q=q))
 
 
-def _coefficient_and_d(sums: Floats) -> Floats:
+def _coefficient_and_d(sums: Floats, *, q: int) -> Floats:
     """Return the coefficient of a poor turn, and that over the pooled standard deviation (…, 2)."""
-    normal = sums[..., 6:22].reshape(*sums.shape[:-1], 4, 4)
-    scale = np.sqrt(np.maximum(np.diagonal(normal, axis1=-2, axis2=-1), 1e-300))
+    normal = sums[..., 6 : 6 + q**2].reshape(*sums.shape[:-1], q, q)
+    diagonal = np.diagonal(normal, axis1=-2, axis2=-1)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    # A place that no turn has takes no part: 1 on the diagonal, and a coefficient of 0.
     scaled = normal / (scale[..., :, None] * scale[..., None, :])
-    # Without a usable design (no poor turn, one place alone) there is no coefficient.
-    usable = np.linalg.eigvalsh(scaled)[..., 0] > 1e-10
-    scaled = np.where(usable[..., None, None], scaled, np.eye(4))
-    solved = np.linalg.solve(scaled, (sums[..., 22:26] / scale)[..., None])[..., 1, 0] / scale[..., 1]
+    scaled = scaled + np.where(diagonal > 0, 0.0, 1.0)[..., None] * np.eye(q)
+    # Without a usable design (no poor turn, only two ratings) there is no coefficient.
+    usable = (diagonal[..., 0] > 0) & (np.linalg.eigvalsh(scaled)[..., 0] > 1e-10)
+    scaled = np.where(usable[..., None, None], scaled, np.eye(q))
+    solved = np.linalg.solve(scaled, (sums[..., 6 + q**2 :] / scale)[..., None])[..., 0, 0] / scale[..., 0]
     coefficient = np.where(usable, solved, np.nan)
     return np.stack([coefficient, _divided(coefficient, _pooled_sd(sums))], axis=-1)
 

@@ -87,8 +87,9 @@ def disruption(
         - cohens_d, d_low, d_high: the difference divided by the pooled standard deviation (see Notes)
         - p: two-sided, of the hypothesis that the difference is 0; never given for `later_turns`, whose
           difference is not 0 even where a poor turn does nothing
-        - caution: `selection` for all but `within_document`: the difference is also, or only, that between
-          poorer and better conversations; report it as such
+        - caution: `selection` for `later_turns` and outcomes: the difference is also, or only, that between
+          poorer and better conversations; `turn_or_mood` for `within_document`: also what first turns that
+          are rated otherwise, or moods that last, bring; missing for `later_turns_adjusted`
         - n_boot, n_undefined: resamples, and those without a value; confidence_level, seed: as given
         - reason: missing, or `no_rated_units`, `no_poor_turn`, `no_comparison` (nothing to compare with),
           `constant_rating` (no spread to divide by); or, with an effect but no interval and no p,
@@ -113,21 +114,30 @@ def disruption(
       conversations that never had a poor turn instead would choose them by their later ratings, and find an
       effect where there is none. Since those *without* may have a poor turn later, an effect comes out too
       small. Selection remains: a poor turn tells of a poor conversation.
-    - `later_turns_adjusted`: the same rows as far as they have an earlier turn, by linear regression on the
-      mean of the earlier turns and the place in the conversation. Selection remains in part, since a few
-      earlier turns say little about a conversation's level (regression to the mean).
+    - `later_turns_adjusted`: the same rows as far as they have an earlier turn, by linear regression on
+      the turn's own rating, the mean of the earlier turns, and the place in the conversation (a level each,
+      from the eighth on one). Conversations, participants, places and moods that last from turn to turn all
+      put the later ratings on a line in those before, the poor ones as well as the good ones; the difference
+      is the step down from that line where a turn is poor. At least three different ratings must occur.
     - `within_document`: in each conversation, the mean after its first poor turn (mean_with) minus the mean
       before it (mean_without), less the difference that is expected if the same ratings had come in any
       other order with the first poor turn not at an end; so selection and regression to the mean are taken
       out. A drift over the conversation is taken out as far as conversations without a poor turn show one,
-      in a straight line. It errs towards 0: of an effect that turns all later turns poor, the order shows
-      only a part. *With* are the conversations that have turns before and after, *without* those, of two
-      turns or more, that give the drift.
+      in a straight line; what else comes with the order of turns (better first turns, moods) is not. It errs
+      towards 0: of an effect that turns all later turns poor, the order shows only a part. *With* are the
+      conversations that have turns before and after, *without* those, of two turns or more, that give the
+      drift.
 
-    So `within_document` alone says whether a poor turn did something. In simulated studies in which it did
-    nothing (ICC of conversations .4) the 95 % interval of d excluded 0 in every study for `later_turns`, in
-    95 % for `later_turns_adjusted` (100 studies: benchmarks/links_paper.py) and in 5 % for `within_document`;
-    there, without any ICC, in 7 %, and p fell below .05 in 6 % (500 studies of 50 participants).
+    So `later_turns_adjusted` says most about whether a poor turn did something. In simulated studies of 50
+    participants in which it did nothing (ICC of conversations .4; alone, with first turns better by .8, with
+    a drift of −.1 a turn, with an autocorrelation of .4, with all three) its p fell below .05 in 3 to 6 %,
+    that of `within_document` in 5 to 9 %, and the interval of `later_turns` lay below 0 in all of them. An
+    effect of .5 on all later turns it found in 82 % of the studies, `within_document` in 70 % (300 studies
+    each: benchmarks/disruption_designs.md).
+
+    What it leaves: an effect in proportion to the rating (the worse the turn, the lower the later ones) is a
+    line, and no step; and a line that is bent for other reasons (most ratings at an end of the scale) may
+    pass for one.
 
     Cohen's d divides by the pooled standard deviation of the two groups of
     rows; `within_document` by that of the means before and after (Lakens 2013, d_av). The interval is the
@@ -165,7 +175,7 @@ def disruption(
     for code, chosen in [(None, None), *_coded(units, decisions, source)]:
         for name, compared in compared_turns(turns, _exposed(index, chosen), outcomes).items():
             row = {"contrast": name, "code": code, **_row(compared, how), **given}
-            row["caution"] = None if name == "within_document" else "selection"
+            row["caution"] = _CAUTIONS.get(name, "selection")
             # Any difference between conversations makes this contrast: its p would speak of nothing else.
             rows.append(row | ({"p": np.nan} if name == "later_turns" else {}))
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
@@ -287,6 +297,7 @@ def _row(compared: Compared, how: Resampling) -> dict[str, object]:
     return row | {"p": p, "n_boot": how.n_boot}
 
 
+_CAUTIONS: Final = {"later_turns_adjusted": None, "within_document": "turn_or_mood"}
 _RESULT: Final = {
     "contrast": "string",
     "code": "string",

@@ -108,9 +108,10 @@ _DISRUPTION_HEADS: Final = (
 _DISRUPTION_TERMS: Final = (
     "Negative = lower where a turn was poor. Code of the turn: only first poor turns whose explanation has "
     "the code count as poor. Later turns: turns after a poor turn against those after a turn that was not, "
-    "as long as no earlier one was poor; adjusted: for the mean of the earlier turns and the place; within "
-    "conversation: mean after minus mean before the first poor turn, less what any order of the same ratings "
-    "gives."
+    "as long as no earlier one was poor (poorer conversations make this difference too); adjusted: for the "
+    "rating of the turn itself, the mean of the earlier turns and the place; within conversation: mean after "
+    "minus mean before the first poor turn, less what any order of the same ratings gives (better first "
+    "turns or lasting moods make this difference too)."
 )
 _CONTRASTS: Final[Mapping[str, str]] = {
     "later_turns": "later turns",
