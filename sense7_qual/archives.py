@@ -26,7 +26,7 @@ import re
 import shutil
 import uuid
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from itertools import groupby
@@ -36,12 +36,13 @@ from typing import Any, BinaryIO, Final
 from sqlalchemy import insert, select
 
 from sense7_qual import database, migrations, sealed, study, verification
-from sense7_qual.acts import check_coder
+from sense7_qual.acts import Act, check_coder
 from sense7_qual.chain import genesis
-from sense7_qual.errors import ActError, StoreError, first_three
+from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three, word
+from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.sealed import Copy, Withdrawal
 
-__all__ = ["archive", "backup", "restore"]
+__all__ = ["archive", "backup", "hand_out", "restore"]
 
 _FORMAT: Final = "sense7_qual study"
 _MEMBER: Final = re.compile(
@@ -67,18 +68,78 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """
     study.refuse_absent(path)
     with _building(target) as building:
-        building.mkdir(mode=0o700, parents=True)
-        for folder in ("codebooks", "acts", "withdrawn"):
-            if (path / folder).is_dir():
-                (building / folder).mkdir(mode=0o700)
-        for name, content in _plain(path).items():
-            sealed.write(building / name, content)
-        for file in study.acts_files(path):
-            database.copy(file, building / "acts" / file.name)
+        _copy_files(path, building, {file.stem for file in study.acts_files(path)})
         _refuse_unsound(building, "the copy")
         _note(path, _copied(building, target, "backup"), note)
         building.rename(target)
         database.sync_folder(target.parent)
+
+
+def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round: str, coder: str) -> None:
+    """Copy what `coder` needs to code the round blind to the new study folder `target`.
+
+    These are the study's own files, the acts files of the leads and the coder, and of others those in which
+    the coder may see every act.
+
+    Raises
+    ------
+    ActError
+        There is no such round, or the coder is not in it.
+    StoreError
+        A lead's file has acts that the coder may not see; else as of `backup`.
+    """
+    study.refuse_absent(path)
+    found = study.read(path)
+    chains = {file.stem: _read(file, found.id) for file in study.acts_files(path)}
+    acts = [act for of_one in chains.values() for act in of_one]
+    one = _round_of(round, coder, opened(acts))
+    seen = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
+    going = [name for name, of_one in chains.items() if all((a.coder, a.act_id) in seen for a in of_one)]
+    hidden = sorted(set(one.leads) & set(chains) - set(going))
+    if hidden:
+        raise StoreError(
+            f"hand_out: expected leads of round {round!r} who do not code under the same pseudonym – found "
+            f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
+        )
+    with _building(target) as building:
+        _copy_files(path, building, going)
+        _refuse_unsound(building, "the copy")
+        _note(path, _copied(path, target, "hand-out"), note)
+        building.rename(target)
+        database.sync_folder(target.parent)
+
+
+def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
+    one = next((one for one in rounds if one.name == name), None)
+    if one is None:
+        raise ActError(
+            f"hand_out: expected a round that was opened – found {word(name)} – "
+            f"{did_you_mean(str(name), [each.name for each in rounds])}"
+        )
+    if coder not in one.coders:
+        raise ActError(
+            f"hand_out: expected a coder of round {name!r} – found {word(coder)} – "
+            f"{did_you_mean(str(coder), one.coders)}"
+        )
+    return one
+
+
+def _read(file: Path, study_id: str) -> list[Act]:
+    with database.transaction(file) as connection:
+        return database.read(connection, file, study=study_id, coder=file.stem)
+
+
+def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
+    """Build a study folder of the study's own files and the acts files of `coders`."""
+    building.mkdir(mode=0o700, parents=True)
+    for folder in ("codebooks", "acts", "withdrawn"):
+        if (path / folder).is_dir():
+            (building / folder).mkdir(mode=0o700)
+    for name, content in _plain(path).items():
+        sealed.write(building / name, content)
+    for file in study.acts_files(path):
+        if file.stem in coders:
+            database.copy(file, building / "acts" / file.name)
 
 
 def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
@@ -126,11 +187,7 @@ def _building(target: Path) -> Iterator[Path]:
     """Give a place beside `target` to build at; what is left of it in the end is removed."""
     building = target.with_name(f".{target.name}.{uuid.uuid4()}.new")
     try:
-        if target.exists() or target.is_symlink():
-            raise StoreError(
-                f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
-                "a copy is never written over."
-            )
+        sealed.refuse_existing(target)
         sealed.clear(target.parent, f".{target.name}.")  # of an attempt that was interrupted
         sealed.make_parents(target)
         yield building
@@ -183,7 +240,9 @@ def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
 
 def _copied(path: Path, target: Path, kind: str) -> Copy:
     withdrawn = tuple(each.id for each in sealed.notes(path, Withdrawal))
-    heads = {file.stem: head for file in study.acts_files(path) if (head := database.head(file)) is not None}
+    heads = {
+        file.stem: head[1] for file in study.acts_files(path) if (head := database.head(file)) is not None
+    }
     return Copy(sealed.new_id(), kind, str(target), sealed.now(), withdrawn, heads)
 
 

@@ -25,7 +25,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from sense7_qual.acts import KINDS, Act
 from sense7_qual.errors import ActError, StoreError
 
-__all__ = ["BOOKKEEPING", "Clock", "Link", "chained", "clocks", "genesis", "links", "ordered", "text_hash"]
+__all__ = [
+    "BOOKKEEPING", "Clock", "Link", "chained", "clocks", "genesis", "links", "ordered", "relinked",
+    "text_hash",
+]  # fmt: skip
 
 BOOKKEEPING: Final = ("seq", "previous", "hash")
 """The columns of a link that its hash does not cover, because they are what it makes."""
@@ -54,6 +57,11 @@ class Link(NamedTuple):
     def fields(self) -> dict[str, Any]:
         """The fields as they are hashed: those that the act has."""
         return self.shape.fields(self.row)
+
+    @property
+    def previous(self) -> str:
+        """The hash of the link before it, in the chain that it was read from."""
+        return str(self.row[self.shape.previous_at])
 
     @property
     def branch(self) -> str:
@@ -166,6 +174,23 @@ def ordered(chain: Sequence[Link]) -> list[Link]:
         return list(chain)
     by_clock = zip(clocks(chain), (link.fields["act_id"] for link in chain), range(len(chain)), strict=True)
     return [chain[place] for _, _, place in sorted(by_clock)]
+
+
+def relinked(
+    chain: Sequence[Link], times: Sequence[Clock], *, last: str, as_own: bool = True
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of links that are appended behind the hash `last`, without their numbers.
+
+    A link that follows there anyway stays as it is; any other keeps the hash and the clock that it had. With
+    `as_own` False each says that it was merged.
+    """
+    for link, (time, count) in zip(chain, times, strict=True):
+        fields = link.fields
+        if not (as_own and link.previous == last) and not link.merged:
+            fields |= {"branch": link.hash, "clock": f"{time}/{count}"}
+        row = {**fields, "previous": last, "hash": chained(last, fields)}
+        last = row["hash"]
+        yield row
 
 
 class _Shapes(dict[tuple[type, ...], "_Shape"]):

@@ -7,8 +7,8 @@ salt and text are emptied, the chain stays whole, and the hash alone cannot be g
 
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
 What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself
-(`verification` compares the chains with the copies that were made of them). `chain` says how links are made,
-`migrations` how files of older versions are brought to today's tables.
+(`recording.Heads` remembers how far each had come; `verification` compares the chains with the copies that
+were made of them). `chain` says how links are made, `migrations` how older files are brought up.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ __all__ = [
     "SCHEMA",
     "TEXTS",
     "add",
+    "add_links",
     "check",
     "copy",
     "create",
@@ -302,8 +303,8 @@ def damaged(path: Path, found: str) -> StoreError:
     """Return the error for an acts file that cannot be trusted."""
     return StoreError(
         f"{place(path)}: expected the unbroken acts of one coder – found {found} – put a good copy of this "
-        "file back (from a backup, or from the coder); the other coders' files still open with "
-        "store.acts(coder=…), and store.verify() names every damaged one."
+        "file back (from a backup, or from the coder), or save what is sound in it with store.salvage; "
+        "other coders' files still open with store.acts(coder=…), and store.verify() names all damaged ones."
     )
 
 
@@ -349,6 +350,20 @@ def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) 
     if texts:
         connection.execute(insert(TEXTS), texts)
     connection.execute(insert(ACTS), rows)
+
+
+def add_links(
+    connection: Connection, links: Iterable[Mapping[str, Any]], texts: Sequence[Mapping[str, Any]]
+) -> None:
+    """Append links that were made elsewhere (`chain.relinked`), with those of their texts that are new."""
+    begin, _ = last(connection) or (0, "")
+    there = set(connection.execute(select(TEXTS.c.text_hash)).scalars())
+    new = [each for each in texts if each["text_hash"] not in there]
+    rows = [{**_NOTHING, **link, "seq": seq} for seq, link in enumerate(links, start=begin + 1)]
+    if new:
+        connection.execute(insert(TEXTS), new)
+    if rows:
+        connection.execute(insert(ACTS), rows)
 
 
 def find(connection: Connection, path: Path, act_ids: Iterable[str]) -> dict[str, Act]:

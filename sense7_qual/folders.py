@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,9 +28,19 @@ from sense7_qual import (
 from sense7_qual.acceptance import new_acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import StoreError, did_you_mean
 from sense7_qual.openings import Openings
-from sense7_qual.recording import known_as, record, with_true_quotes
+from sense7_qual.recording import (
+    Heads,
+    Salvage,
+    known_as,
+    lacking,
+    lost,
+    record,
+    rows_one_by_one,
+    salvage,
+    with_true_quotes,
+)
 from sense7_qual.study import Opened, refuse_absent
 
 __all__ = ["Folder", "unpacked"]
@@ -53,6 +63,11 @@ class Folder:
     def restore(self, archive: Path) -> None:
         """Make the study from a file that `archive` wrote."""
         archives.restore(archive, self.path)
+        self.heads(study.read(self.path).id).clear()  # of a study that was here before
+
+    def heads(self, study_id: str) -> Heads:
+        """Return how far the acts had come when this computer last saw them."""
+        return Heads(study_id, str(self.path.resolve()))
 
     def read(self) -> Opened:
         """Return all but the acts, checked."""
@@ -82,9 +97,35 @@ class Folder:
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
-        study.refuse_absent(self.path, coder)
+        self._refuse_deleted(known.study.id, coder)
         files = study.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
         return [act for file in files if file.exists() for act in self._read(file, known)]
+
+    def _refuse_deleted(self, study_id: str, coder: str | None) -> None:
+        """Raise `StoreError` where acts of `coder`, or of any, were seen here and their file is not there."""
+        study.refuse_absent(self.path, coder)
+        for one in self.heads(study_id).coders:
+            if coder in (None, one) and not self._file(one).exists():
+                self._refuse_lost(None, study_id, one)
+
+    def _refuse_lost(self, connection: Connection | None, study_id: str, coder: str) -> None:
+        """Raise `StoreError` where acts of the coder that were seen here are not there any more."""
+        missing = self._lost(connection, study_id, coder)
+        if missing:
+            raise StoreError(f"{database.place(self._file(coder))}: expected {missing}.")
+
+    def _lost(self, connection: Connection | None, study_id: str, coder: str) -> str | None:
+        head = self.heads(study_id).coders.get(coder)
+        if head is None:
+            return None
+        copies: list[sealed.Copy] = []
+        with suppress(StoreError):  # a damaged note hides no loss
+            copies = sealed.notes(self.path, sealed.Copy)
+        return lost(connection, coder, head, copies)
+
+    def accept_loss(self, coder: str, study_id: str) -> None:
+        """Forget how far the coder's acts had come."""
+        self.heads(study_id).forget(coder)
 
     def _read(self, file: Path, known: Opened) -> list[Act]:
         with database.transaction(file) as connection:
@@ -92,6 +133,9 @@ class Folder:
                 return []  # a sync client's second copy of a file that has all its acts
             version = database.check(connection, file, study=known.study.id, coder=file.stem)
             found = database.read(connection, file, study=known.study.id, coder=file.stem)
+            self._refuse_lost(connection, known.study.id, file.stem)
+            head = database.last(connection)
+        self.heads(known.study.id).saw(file.stem, head)
         if version > database.SCHEMA:
             warnings.warn(migrations.newer(database.place(file), version), stacklevel=6)
         return with_true_quotes(found, file, known)
@@ -101,17 +145,37 @@ class Folder:
         study.refuse_newer(self.path, known.study)
         file = self._file(self.known_as(coder))
         if not file.exists():
+            self._refuse_deleted(known.study.id, coder)
             study.refuse_device(coder)
             new_acts(batch, {})  # refuse before a file is made
         in_rounds = any(act.round is not None for act in batch)
         rounds = self._openings.rounds(study.acts_files(self.path)) if in_rounds else ()
 
-        def work(connection: Connection, place: Path, _: bool) -> int:
+        def work(connection: Connection, place: Path, _: bool) -> tuple[int, tuple[int, str] | None]:
             # Once more: nobody can be forgotten while this file is locked.
             withdrawal.refuse_gone(batch, withdrawal.gone(self.path))
-            return record(connection, place, batch, study=known.study.id, rounds=rounds)
+            n_new = record(
+                connection, place, batch, study=known.study.id, rounds=rounds,
+                refuse_lost=lambda there: self._refuse_lost(there, known.study.id, coder),
+            )  # fmt: skip
+            return n_new, database.last(connection)
 
-        return self.taking(coder, known.study.id, work)
+        n_new, head = self.taking(coder, known.study.id, work)
+        self.heads(known.study.id).saw(coder, head)
+        return n_new
+
+    def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
+        """Write the sound acts of the coder's damaged file into the new file `target`."""
+        study.refuse_absent(self.path, coder)
+        file = self._file(self.known_as(coder))
+        if not file.exists():
+            raise StoreError(
+                f"salvage: expected a coder of this study – found no acts of {coder!r} – "
+                f"{did_you_mean(coder, self.coders())}"
+            )
+        texts = [row for _, row in rows_one_by_one(file, "texts", "rowid") if row is not None]
+        rows = rows_one_by_one(file, "acts", "seq")
+        return salvage(rows, texts, target, study=known.study.id, coder=coder, withdrawn=self.withdrawals())
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done in one transaction on the coder's file (`merging.Into`)."""
@@ -129,8 +193,21 @@ class Folder:
         return revising.in_folder(wish, self.path, append)
 
     def verify(self, known: Opened) -> list[verification.Finding]:
-        """Return what is found in every file."""
-        return verification.verify(self.path, known.study)
+        """Return what is found in every file, and what was seen here and is not there any more."""
+        found = {finding.file: finding for finding in verification.verify(self.path, known.study)}
+        for coder in self.heads(known.study.id).coders:
+            with suppress(StoreError):  # of a file that cannot be read, which is found already
+                missing = self._lost_of(coder, known.study.id)
+                name = f"acts/{coder}.sqlite"
+                found[name] = lacking(found.get(name, verification.Finding(name, coder)), missing)
+        return list(found.values())
+
+    def _lost_of(self, coder: str, study_id: str) -> str | None:
+        if not self._file(coder).exists():
+            study.refuse_absent(self.path, coder)
+            return self._lost(None, study_id, coder)
+        with database.transaction(self._file(coder)) as connection:
+            return self._lost(connection, study_id, coder)
 
     def merge(self, other: Path, known: Opened) -> merging.Merge:
         """Take in what the folder, acts file or archive `other` has."""
@@ -164,6 +241,10 @@ class Folder:
     def archive(self, target: Path) -> None:
         """Write the study as the file `target`, and note that."""
         archives.archive(self.path, target, partial(study.note, self.path))
+
+    def hand_out(self, round: str, coder: str, target: Path) -> None:
+        """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
+        archives.hand_out(self.path, target, partial(study.note, self.path), round=round, coder=coder)
 
     @contextmanager
     def as_folder(self) -> Iterator[Path]:

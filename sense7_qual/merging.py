@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from sense7_qual import database, migrations, sealed, study, verification
 from sense7_qual.acceptance import knows_code, says_its_change
 from sense7_qual.acts import Act
-from sense7_qual.chain import Link, chained, clocks, genesis
+from sense7_qual.chain import Link, clocks, genesis, relinked
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, first_three
 from sense7_qual.study import Opened, Study
@@ -277,29 +277,11 @@ def _append(
     """Append the links at the places `new` of the other chain, with their texts."""
     if not new:
         return
-    begin = len(chain)
     last = chain[-1].hash if chain else genesis(here.study.id, incoming.coder)
-    goes_on = (
-        as_own
-        and list(new) == list(range(begin, len(incoming.chain)))
-        and (not chain or incoming.chain[begin - 1].hash == last)
-    )
     times = list(clocks(incoming.chain))
-    rows = []
-    for seq, place in enumerate(new, start=begin + 1):
-        link = incoming.chain[place]
-        fields = link.fields
-        if not goes_on and not link.merged:
-            fields |= {"branch": link.hash, "clock": f"{times[place][0]}/{times[place][1]}"}
-        hashed = chained(last, fields)
-        rows.append({**_NOTHING, **fields, "seq": seq, "previous": last, "hash": hashed})
-        last = hashed
-    texts = _texts_of([incoming.chain[place] for place in new], incoming, here)
-    there = set(connection.execute(select(database.TEXTS.c.text_hash)).scalars())
-    texts = [each for each in texts if each["text_hash"] not in there]
-    if texts:
-        connection.execute(insert(database.TEXTS), texts)
-    connection.execute(insert(database.ACTS), rows)
+    links = [incoming.chain[place] for place in new]
+    rows = relinked(links, [times[place] for place in new], last=last, as_own=as_own)
+    database.add_links(connection, rows, _texts_of(links, incoming, here))
 
 
 def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[dict[str, Any]]:
@@ -313,6 +295,3 @@ def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[d
             salt, text = (None, None) if gone else incoming.texts[found]
             rows[found] = {"text_hash": found, "salt": salt, "text": text}
     return list(rows.values())
-
-
-_NOTHING: Final = dict.fromkeys(column.name for column in database.ACTS.columns)

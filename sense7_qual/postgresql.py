@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -59,6 +59,7 @@ __all__ = [
     "has_acts",
     "leads",
     "make",
+    "may_see_all",
     "owner_of",
     "place_of",
     "read",
@@ -335,11 +336,14 @@ def check_lead(connection: Connection, server: Server, what: str) -> None:
         )
 
 
-def acts(server: Server, coder: str, *, study: str) -> list[Act]:
+def acts(
+    server: Server, coder: str, *, study: str, whole: Callable[[Connection], object] = bool
+) -> list[Act]:
     """Return the acts of `coder` that this role may see, in order, each checked against its hash.
 
     Of its own coders, and as the lead, a role sees the whole chain. Of others it sees what the lead has
-    unblinded: the acts of those rounds, and what the lead did for the team.
+    unblinded: the acts of those rounds, and what the lead did for the team. `whole` is called with the
+    connection, on the coder's tables, where the role sees the whole chain.
 
     Raises
     ------
@@ -347,15 +351,24 @@ def acts(server: Server, coder: str, *, study: str) -> list[Act]:
         An act is not what was written, or the server cannot be reached.
     """
 
-    def found(connection: Connection) -> list[Act]:
+    def read(connection: Connection) -> list[Act]:
         run(connection, [SNAPSHOT])  # acts and texts of one moment, while their coder goes on
         place = place_of(server, coder)
         if sees_all(connection, server, coder):
             run(connection, [search_path(f"{server.name}-{coder}")])
-            return database.read(connection, place, study=study, coder=coder)
+            found = database.read(connection, place, study=study, coder=coder)
+            whole(connection)
+            return found
         return shown(connection, server, SHOWN.c.coder == coder, place)
 
-    return retried(server, found)
+    return retried(server, read)
+
+
+def may_see_all(connection: Connection, server: Server, coder: str) -> bool:
+    """Return True if the role may see the whole chain of the coder, of whom there need not be an act."""
+    own = f'"{server.name}"'
+    query = text(f"SELECT {own}.is_mine(:coder) OR {own}.is_lead()")
+    return bool(connection.execute(query, {"coder": coder}).scalar_one())
 
 
 def sees_all(connection: Connection, server: Server, coder: str) -> bool:

@@ -1,24 +1,179 @@
-"""The steps that a study folder and a study in PostgreSQL share: adding acts, and handing them out."""
+"""What a study folder and a study in PostgreSQL share: adding acts, reading them, noticing and mending loss.
+
+An acts file that is put back from an older copy, by a sync client say, is a shorter chain that is right in
+itself. So this computer remembers, outside of the study, how far each coder's acts had come when it last saw
+them (`Heads`); where that act is not there any more, acts were lost, and nothing is read or added until they
+are back (`Store.merge`) or the loss is accepted (`Store.accept_loss`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection
+import pandas as pd
+import platformdirs
+from sqlalchemy import Connection, or_, select
 
-from sense7_qual import acceptance, database, migrations, verification
+from sense7_qual import acceptance, database, migrations, sealed, verification
 from sense7_qual.acts import Act, check_coder
-from sense7_qual.errors import ActError
+from sense7_qual.chain import Link, clocks, genesis, links, relinked, text_hash
+from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
 from sense7_qual.study import Opened
 
-__all__ = ["known_as", "record", "with_true_quotes"]
+__all__ = [
+    "Head", "Heads", "Salvage", "known_as", "lacking", "lost", "record", "rows_one_by_one", "salvage",
+    "with_true_quotes",
+]  # fmt: skip
+
+
+class Head(NamedTuple):
+    """How far a coder's acts had come: their number, the hash of the last, and when this was seen (UTC)."""
+
+    n_acts: int
+    hash: str
+    at: str
+
+
+class Heads:
+    """How far each coder's acts, and the codebook, of the study at `place` had come when last seen here.
+
+    Kept in a small file of the user's state folder, which no sync client carries with the study; where that
+    cannot be written, for as long as this process runs.
+    """
+
+    __slots__ = ("_file",)
+
+    _MEMORY: Final[dict[Path, dict[str, Any]]] = {}
+    _LOCK: Final = threading.Lock()
+
+    def __init__(self, study: str, place: str) -> None:
+        name = hashlib.sha256(f"{study}\n{place}".encode()).hexdigest()[:32]
+        self._file = platformdirs.user_state_path("sense7_qual") / "heads" / f"{name}.json"
+
+    @property
+    def coders(self) -> dict[str, Head]:
+        """The last head of each coder."""
+        with suppress(KeyError, TypeError, ValueError, AttributeError):  # a file that was torn says nothing
+            return {coder: Head(*values) for coder, values in self._state()["coders"].items()}
+        return {}
+
+    @property
+    def codebook(self) -> str | None:
+        """The fingerprint of the codebook that was current."""
+        found = self._state().get("codebook")
+        return found if isinstance(found, str) else None
+
+    def saw(self, coder: str, head: tuple[int, str] | None) -> None:
+        """Remember how far the coder's acts have come."""
+        known = self.coders.get(coder)
+        # A reader may be slower than a writer: what was seen last is what has most acts.
+        if head is not None and (known is None or (known[:2] != head and known.n_acts <= head[0])):
+            self._change(coder, [*head, sealed.now()])
+
+    def saw_codebook(self, fingerprint: str) -> None:
+        """Remember the current codebook."""
+        if self.codebook != fingerprint:
+            self._change(None, fingerprint)
+
+    def forget(self, coder: str) -> None:
+        """Forget how far the coder's acts had come."""
+        self._change(coder, None)
+
+    def clear(self) -> None:
+        """Forget all: another study folder is at this place now."""
+        with self._LOCK:
+            self._write({})
+
+    def _change(self, coder: str | None, value: Any) -> None:
+        with self._LOCK:
+            state = self._state()
+            if coder is None:
+                state["codebook"] = value
+            else:
+                coders = dict(state.get("coders") or {}) | {coder: value}
+                state["coders"] = {name: head for name, head in coders.items() if head is not None}
+            self._write(state)
+
+    def _state(self) -> dict[str, Any]:
+        with suppress(OSError, ValueError):
+            found = json.loads(self._file.read_bytes())
+            if isinstance(found, dict):
+                return found
+        return dict(self._MEMORY.get(self._file, {}))
+
+    def _write(self, state: dict[str, Any]) -> None:
+        self._MEMORY[self._file] = state
+        with suppress(OSError):
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            building = self._file.with_name(f".{uuid.uuid4()}.new")
+            handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            with os.fdopen(handle, "w") as file:
+                json.dump(state, file)
+            building.replace(self._file)
+
+
+def lost(
+    connection: Connection | None, coder: str, head: Head | None, copies: Sequence[sealed.Copy]
+) -> str | None:
+    """Return what is missing of the coder's acts that were seen here, and who has it; None where nothing is.
+
+    Parameters
+    ----------
+    connection : Connection or None
+        On the coder's tables; None where the coder has none any more.
+    head : Head or None
+        What was seen before the connection began to read: it goes on growing while others read.
+    copies : sequence of Copy
+        The backups and archives that were made of the study.
+    """
+    if head is None or (connection is not None and _has_link(connection, head.n_acts, head.hash)):
+        return None
+    n_acts = 0 if connection is None else (database.last(connection) or (0, ""))[0]
+    having = [copy for copy in copies if copy.at >= head.at or copy.heads.get(coder) == head.hash]
+    where = f"the {having[-1].kind} of {having[-1].at} at {having[-1].place!r}" if having else (
+        "another copy of the study: a backup, the history of the sync client, the coder's own computer"
+    )  # fmt: skip
+    return (
+        f"the {head.n_acts} acts of {coder!r} that were there on {head.at} – found {n_acts}, without the "
+        "last of these: an older copy was put in the place of theirs, or it was deleted – take them in from "
+        f"{where}, with store.merge(its path); where they are gone for good: store.accept_loss({coder!r})"
+    )
+
+
+def _has_link(connection: Connection, seq: int, link: str) -> bool:
+    """Return True if an act with the hash `link` is there, as number `seq` or anywhere else."""
+    acts = database.ACTS.c
+    if connection.execute(select(acts.hash).where(acts.seq == seq)).scalar_one_or_none() == link:
+        return True
+    moved = select(acts.seq).where(or_(acts.hash == link, acts.branch == link)).limit(1)
+    return connection.execute(moved).first() is not None
+
+
+def lacking(finding: verification.Finding, missing: str | None) -> verification.Finding:
+    """Return the finding with what `lost` says is missing."""
+    problems = [f"lacks {missing}" if missing else "", finding.problem]
+    return replace(finding, problem="; ".join(filter(None, problems)))
 
 
 def record(
-    connection: Connection, place: Path, batch: Sequence[Act], *, study: str, rounds: Iterable[Round]
+    connection: Connection,
+    place: Path,
+    batch: Sequence[Act],
+    *,
+    study: str,
+    rounds: Iterable[Round],
+    refuse_lost: Callable[[Connection], object],
 ) -> int:
     """Add the new acts of `batch`, which are one coder's, to the coder's chain; return how many there were.
 
@@ -34,6 +189,8 @@ def record(
         The study's id.
     rounds : iterable of Round
         The rounds that stand: their acts are of their coders, on their units.
+    refuse_lost : callable
+        Given the connection, raises where acts of the coder were lost (`lost`).
 
     Raises
     ------
@@ -45,11 +202,32 @@ def record(
     coder = batch[0].coder
     version = database.check(connection, place, study=study, coder=coder)
     migrations.migrate(connection, place, version)
+    _check_end(connection, place, study=study, coder=coder)
+    refuse_lost(connection)
     named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
     new = acceptance.new_acts(batch, database.find(connection, place, named))
     acceptance.refuse_outside(new, rounds)
     database.add(connection, new, study=study, coder=coder)
     return len(new)
+
+
+def _check_end(connection: Connection, path: Path, *, study: str, coder: str) -> None:
+    """Raise `StoreError` where the coder's last act is not what was written or follows no other.
+
+    No act may be acknowledged behind it: it would stand in a chain that cannot be read.
+    """
+    rows = (
+        connection.execute(select(database.ACTS).order_by(database.ACTS.c.seq.desc()).limit(2))
+        .mappings()
+        .all()
+    )
+    if not rows:
+        return
+    text = select(database.TEXTS).where(database.TEXTS.c.text_hash == rows[0]["text_hash"])
+    database.loose(connection, path, rows[:1], text)
+    before = (rows[1]["seq"], rows[1]["hash"]) if len(rows) > 1 else (0, genesis(study, coder))
+    if (rows[0]["seq"] - 1, rows[0]["previous"]) != before:
+        raise database.damaged(path, "a break in the chain before its last act")
 
 
 def with_true_quotes(found: list[Act], place: Path, opened: Opened) -> list[Act]:
@@ -83,3 +261,143 @@ def known_as(coder: str, coders: Iterable[str]) -> str:
             f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
         )
     return coder
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Salvage:
+    """What was saved of the acts of a coder whose file is damaged.
+
+    Parameters
+    ----------
+    path : Path
+        The new acts file.
+    n_acts : int
+        How many acts are in it: all that are, by their own hash, what was written.
+    lost : DataFrame
+        One row per act that is not: seq (its number in the damaged file), act_id and unit_id (missing where
+        they cannot be read; they may be what was damaged), problem.
+    """
+
+    path: Path
+    n_acts: int
+    lost: pd.DataFrame
+
+    def __repr__(self) -> str:
+        return f"Salvage({self.n_acts} acts saved, {len(self.lost)} lost)"
+
+
+def salvage(
+    rows: Iterable[tuple[int, Mapping[str, Any] | None]],
+    texts: Iterable[Mapping[str, Any]],
+    target: Path,
+    *,
+    study: str,
+    coder: str,
+    withdrawn: Sequence[sealed.Withdrawal],
+) -> Salvage:
+    """Write the sound acts of a coder into the new acts file `target`, in their order.
+
+    Behind the first gap each act keeps the hash and the clock that it had, as one that was merged does, so
+    that merging with a copy that has them all is possible still.
+
+    Parameters
+    ----------
+    rows : iterable of (int, mapping or None)
+        The rows of the table `acts` with their numbers, None for one that cannot be read.
+    texts : iterable of mapping
+        The rows of the table `texts` that can be read.
+    withdrawn : sequence of Withdrawal
+        Whose words do not go into the new file.
+
+    Raises
+    ------
+    StoreError
+        Something is at `target`, or nothing sound was found.
+    """
+    sealed.refuse_existing(target)
+    sound = {str(each["text_hash"]): each for each in texts if _is_whole(each)}
+    words = {name: each["text"] for name, each in sound.items()}
+    chain: dict[str, Link] = {}
+    gone: list[tuple[int, object, object, str]] = []
+    for seq, row in rows:
+        link = None if row is None else _sound_link(row, words, coder)
+        if link is not None and link.fields["act_id"] not in chain:
+            chain[link.fields["act_id"]] = link
+        else:
+            problem = "cannot be read" if row is None else "is not what was written"
+            gone.append((seq, row and row.get("act_id"), row and row.get("unit_id"), problem))
+    if not chain:
+        raise StoreError(
+            f"salvage: expected acts of {coder!r} that are what was written – found none – the file holds "
+            "nothing to save; take their acts in from another copy, with store.merge."
+        )
+    whole = list(chain.values())
+    units = {unit_id for each in withdrawn for unit_id in each.unit_ids}
+    emptied = {memo for each in withdrawn for memo in each.memos}
+    used = {}
+    for link in whole:
+        name, unit_id = link.fields.get("text_hash"), link.fields.get("unit_id")
+        if name is not None:
+            gone_too = unit_id in units or name in emptied
+            used[name] = {**sound[name], **({"salt": None, "text": None} if gone_too else {})}
+    database.create(target, study=study, coder=coder)
+    with database.transaction(target, writes=True) as connection:
+        again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
+        database.add_links(connection, again, list(used.values()))
+    frame = pd.DataFrame(gone, columns=["seq", "act_id", "unit_id", "problem"])
+    types = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
+    return Salvage(target, len(whole), frame.astype(types))
+
+
+def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """Yield the rows of a table of a damaged file with their numbers, None for one that SQLite cannot read.
+
+    Behind the last row that can be read, none is told of. Nothing is written, and a journal that lies beside
+    the file is left alone.
+
+    Raises
+    ------
+    StoreError
+        Nothing of the table can be read.
+    """
+    unheld = "&immutable=1" if path.with_name(f"{path.name}-journal").exists() else ""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{unheld}", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        try:
+            connection.execute(f"SELECT 1 FROM {table} LIMIT 0")
+        except (sqlite3.Error, UnicodeDecodeError):
+            raise database.damaged(path, "nothing that can be read") from None
+        try:
+            most = connection.execute(f"SELECT max({key}) FROM {table}").fetchone()[0] or 0
+        except (sqlite3.Error, UnicodeDecodeError):
+            most = path.stat().st_size // _SMALLEST_ROW
+        unread: list[int] = []
+        for number in range(1, most + 1):
+            try:
+                row = connection.execute(f"SELECT * FROM {table} WHERE {key} = ?", (number,)).fetchone()
+            except (sqlite3.Error, UnicodeDecodeError):
+                row = None
+            if row is None:
+                unread.append(number)
+                continue
+            yield from ((missing, None) for missing in unread)
+            unread = []
+            yield number, dict(row)
+
+
+_SMALLEST_ROW: Final = 64  # bytes: no act takes fewer, so a file of n bytes has at most n / 64
+
+
+def _is_whole(text: Mapping[str, Any]) -> bool:
+    erased = text["salt"] is None and text["text"] is None
+    return erased or text_hash(text["salt"], text["text"]) == text["text_hash"]
+
+
+def _sound_link(row: Mapping[str, Any], words: Mapping[str, str | None], coder: str) -> Link | None:
+    """Return the act of a row as its link where its own hash says that it is what was written."""
+    try:
+        names, alone = list(row), [tuple({**row, "seq": 1}.values())]
+        (link,) = links(names, alone, words, first=row["previous"], broken=StoreError, newer=True)
+    except (StoreError, KeyError, TypeError, ValueError):
+        return None
+    return link if link.fields["coder"] == coder else None

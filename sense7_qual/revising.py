@@ -24,7 +24,7 @@ from sense7_qual.server import Server
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Wish", "history", "in_folder", "on_server"]
+__all__ = ["Wish", "history", "in_folder", "older_study", "on_server", "superseded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +111,20 @@ def history(acts: Iterable[Act]) -> tuple[Revision, ...]:
         if not found or (each.base, each.codebook) != (found[-1].base, found[-1].codebook):
             found.append(each)
     return tuple(found)
+
+
+def superseded(revisions: Sequence[Revision], now: str, last: str) -> bool:
+    """Return True if the revisions lead from version `now` to `last`, and not back: `now` is an older one."""
+    return path(revisions, now, last) is not None and path(revisions, last, now) is None
+
+
+def older_study(last: str) -> str:
+    """Return the message that an older copy of what names the current codebook was put in its place."""
+    return (
+        f"study: expected the current codebook to be {last[:12]}…, to which it was revised – found an older "
+        "one: an older copy of study.json was put in its place – put the newer file back (from a backup, or "
+        f"the sync client's history), or call store.revise(store.codebooks[{last!r}], …)."
+    )
 
 
 def _next(left: Sequence[Revision], found: Sequence[Revision]) -> int:

@@ -41,6 +41,7 @@ __all__ = [
     "notes",
     "now",
     "read_note",
+    "refuse_existing",
     "replace",
     "seal",
     "settle",
@@ -75,14 +76,14 @@ class Withdrawal:
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A backup or archive that was made: its kind, place and time, the withdrawals that it honours, and of
-    each coder the number of acts and the hash of the last."""
+    each coder the hash of the last act (which tells nobody how many there were)."""
 
     id: str
     kind: str
     place: str
     at: str
     withdrawn: tuple[str, ...]
-    heads: Mapping[str, tuple[int, str]]
+    heads: Mapping[str, str]
 
     @property
     def said(self) -> str:
@@ -156,6 +157,15 @@ def replace(path: Path, content: bytes) -> None:
     finally:
         building.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise `StoreError` where there is something at `target`."""
+    if target.exists() or target.is_symlink():
+        raise StoreError(
+            f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
+            "a copy is never written over."
+        )
 
 
 def clear(folder: Path, before: str = ".") -> None:
@@ -237,7 +247,7 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
             if listed in plain:
                 plain[listed] = tuple(plain[listed])
         if "heads" in plain:
-            plain["heads"] = {coder: (int(n), str(head)) for coder, (n, head) in plain["heads"].items()}
+            plain["heads"] = {str(coder): str(head) for coder, head in plain["heads"].items()}
         if plain["id"] != name:
             raise ValueError("a note under another's name")
         return kind(**plain)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,10 +17,11 @@ from types import MappingProxyType
 import pandas as pd
 
 from sense7_qual import acceptance, database, merging, migrations, revising, verification, withdrawal
-from sense7_qual.acts import KINDS, Act, Record, fold
+from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, did_you_mean
+from sense7_qual.errors import ActError, StoreError, did_you_mean
 from sense7_qual.folders import Folder
+from sense7_qual.recording import Salvage
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import visible
 from sense7_qual.study import Opened
@@ -80,6 +82,7 @@ class Store:
         self._kept = kept_at(path)
         self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
         self._known = self._kept.read()
+        self._remember_codebook()
         if self._known.study.schema > database.SCHEMA:
             warnings.warn(migrations.newer("study", self._known.study.schema), stacklevel=2)
 
@@ -183,12 +186,15 @@ class Store:
             another act; a pseudonym that differs from a recorded one in upper and lower case only. Nothing
             was recorded.
         StoreError
-            The file cannot be written (disk full, no permission, locked for 30 s) or is damaged. Send the
-            same acts again when that is mended.
+            The file cannot be written (disk full, no permission, locked for 30 s) or is damaged, or an older
+            copy of it, or of ``study.json``, was put in its place. Send the same acts again when that is
+            mended.
         """
         given = acceptance.as_acts(acts)
         if self._kept.changed(self._known) or any(a.codebook not in self._known.codebooks for a in given):
             self._look_again()  # another notebook may have revised the codebook
+        if any(act.kind != "revise" for act in given):
+            self._refuse_superseded()
         withdrawal.refuse_gone(given, self._known.gone)
         batch = [acceptance.settled(act, self._known.texts, self._known.codebooks) for act in given]
         return self._kept.record(acceptance.one_coder(batch), batch, self._known) if batch else 0
@@ -240,15 +246,44 @@ class Store:
             coder=coder,
             merged=merged or {},
             split=split or {},
-            revisions=self.revisions,
+            revisions=self._history,
         )
         new = self._kept.revise(wish, self._known, self.append)
         self._look_again(current=new.fingerprint)
         return self.codebook
 
     def revisions(self) -> tuple[Revision, ...]:
-        """Return how the codebook came to be: who changed what, when and why, in order (`revisions`)."""
+        """Return how the codebook came to be: who changed what, when and why, in order (`revisions`).
+
+        Raises
+        ------
+        StoreError
+            As of `acts`; or the current codebook is an older one than was current here before: an older copy
+            of ``study.json`` was put in its place.
+        """
+        self._refuse_superseded()
+        return self._history()
+
+    def _history(self) -> tuple[Revision, ...]:
         return revising.history(self.acts(kind="revise"))
+
+    def _superseded(self) -> str | None:
+        """Return the fingerprint of the codebook that was current here before, where revisions led to it from
+        the one that is current now."""
+        last = self._kept.heads(self._known.study.id).codebook
+        now = self._known.study.codebook
+        later = last not in (None, now) and revising.superseded(self._history(), now, str(last))
+        return last if later else None
+
+    def _refuse_superseded(self) -> None:
+        last = self._superseded()
+        if last is not None:
+            raise StoreError(revising.older_study(last))
+
+    def _remember_codebook(self) -> None:
+        with suppress(StoreError):  # acts that cannot be read are told of where they are read
+            if self._superseded() is None:
+                self._kept.heads(self._known.study.id).saw_codebook(self._known.study.codebook)
 
     def acts(
         self, *, coder: str | None = None, kind: str | None = None, viewer: str | None = None
@@ -313,7 +348,8 @@ class Store:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
 
         A bit that was flipped in anything that is stored shows (`verification` says what vouches for what).
-        Nothing is raised on damage: it is reported.
+        Nothing is raised on damage: it is reported; so are acts, and a codebook, that were seen on this
+        computer and are not there any more, because an older copy was put in their place.
 
         Returns
         -------
@@ -323,7 +359,52 @@ class Store:
             made, files of sync clients. Of a study in PostgreSQL one row for the units, each version of the
             codebook, each note (for the lead) and each coder of whom the role sees acts.
         """
-        return verification.frame_of(self._kept.verify(self._known))
+        found = self._kept.verify(self._known)
+        with suppress(StoreError):  # reported among the rest
+            last = self._superseded()
+            if last is not None:
+                found.append(verification.Finding("current codebook", problem=revising.older_study(last)))
+        return verification.frame_of(found)
+
+    def accept_loss(self, coder: str) -> None:
+        """Accept that acts of `coder` which were seen on this computer are gone for good.
+
+        Where an older copy was put in the place of a coder's acts, `acts`, `append` and `verify` say so until
+        they are back (`merge` with a copy that has them). Call this where no copy has them. It changes
+        nothing in the study.
+
+        Raises
+        ------
+        ActError
+            `coder` cannot be a pseudonym.
+        """
+        self._kept.accept_loss(check_coder(coder), self._known.study.id)
+
+    def salvage(self, coder: str, path: str | Path) -> Salvage:
+        """Write all sound acts of a coder whose acts are damaged into a new acts file, and say which are not.
+
+        An act is sound if it is, by its own hash, what was written. Nothing in the study is changed.
+        Afterwards move the damaged file (``acts/<coder>.sqlite``) out of the study and keep it, and take the
+        new one in with `merge`; then merge a backup, which may have the acts that were lost.
+
+        Parameters
+        ----------
+        coder : str
+            The pseudonym.
+        path : str or Path
+            The new file, outside of the study; words of participants who withdrew do not go into it.
+
+        Returns
+        -------
+        Salvage
+            How many acts were saved, and in `lost` which were not.
+
+        Raises
+        ------
+        StoreError
+            There is no such coder, nothing sound was found, something is at `path`, or the disk refuses.
+        """
+        return self._kept.salvage(check_coder(coder), Path(path).absolute(), self._known)
 
     def merge(self, other: Store | str | Path) -> merging.Merge:
         """Take in what another copy of this study has and this one has not; nothing here is changed.
@@ -370,6 +451,31 @@ class Store:
             Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
         self._kept.backup(Path(path).absolute())
+
+    def hand_out(self, round: str, coder: str, path: str | Path) -> None:
+        """Write the folder with which `coder` codes a round blind, on a computer of their own.
+
+        It is a study folder with the units, the codebooks, the acts of the round's leads and the coder's own,
+        and nothing that `acts` with ``viewer=coder`` would not show. `merge` takes their work in.
+
+        Parameters
+        ----------
+        round : str
+            A round that was opened.
+        coder : str
+            One of its coders.
+        path : str or Path
+            The new folder.
+
+        Raises
+        ------
+        ActError
+            There is no such round, or the coder is not in it.
+        StoreError
+            A lead has coded under the pseudonym that opened the round; something is at `path`, the study is
+            not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
+        """
+        self._kept.hand_out(round, coder, Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
         """Write the study as one zip file at `path`: the same study always as the same bytes.
@@ -439,3 +545,4 @@ class Store:
         known = self._kept.read()
         current = current or self._known.study.codebook
         self._known = replace(known, study=replace(known.study, codebook=current))
+        self._remember_codebook()

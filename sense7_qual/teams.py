@@ -6,15 +6,17 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from sense7_qual import (
     archives,
+    database,
     membership,
     merging,
     postgresql,
@@ -28,9 +30,10 @@ from sense7_qual import (
 from sense7_qual.acceptance import settled
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
+from sense7_qual.errors import StoreError
 from sense7_qual.folders import Folder, unpacked
-from sense7_qual.recording import known_as, record, with_true_quotes
-from sense7_qual.server import Server, retried
+from sense7_qual.recording import Heads, Salvage, known_as, lacking, lost, record, salvage, with_true_quotes
+from sense7_qual.server import SNAPSHOT, Server, retried, run, search_path
 from sense7_qual.study import Opened
 from sense7_qual.verification import Finding
 
@@ -55,6 +58,32 @@ class Team:
         """Make the study from a file that `archive` wrote; the role leads, and codes as all its coders."""
         with unpacked(archive) as folder:
             _warn_of_statistics(team_copies.upload(folder, self.server))
+            self.heads(study.read(folder).id).clear()
+
+    def heads(self, study_id: str) -> Heads:
+        """Return how far the acts had come when this computer last saw them."""
+        return Heads(study_id, self.server.address)
+
+    def accept_loss(self, coder: str, study_id: str) -> None:
+        """Forget how far the coder's acts had come."""
+        self.heads(study_id).forget(coder)
+
+    def _refuse_lost(self, missing: str | None) -> None:
+        """Raise `StoreError` where acts that were seen here are not there any more (`missing`, of `lost`)."""
+        if missing:
+            raise StoreError(f"study {self.server.name!r}: expected {missing}.")
+
+    def _lost(self, study_id: str, coder: str) -> str | None:
+        """Return what is missing of the coder's acts that were seen here, if the role may see them still."""
+        head = self.heads(study_id).coders.get(coder)
+
+        def work(connection: Connection) -> str | None:
+            if not postgresql.may_see_all(connection, self.server, coder):
+                return None
+            run(connection, [search_path(f"{self.server.name}-{coder}")])
+            return lost(connection, coder, head, [])
+
+        return retried(self.server, work)
 
     def read(self) -> Opened:
         """Return all but the acts, checked."""
@@ -79,11 +108,25 @@ class Team:
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts that this role may see, of a coder or of all, each checked."""
-        named = self.coders() if coder is None else [self.known_as(coder)]
+        there = self.coders()
+        named = there if coder is None else [known_as(coder, there)]
+        for one in set(self.heads(known.study.id).coders) - set(there):
+            if coder in (None, one):  # without a single act left
+                self._refuse_lost(self._lost(known.study.id, one))
         return [act for one in named for act in self._of(one, known)]
 
     def _of(self, coder: str, known: Opened) -> list[Act]:
-        found = postgresql.acts(self.server, coder, study=known.study.id)
+        heads = self.heads(known.study.id)
+        head = heads.coders.get(coder)
+        last: list[tuple[int, str] | None] = []
+
+        def whole(connection: Connection) -> None:
+            self._refuse_lost(lost(connection, coder, head, []))
+            last.append(database.last(connection))
+
+        found = postgresql.acts(self.server, coder, study=known.study.id, whole=whole)
+        for seen in last[-1:]:
+            heads.saw(coder, seen)
         return with_true_quotes(found, postgresql.place_of(self.server, coder), known)
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
@@ -91,14 +134,35 @@ class Team:
         study.refuse_newer(Path(self.server.name), known.study)
         in_rounds = any(act.round is not None for act in batch)
 
-        def work(connection: Connection, place: Path) -> int:
+        heads = self.heads(known.study.id)
+
+        def work(connection: Connection, place: Path) -> tuple[int, tuple[int, str] | None]:
             # Nobody can be forgotten while this coder's tables are locked.
             withdrawal.refuse_gone(batch, postgresql.withdrawn(connection, self.server)[0])
             rounds = postgresql.rounds(connection, self.server) if in_rounds else ()
             postgresql.enter(connection, self.server, coder)
-            return record(connection, place, batch, study=known.study.id, rounds=rounds)
+            n_new = record(
+                connection, place, batch, study=known.study.id, rounds=rounds,
+                refuse_lost=lambda there: self._refuse_lost(lost(there, coder, heads.coders.get(coder), [])),
+            )  # fmt: skip
+            return n_new, database.last(connection)
 
-        return membership.write(self.server, coder, work)
+        n_new, head = membership.write(self.server, coder, work)
+        heads.saw(coder, head)
+        return n_new
+
+    def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
+        """Write the sound acts of the coder, whose tables were changed, into the new file `target`."""
+
+        def work(connection: Connection) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+            run(connection, [SNAPSHOT, search_path(f"{self.server.name}-{coder}")])
+            acts = connection.execute(select(database.ACTS).order_by(database.ACTS.c.seq)).mappings()
+            texts = connection.execute(select(database.TEXTS)).mappings()
+            return [dict(row) for row in acts], [dict(row) for row in texts]
+
+        acts, texts = retried(self.server, work)
+        rows = [(int(row["seq"]), row) for row in acts]
+        return salvage(rows, texts, target, study=known.study.id, coder=coder, withdrawn=self.withdrawals())
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done as the lead on the coder's tables (`merging.Into`)."""
@@ -112,16 +176,25 @@ class Team:
         """Make the wished codebook the current one, in one transaction with the act."""
         study.refuse_newer(Path(self.server.name), known.study)
 
+        heads = self.heads(known.study.id)
+
         def there(connection: Connection, place: Path, act: Act, codebook: Codebook) -> None:
             versions = {**known.codebooks, codebook.fingerprint: codebook}
-            batch = [settled(act, known.texts, versions)]
-            record(connection, place, batch, study=known.study.id, rounds=())
+            batch, head = [settled(act, known.texts, versions)], heads.coders.get(act.coder)
+            record(
+                connection, place, batch, study=known.study.id, rounds=(),
+                refuse_lost=lambda at: self._refuse_lost(lost(at, act.coder, head, [])),
+            )  # fmt: skip
 
         return revising.on_server(wish, self.server, there)
 
     def verify(self, known: Opened) -> list[Finding]:
         """Return what is found of the study, its units, codebooks and notes, and of each coder."""
-        return team_copies.verify(self.server)
+        found = {finding.file: finding for finding in team_copies.verify(self.server)}
+        for coder in self.heads(known.study.id).coders:
+            missing = self._lost(known.study.id, coder)
+            found[coder] = lacking(found.get(coder, Finding(coder, coder)), missing)
+        return list(found.values())
 
     def merge(self, other: Path, known: Opened) -> merging.Merge:
         """Take in what the folder, acts file or archive `other` has, as the lead."""
@@ -162,6 +235,12 @@ class Team:
 
         with self.as_folder() as folder:
             archives.archive(folder, target, note)
+
+    def hand_out(self, round: str, coder: str, target: Path) -> None:
+        """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
+        with self.as_folder() as folder:
+            note = partial(team_copies.note, self.server)
+            archives.hand_out(folder, target, note, round=round, coder=coder)
 
     @contextmanager
     def as_folder(self) -> Iterator[Path]:

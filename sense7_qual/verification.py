@@ -327,18 +327,17 @@ def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> 
     """Say where the file was put back from a copy older than a backup or archive."""
     hashes = {link.hash for link in chain} | {link.branch for link in chain}
     for copy in copies:
-        n_acts, head = copy.heads.get(coder, (0, ""))
-        if n_acts and head not in hashes:
+        if copy.heads.get(coder, "") not in {"", *hashes}:
             yield (
-                f"lacks acts of the {n_acts} that it had when the {copy.kind} of {copy.at} was made: an "
-                f"older copy was put in its place – take them in with store.merge(that {copy.kind})"
+                f"lacks acts that it had when the {copy.kind} of {copy.at} was made: an older copy was put "
+                f"in its place – take them in with store.merge(that {copy.kind})"
             )
             return
 
 
 def missing(there: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]:
     """Yield the coders whose acts are not `there`, and were when a copy was made."""
-    had = {coder: copy for copy in copies for coder, (n_acts, _) in copy.heads.items() if n_acts}
+    had = {coder: copy for copy in copies for coder in copy.heads}
     for coder in sorted(set(had) - set(there)):
         what = f"missing; it was there when the {had[coder].kind} of {had[coder].at} was made"
         yield Finding(f"acts/{coder}.sqlite", coder, problem=what)

@@ -20,6 +20,14 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def state_folder() -> Iterator[None]:
+    """Keep what the package remembers of studies (`recording.Heads`) out of the user's own state folder."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", folder)
+        yield
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of Chromium. Without one the test is skipped, but where CI is set that is a failure."""

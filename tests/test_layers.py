@@ -159,7 +159,7 @@ PARTS = {
     "layouts": {"row_security", "server"},
     "postgresql": {"acceptance", "database", "layouts", "migrations", "row_security", "server", "study"},
     "openings": {"acceptance", "database"},
-    "recording": {"acceptance", "database", "migrations", "study", "verification"},
+    "recording": {"acceptance", "chain", "database", "migrations", "sealed", "study", "verification"},
     "membership": {"database", "postgresql", "recording", "row_security", "server", "study"},
     "revising": {"membership", "postgresql", "server", "study"},
     "team_copies": {
@@ -190,6 +190,7 @@ PARTS = {
     "teams": {
         "acceptance",
         "archives",
+        "database",
         "folders",
         "journals",
         "layouts",
@@ -211,6 +212,7 @@ PARTS = {
         "folders",
         "merging",
         "migrations",
+        "recording",
         "revising",
         "study",
         "teams",

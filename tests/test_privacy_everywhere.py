@@ -94,6 +94,11 @@ store.archive(folder + ".zip")
 qual.Store.restore(folder + ".zip", folder + "-restored")
 store.merge(folder + "-copy")
 store.verify()
+blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}
+store.append([qual.rounds.open_round("blind", **blind)])
+store.hand_out("blind", "dee", folder + "-dee")
+store.salvage("ana", folder + "-saved.sqlite")
+store.accept_loss("ana")
 try:
     store.add_coder("cat")
 except qual.StoreError:  # a folder needs nobody to be added

@@ -134,9 +134,10 @@ def test_a_file_that_was_put_back_from_an_older_copy_is_noticed(store: Store, tm
     store.append([acts.reopen(coder="ana", unit_id="m1", codebook=CODEBOOK)])
     store.backup(tmp_path / "later")
     (store.path / "acts" / "ana.sqlite").write_bytes(old)
+    store.accept_loss("ana")  # as on a computer that has not seen the acts
     assert len(store.acts()) == 10  # a chain that is right in itself
     (problem,) = store.verify().query("not ok")["problem"]
-    assert problem.startswith("lacks acts of the 11 that it had when the backup of")
+    assert problem.startswith("lacks acts that it had when the backup of")
     assert store.merge(tmp_path / "later").counts["new"] == 1
     assert store.verify()["ok"].all()
 
