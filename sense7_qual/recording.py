@@ -118,9 +118,12 @@ class Heads:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             building = self._file.with_name(f".{uuid.uuid4()}.new")
             handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            with os.fdopen(handle, "w") as file:
-                json.dump(state, file)
-            building.replace(self._file)
+            try:
+                with os.fdopen(handle, "w") as file:
+                    json.dump(state, file)
+                building.replace(self._file)
+            finally:
+                building.unlink(missing_ok=True)
 
 
 def lost(

@@ -31,6 +31,8 @@ from typing import Final
 
 import pytest
 
+from sense7_qual.recording import Heads
+
 __all__ = [
     "ACKNOWLEDGED",
     "CHANGES",
@@ -102,6 +104,12 @@ def memory() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
+
+
+def another_computer() -> None:
+    """Let the study that is put in the same place next be new here, as on a computer that has not seen it."""
+    shutil.rmtree(Path(os.environ["XDG_STATE_HOME"]) / "sense7_qual", ignore_errors=True)
+    Heads._MEMORY.clear()
 
 
 def run(code: str, root: Path, *arguments: object, log: Path | None = None) -> str:

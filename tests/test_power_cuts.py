@@ -207,6 +207,7 @@ class Checker:
                 path.mkdir(exist_ok=True)
             else:
                 path.write_bytes(content)
+        disk.another_computer()
         with disk.logged(self.place, log) if log else nullcontext():
             found = opened(self.place / LEFT, forget=self.dice.random() < FORGET)
         shutil.rmtree(self.place / LEFT)

@@ -28,7 +28,7 @@ from sense7_qual import acts, sealed
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from tests.disk import CHANGES, KILLED, TRUNCATE, UNLINK, RMDIR
+from tests.disk import CHANGES, KILLED, TRUNCATE, UNLINK, RMDIR, another_computer
 
 root, operation, sentinel, thorough = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "True"
 shim = ctypes.CDLL(None)
@@ -163,6 +163,7 @@ OPERATIONS = {
 def fault(number, error, kinds, lasting):
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(base, work)
+    another_computer()
     each, store, message, problems = OPERATIONS[operation](), Store(work / "pilot"), "", []
     if error == KILLED:
         n_calls = killed(each, store, number, lasting)
