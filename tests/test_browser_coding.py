@@ -11,91 +11,20 @@ import time
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import pytest
 
 import sense7_qual as qual
 from tests import lab as labs
+from tests.coding_page import SENTINEL, TEXTS, cell, enter, press, saved, shows, spans, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 AXE = Path(__file__).parents[1] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-SENTINEL = "Zitronenfalter-4711"
-TEXTS = [
-    "It remembered what I said 👍🏽 about my exam, but then it lectured me. I felt unheard.",
-    f"Only {SENTINEL} knows.",
-    "🇩🇪 cafe\u0301 – it asked how my sister had reacted.",
-    "كان لطيفا جدا معي",
-    "line one\nline two\n\nline four <b>not bold</b> & so on",
-]
-
-
-def study(folder: Path) -> Path:
-    context = json.dumps(
-        [{"role": "user", "text": f"Hello {SENTINEL}"}, {"role": "assistant", "text": "Hi."}]
-    )
-    units = pd.DataFrame(
-        {
-            "unit_id": [f"t{place}/1" for place in range(len(TEXTS))],
-            "text": TEXTS,
-            "document_id": "d1",
-            "case_id": "p1",
-            "position": range(1, len(TEXTS) + 1),
-            "context": context,
-            "EmpathyOverall": [2.0, 3.0, 5.0, None, 1.0],
-        }
-    )
-    qual.Store.create(folder, units=units, codebook=qual.Codebook.read("sense7"))
-    return folder
-
-
-def cell(folder: Path, **options: object) -> str:
-    rest = "".join(f", {name}={value!r}" for name, value in options.items())
-    return (
-        "import sense7_qual as qual\n"
-        "from sense7_qual.widgets import CodingWidget\n"
-        f"store = qual.Store({str(folder)!r})\n"
-        "widget = CodingWidget(store.units, store.codebook, coder='ana', acts=store.acts(coder='ana'), "
-        f"save=store.append, rating='EmpathyOverall'{rest})\n"
-        "widget"
-    )
 
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
     return study(tmp_path / "study")
-
-
-def enter(lab: labs.Lab, page, name: str) -> None:
-    lab.open(page, name)
-    page.wait_for_selector(".s7-text")
-    page.locator(".s7").focus()
-
-
-def saved(page) -> None:
-    page.wait_for_selector(".s7-saved", timeout=20_000)
-
-
-def press(page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-    saved(page)
-
-
-def shows(page, unit_id: str) -> None:
-    """Wait until this unit is on screen: until then, keys that code are ignored."""
-    page.wait_for_function("id => document.querySelector('.s7-unit-id')?.innerText === id", arg=unit_id)
-
-
-def spans(folder: Path) -> list[tuple[str, str, str | None]]:
-    """Return unit, code and quoted text of each of ana's codings, from the record."""
-    store = qual.Store(folder)
-    texts = store.units.set_index("unit_id")["text"]
-    rows = store.codings()
-    return [
-        (row.unit_id, row.code, None if pd.isna(row.start) else texts[row.unit_id][row.start : row.end])
-        for row in rows.itertuples()
-    ]
 
 
 def test_a_span_and_a_whole_unit_by_keyboard_survive_reload_and_restart(lab, folder):
@@ -205,55 +134,6 @@ def test_tab_moves_on_and_text_fields_keep_their_keys(lab, folder):
     store = qual.Store(folder)
     assert store.memos()["text"].tolist() == ["1 dd z, a thought 👍🏽"]
     assert spans(folder) == []
-
-
-DRAG = """([from, to]) => {
-  const box = document.querySelector('.s7-text');
-  const nodes = [], walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) nodes.push(walker.currentNode);
-  const at = (offset) => {
-    for (const node of nodes) { if (offset <= node.length) return [node, offset]; offset -= node.length; }
-  };
-  const range = document.createRange();
-  range.setStart(...at(from)); range.setEnd(...at(to));
-  const first = range.getClientRects()[0], rects = range.getClientRects(), last = rects[rects.length - 1];
-  return [first.left, first.top + first.height / 2, last.right, last.top + last.height / 2];
-}"""
-
-
-@pytest.mark.parametrize(
-    ("place", "quote"),
-    [
-        (0, "👍🏽 about"),
-        (0, "exam, but then"),
-        (2, "cafe\u0301 – it"),
-        (2, "sister"),
-        (4, "one\nline two\n\nline"),
-        (4, "<b>not bold</b>"),
-    ],
-)
-def test_a_mouse_selection_is_coded_where_it_was_seen(lab, folder, place, quote):
-    labs.notebook(lab.root / "mouse.ipynb", cell(folder))
-    start = TEXTS[place].index(quote)
-    units = [len(TEXTS[place][:end].encode("utf-16-le")) // 2 for end in (start, start + len(quote))]
-    with lab.page() as page:
-        enter(lab, page, "mouse.ipynb")
-        for there in range(1, place + 1):
-            press(page, "ArrowRight")
-            shows(page, f"t{there}/1")
-        left, top, right, bottom = page.evaluate(DRAG, units)
-        page.mouse.move(left + 0.5, top)
-        page.mouse.down()
-        page.mouse.move((left + right) / 2, (top + bottom) / 2)
-        page.mouse.move(right - 0.5, bottom)
-        page.mouse.up()
-        page.wait_for_selector(".s7-selected")
-        press(page, "5")
-        # A second code on the same words, through the button this time.
-        page.locator(".s7-code", has_text="Prosocial").click()
-        page.wait_for_selector(".s7-coding >> nth=1")
-        saved(page)
-    assert sorted(spans(folder)) == [(f"t{place}/1", "interest", quote), (f"t{place}/1", "prosocial", quote)]
 
 
 def test_right_to_left_words_are_coded_by_keyboard(lab, folder):

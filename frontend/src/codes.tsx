@@ -8,14 +8,35 @@ function depth(code: Code, codes: Map<string, Code>): number {
   return levels;
 }
 
+/** The codes that the filter leaves. */
+function filtered(session: Session): Code[] {
+  const wanted = session.filter.value.trim().toLowerCase();
+  return (session.codebook.value?.codes ?? []).filter(
+    (code) => !wanted || `${code.label} ${code.id} ${code.definition}`.toLowerCase().includes(wanted),
+  );
+}
+
+/** The code that Enter in the filter applies: one that is called so, or else the first. */
+function chosen(session: Session): Code | undefined {
+  const wanted = session.filter.value.trim().toLowerCase();
+  const codes = wanted ? filtered(session).filter(({ codable }) => codable) : [];
+  const called = (code: Code) => [code.label, code.id].some((name) => name.toLowerCase() === wanted);
+  return codes.find(called) ?? codes.find(({ label }) => label.toLowerCase().includes(wanted)) ?? codes[0];
+}
+
+/** Apply what was looked for, and show all codes again. */
+export function applyFiltered(session: Session): void {
+  const code = chosen(session);
+  session.filter.value = "";
+  if (code) session.apply(code);
+}
+
 /** The codebook: press a code to apply it; its definition and rules stand below. */
 export function CodeList({ session, unit }: { session: Session; unit: Unit | null }) {
   const codebook = session.codebook.value;
   if (!codebook) return null;
-  const wanted = session.filter.value.trim().toLowerCase();
-  const shown = codebook.codes.filter(
-    (code) => !wanted || `${code.label} ${code.id} ${code.definition}`.toLowerCase().includes(wanted),
-  );
+  const shown = filtered(session);
+  const first = chosen(session);
   return (
     <aside class="s7-codebook" aria-label="Codebook">
       <header>
@@ -34,25 +55,32 @@ export function CodeList({ session, unit }: { session: Session; unit: Unit | nul
       <ul class="s7-codes">
         {shown.map((code) => (
           <li key={code.id} style={{ "--s7-c": colourOf(code), "--s7-depth": depth(code, session.codes.value) }}>
-            {code.codable ? <CodeButton {...{ session, unit, code }} /> : <span class="s7-group">{code.label}</span>}
+            {code.codable ? <CodeButton {...{ session, unit, code }} chosen={code === first} /> : <span class="s7-group">{code.label}</span>}
           </li>
         ))}
         {!shown.length && <li class="s7-hint">No code matches.</li>}
       </ul>
-      <Detail code={session.codes.value.get(session.detail.value ?? "") ?? shown[0]} />
+      <Detail code={first ?? session.codes.value.get(session.detail.value ?? "") ?? shown[0]} />
     </aside>
   );
 }
 
-function CodeButton({ session, unit, code }: { session: Session; unit: Unit | null; code: Code }) {
+interface ButtonProps {
+  session: Session;
+  unit: Unit | null;
+  code: Code;
+  chosen: boolean;
+}
+
+function CodeButton({ session, unit, code, chosen }: ButtonProps) {
   const count = unit?.codings.filter((coding) => coding.code === code.id).length ?? 0;
   return (
     <button
       type="button"
-      class="s7-code"
+      class={chosen ? "s7-code s7-chosen" : "s7-code"}
       aria-pressed={count > 0}
-      disabled={!unit}
-      onClick={() => session.toggle(code)}
+      disabled={session.total.value === 0}
+      onClick={() => session.ahead.take(() => session.toggle(code), { unit_id: unit?.unit_id })}
       onPointerEnter={() => (session.detail.value = code.id)}
       onFocus={() => (session.detail.value = code.id)}
     >

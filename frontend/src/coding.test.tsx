@@ -67,12 +67,12 @@ describe("the text", () => {
     await show(["one two three four"]);
     for (const key of ["ArrowRight", "1"]) await press(key);
     const box = find(".s7-text")!;
-    const range = document.createRange();
-    range.setStart(box.querySelector("span")!.firstChild!, 4);
-    range.setEnd(box.querySelector("span")!.firstChild!, 13);
-    document.getSelection()!.addRange(range);
     await doing(() => {
-      box.dispatchEvent(new MouseEvent("pointerdown", { bubbles: true }));
+      box.dispatchEvent(new MouseEvent("pointerdown", { bubbles: true, composed: true }));
+      const range = document.createRange();
+      range.setStart(box.querySelector("span")!.firstChild!, 4);
+      range.setEnd(box.querySelector("span")!.firstChild!, 13);
+      document.getSelection()!.addRange(range);
       document.dispatchEvent(new MouseEvent("pointerup"));
     });
     await doing(() => new Promise((resolve) => setTimeout(resolve, 5)));

@@ -1,7 +1,8 @@
 import { render as draw } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { CodeList } from "./codes";
-import { isComposing, isTextField, isThePages, keyLabel, meaning } from "./keys";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { applyFiltered, CodeList } from "./codes";
+import { startDrag } from "./drag";
+import { focusIn, isComposing, isModifier, isTextField, isThePages, keyLabel, meaning, write, type TextField } from "./keys";
 import type { Channel, Unit } from "./protocol";
 import { Codings, Context, MemoField, Reader } from "./reader";
 import { Session } from "./session";
@@ -31,7 +32,7 @@ const COMMAND_WORDS: Record<string, string> = {
 /** Whether everything is in the record, and what to do when it is not. */
 function SaveState({ session }: { session: Session }) {
   const waiting = session.outbox.waiting.value.length;
-  if (!waiting) return <span class="s7-state s7-saved">✓ Saved</span>;
+  if (!waiting && !session.ahead.waiting.value.length) return <span class="s7-state s7-saved">✓ Saved</span>;
   if (!session.outbox.late.value) return <span class="s7-state s7-saving">Saving…</span>;
   return (
     <span class="s7-state s7-unsaved" role="alert">
@@ -55,7 +56,10 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
             min={1}
             max={total}
             value={unit ? unit.place + 1 : undefined}
-            onChange={(event) => session.goto(event.currentTarget.valueAsNumber - 1)}
+            onChange={(event) => {
+              const place = event.currentTarget.valueAsNumber - 1;
+              session.ahead.take(() => session.goto(place), { waits: session.mustWait("next") });
+            }}
           />{" "}
           of {total}
         </label>
@@ -76,6 +80,7 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
 }
 
 function Header({ session, unit }: { session: Session; unit: Unit | null }) {
+  const take = (action: () => void, what: string) => session.ahead.take(action, { waits: session.mustWait(what) });
   return (
     <header class="s7-header">
       <span class="s7-coder" title="The coder whose session this is">{session.coder.value}</span>
@@ -83,10 +88,10 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
       <span class="s7-outside">Click here to use the keys</span>
       <SaveState session={session} />
       <span class="s7-tools">
-        <button type="button" aria-label="Undo" title="Undo (z)" disabled={!session.canUndo.value} onClick={() => session.takeBack("undo")}>
+        <button type="button" aria-label="Undo" title="Undo (z)" disabled={!session.canUndo.value} onClick={() => take(() => session.takeBack("undo"), "undo")}>
           ↶
         </button>
-        <button type="button" aria-label="Redo" title="Redo (y)" disabled={!session.canRedo.value} onClick={() => session.takeBack("redo")}>
+        <button type="button" aria-label="Redo" title="Redo (y)" disabled={!session.canRedo.value} onClick={() => take(() => session.takeBack("redo"), "redo")}>
           ↷
         </button>
         <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
@@ -125,19 +130,21 @@ function Help({ session }: { session: Session }) {
 }
 
 function Footer({ session, unit }: { session: Session; unit: Unit }) {
+  const step = (by: number) => session.ahead.take(() => session.step(by), { waits: session.mustWait("next") });
+  const take = (action: () => void) => session.ahead.take(action, unit);
   return (
     <footer class="s7-footer">
-      <button type="button" disabled={unit.place === 0} onClick={() => session.step(-1)}>
+      <button type="button" disabled={unit.place === 0} onClick={() => step(-1)}>
         ← Back
       </button>
-      <button type="button" disabled={unit.place + 1 >= session.total.value} onClick={() => session.step(1)}>
+      <button type="button" disabled={unit.place + 1 >= session.total.value} onClick={() => step(1)}>
         Next →
       </button>
       <span class="s7-space" />
-      <button type="button" aria-pressed={unit.finished} onClick={() => session.finish()}>
+      <button type="button" class="s7-finish" aria-pressed={unit.finished} onClick={() => take(() => session.finish())}>
         {unit.finished ? "✓ Finished" : "Finish"}
       </button>
-      <button type="button" class="s7-primary" onClick={() => session.finishAndNext()}>
+      <button type="button" class="s7-primary" onClick={() => take(() => session.finishAndNext())}>
         Finish and next ⏎
       </button>
     </footer>
@@ -156,7 +163,7 @@ function Rating({ session, unit }: { session: Session; unit: Unit }) {
 
 function Desk({ session, unit }: { session: Session; unit: Unit }) {
   return (
-    <div class="s7-desk">
+    <div class={session.undoing.value ? "s7-desk s7-undoing" : "s7-desk"}>
       <div class="s7-unit-line">
         <span class="s7-unit-id">{unit.unit_id}</span>
         {unit.finished && <span class="s7-done">✓ finished</span>}
@@ -179,10 +186,11 @@ function Desk({ session, unit }: { session: Session; unit: Unit }) {
 
 function Coding({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const opened = useRef<TextField | null>(null);
   const unit = session.unit.value;
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (session.outbox.waiting.value.length) event.preventDefault();
+      if (session.outbox.waiting.value.length || session.ahead.waiting.value.length) event.preventDefault();
     };
     addEventListener("beforeunload", warn);
     return () => removeEventListener("beforeunload", warn);
@@ -193,7 +201,10 @@ function Coding({ session }: { session: Session }) {
     const code = id !== undefined && session.codes.value.get(id);
     if (kind === "code" && code) return session.toggle(code);
     if (kind === "detail" && code) return void (session.detail.value = code.id);
-    const field = (selector: string) => root.current?.querySelector<HTMLElement>(selector)?.focus();
+    const field = (selector: string) => {
+      opened.current = root.current!.querySelector<TextField>(selector);
+      opened.current?.focus();
+    };
     const commands: Record<string, () => void> = {
       finish_and_next: () => session.finishAndNext(),
       finish: () => session.finish(),
@@ -222,37 +233,69 @@ function Coding({ session }: { session: Session }) {
     commands[kind!]?.();
   };
 
-  const escape = (event: KeyboardEvent) => {
-    event.preventDefault();
-    if (isTextField(event.target)) return root.current?.focus();
+  const escape = () => {
     if (session.showHelp.value) return void (session.showHelp.value = false);
+    if (session.message.value) return void (session.message.value = null);
     if (session.selection.value) return void (session.selection.value = null);
-    root.current?.blur();
-    (event.target as HTMLElement).blur?.();
+    focusIn(root.current!)?.blur();
     root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
   };
 
-  // The one listener: nothing typed here may reach the notebook, where "d d" deletes a cell.
-  const press = (event: KeyboardEvent) => {
-    if (isThePages(event)) return;
-    event.stopPropagation();
-    if (isComposing(event)) return;
-    if (event.key === "Escape") return escape(event);
-    if (isTextField(event.target)) {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) root.current?.focus();
-      return;
-    }
-    const onButton = event.target instanceof HTMLElement && event.target.closest("button") !== null;
-    if (onButton && (event.key === "Enter" || event.key === " ")) return;
-    const scrolls = event.target instanceof HTMLElement && event.target.matches(".s7-turns, .s7-detail");
-    if (scrolls && event.key.startsWith("Arrow")) return;
-    const what = meaning(event, session);
-    if (what === null) return;
-    event.preventDefault();
-    if (!event.repeat || /word|sentence|extend|shrink/.test(what)) run(what);
+  /** What a key does in a text field; false where it is the field's own. */
+  const leaves = (event: KeyboardEvent, field: Element): boolean => {
+    const filter = event.key === "Enter" && field.matches(".s7-filter");
+    if (filter) session.ahead.take(() => applyFiltered(session), { unit_id: session.unit.value?.unit_id });
+    const left = filter || event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
+    if (left) root.current?.focus();
+    return left;
   };
 
+  /** A press whose turn has come; in a field that an earlier press of the same burst opened, it writes. */
+  const act = (event: KeyboardEvent) => {
+    const field = opened.current;
+    if (field && field === focusIn(root.current!)) return void (leaves(event, field) || write(field, event));
+    if (event.key === "Escape") return escape();
+    const what = meaning(event, session);
+    if (what !== null) run(what);
+  };
+
+  const press = (event: KeyboardEvent, target: Element) => {
+    if (isThePages(event)) return;
+    event.stopPropagation();
+    if (isComposing(event) || isModifier(event)) return;
+    if (isTextField(target)) return void (leaves(event, target) && event.preventDefault());
+    if (target.closest("button") !== null && (event.key === "Enter" || event.key === " ")) {
+      // A button held down is pressed once.
+      return void (event.repeat && event.preventDefault());
+    }
+    if (target.matches(".s7-turns, .s7-detail") && event.key.startsWith("Arrow")) return;
+    const { ahead } = session;
+    const what = event.key === "Escape" ? "escape" : meaning(event, session);
+    // While presses wait, any letter may turn out to be a memo's.
+    if (what === null && !(event.key.length === 1 && (session.loading.value || ahead.waiting.value.length))) return;
+    event.preventDefault();
+    if (event.repeat && !/word|sentence|extend|shrink/.test(what ?? "")) return;
+    if (what === "escape" && !ahead.waiting.value.length) return act(event);
+    ahead.take(() => act(event), { waits: session.mustWait(what) });
+  };
+
+  // The one listener for keys, on the window and before all others: Notebook 7 listens on the document before
+  // the widget's own nodes hear anything, and there "d d" deletes a cell and "m" turns it into Markdown.
+  useLayoutEffect(() => {
+    const hear = (event: KeyboardEvent) => {
+      const target = event.composedPath()[0];
+      if (target instanceof Element && root.current?.contains(target)) press(event, target);
+    };
+    addEventListener("keydown", hear, true);
+    return () => removeEventListener("keydown", hear, true);
+  }, []);
+
   // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
+  // From the keyboard a code's button gives the focus back: the Enter that comes next finishes the text.
+  const click = (event: MouseEvent) => {
+    const byKey = event.detail === 0 && (event.target as Element).closest(".s7-code, .s7-remove, .s7-finish");
+    if (byKey) root.current?.focus({ preventScroll: true });
+  };
   const down = (event: MouseEvent) => {
     const target = event.target as HTMLElement;
     if (target.closest("button")) event.preventDefault();
@@ -266,8 +309,9 @@ function Coding({ session }: { session: Session }) {
       tabIndex={0}
       role="group"
       aria-label="Coding"
-      onKeyDown={press}
+      onPointerDown={(event) => startDrag(event, session, root.current!)}
       onMouseDown={down}
+      onClick={click}
     >
       <Header session={session} unit={unit} />
       {session.message.value && (
@@ -291,9 +335,10 @@ function Coding({ session }: { session: Session }) {
 }
 
 function Waiting({ session }: { session: Session }) {
+  const waiting = session.ahead.waiting.value.length;
   const words = session.codebook.value
     ? session.total.value
-      ? "Loading…"
+      ? `Loading…${waiting ? ` (${waiting} ${waiting === 1 ? "press waits" : "presses wait"} for the text)` : ""}`
       : "There is no text to code here."
     : "Waiting for the kernel… If it was restarted, run the cell again.";
   return <p class="s7-waiting">{words}</p>;

@@ -64,6 +64,12 @@ export class Kernel {
     for (let message = this.queue.shift(); message; message = this.queue.shift()) this.answerOne(message);
   }
 
+  /** Answer one message alone. */
+  answerFirst(id: string): void {
+    const at = this.queue.findIndex((message) => message.id === id);
+    this.answerOne(this.queue.splice(at, 1)[0]!);
+  }
+
   /** Lose what was asked so far, as a kernel does that is restarted. */
   lose(): void {
     this.queue.length = 0;

@@ -9,13 +9,34 @@ export function isThePages(press: Press): boolean {
   return press.key === "Tab" || (modified && ((key === "s" && !press.shiftKey) || (key === "c" && press.shiftKey)));
 }
 
-export function isTextField(target: EventTarget | null): boolean {
+export type TextField = HTMLInputElement | HTMLTextAreaElement;
+
+export function isTextField(target: EventTarget | null): target is TextField {
   return target instanceof HTMLElement && target.matches("textarea, input, select, [contenteditable=true]");
 }
 
 /** While an input method composes, keys belong to it (229 is how some browsers say so). */
 export function isComposing(press: Press): boolean {
   return press.isComposing || press.keyCode === 229;
+}
+
+export function isModifier(press: Press): boolean {
+  return ["Shift", "Control", "Alt", "AltGraph", "Meta", "CapsLock"].includes(press.key);
+}
+
+/** The element in `root` that has the focus. */
+export function focusIn(root: HTMLElement): HTMLElement | null {
+  const active = (root.getRootNode() as Document | ShadowRoot).activeElement;
+  return active instanceof HTMLElement && root.contains(active) ? active : null;
+}
+
+/** Do in the field what the browser would have done, had the field been there when the key was pressed. */
+export function write(field: TextField, press: Press): void {
+  const text = press.key === "Enter" ? "\n" : press.key;
+  const [start, end] = [field.selectionStart ?? 0, field.selectionEnd ?? 0];
+  if (press.key === "Backspace") field.setRangeText("", start === end ? Math.max(0, start - 1) : start, end, "end");
+  else if (text.length === 1 && !press.ctrlKey && !press.metaKey) field.setRangeText(text, start, end, "end");
+  field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 /** What the press means: a command's name, `code:` with an id, `detail:` with an id, or null. */

@@ -21,13 +21,19 @@ export class Outbox {
     if (idle && deeds.length) this.sendFirst();
   }
 
-  /** The record holds this deed (or will never take it): go on to the next. */
+  /** The record holds this deed: go on to the next. */
   settle(id: string): boolean {
-    if (this.waiting.value[0]?.id !== id) return false;
-    this.late.value = false;
-    this.waiting.value = this.waiting.value.slice(1);
-    this.sendFirst();
-    return true;
+    return this.goOn(id, () => true);
+  }
+
+  /**
+   * The record will never take this deed. What followed it on its text (a finish without the code) or took
+   * something back was meant for another state, and goes with it; the number of those is returned.
+   */
+  refuse(id: string): number {
+    const [first, ...later] = this.waiting.value;
+    const stays = ({ unit_id }: Deed) => !first?.unit_id || (unit_id !== undefined && unit_id !== first.unit_id);
+    return this.goOn(id, stays) ? later.length - later.filter(stays).length : 0;
   }
 
   /** Saving failed: the deed stays first and is sent again after a while. */
@@ -43,6 +49,14 @@ export class Outbox {
   close(): readonly Deed[] {
     clearTimeout(this.timer);
     return this.waiting.value;
+  }
+
+  private goOn(id: string, stays: (deed: Deed) => boolean): boolean {
+    if (this.waiting.value[0]?.id !== id) return false;
+    this.late.value = false;
+    this.waiting.value = this.waiting.value.slice(1).filter(stays);
+    this.sendFirst();
+    return true;
   }
 
   private sendFirst(): void {

@@ -1,7 +1,8 @@
+import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "./session";
 import type { Code, Coding, Unit } from "./protocol";
-import { segments, selectedSpan, trimmed } from "./spans";
+import { segments, selectedSpan } from "./spans";
 
 export function colourOf(code: Code | undefined): string {
   return code?.colour ?? "#6b7280";
@@ -42,22 +43,10 @@ export function Context({ session, unit }: { session: Session; unit: Unit }) {
 /** The unit's text with its codings; its text nodes join to exactly the text, so offsets can be counted. */
 export function Reader({ session, unit }: { session: Session; unit: Unit }) {
   const box = useRef<HTMLDivElement>(null);
+  const drawn = useRef<{ unit_id: string; view: VNode } | null>(null);
+  // While the mouse drags over the text, it stays as it is drawn.
+  if (session.dragging.value && drawn.current?.unit_id === unit.unit_id) return drawn.current.view;
   const codes = session.codes.value;
-
-  // A drag may end outside of the text, so the release is listened for everywhere.
-  const press = () => {
-    const release = () => {
-      const found = box.current && selectedSpan(box.current);
-      const span = found && trimmed(unit.text, found);
-      if (span) {
-        session.select(span);
-        const root = box.current!.getRootNode() as Document & { getSelection?: () => Selection | null };
-        (root.getSelection?.() ?? document.getSelection())?.removeAllRanges();
-      }
-    };
-    document.addEventListener("pointerup", () => setTimeout(release), { once: true });
-    session.selection.value = null;
-  };
 
   const copy = (event: ClipboardEvent) => {
     const span = session.selection.value;
@@ -66,8 +55,16 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
     event.preventDefault();
   };
 
-  return (
-    <div class="s7-text" ref={box} onPointerDown={press} onCopy={copy} lang="" dir="auto">
+  // The shortest first, so that a coding within another can be reached; each further click marks the next.
+  const mark = (here: Coding[]) => {
+    const order = here.toSorted((a, b) => a.end! - a.start! - (b.end! - b.start!));
+    const place = order.findIndex((coding) => coding === unit.codings[session.active.value]);
+    const coding = order[(place + 1) % order.length]!;
+    session.ahead.take(() => (session.marked.value = coding), unit);
+  };
+
+  const view = (
+    <div class="s7-text" ref={box} onCopy={copy} lang="" dir="auto">
       {segments(unit.text, unit.codings, session.selection.value).map((piece) => {
         const here = piece.codings.map((index) => unit.codings[index]!);
         const names = [
@@ -82,9 +79,7 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
             class={names.filter(Boolean).join(" ") || undefined}
             style={here.length ? stripes(here.map((coding) => colourOf(codes.get(coding.code)))) : undefined}
             title={here.map((coding) => codes.get(coding.code)?.label ?? coding.code).join(" · ") || undefined}
-            onClick={() => {
-              if (here.length && !session.selection.value) session.marked.value = here[0]!;
-            }}
+            onClick={() => here.length && !selectedSpan(box.current!) && mark(here)}
           >
             {unit.text.slice(piece.start, piece.end)}
           </span>
@@ -92,6 +87,8 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
       })}
     </div>
   );
+  drawn.current = { unit_id: unit.unit_id, view };
+  return view;
 }
 
 /** One underline per code; the first one tints the text as well. */
@@ -140,11 +137,12 @@ function CodingRow({ session, unit, coding, index }: RowProps) {
   const quote = coding.start === null ? "whole text" : `“${unit.text.slice(coding.start, coding.end!)}”`;
   const names = ["s7-coding", coding.pending && "s7-pending", session.active.value === index && "s7-active"];
   const unsure = coding.confidence === "unsure";
+  const take = (action: () => void) => session.ahead.take(action, unit);
   return (
     <li
       class={names.filter(Boolean).join(" ")}
       style={{ "--s7-c": colourOf(code) }}
-      onClick={() => (session.marked.value = coding)}
+      onClick={() => take(() => (session.marked.value = coding))}
     >
       <span class="s7-coding-name">
         <strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span>
@@ -157,7 +155,7 @@ function CodingRow({ session, unit, coding, index }: RowProps) {
             class="s7-facet"
             aria-pressed={coding.valence === valence}
             aria-label={`${label}: ${valence}`}
-            onClick={() => session.change(coding, { valence: coding.valence === valence ? null : valence })}
+            onClick={() => take(() => session.change(coding, { valence: coding.valence === valence ? null : valence }))}
           >
             {valence}
           </button>
@@ -167,11 +165,11 @@ function CodingRow({ session, unit, coding, index }: RowProps) {
           class="s7-facet"
           aria-pressed={unsure}
           aria-label={`${label}: unsure`}
-          onClick={() => session.toggleUnsure(coding)}
+          onClick={() => take(() => session.toggleUnsure(coding))}
         >
           unsure
         </button>
-        <button type="button" class="s7-facet s7-remove" aria-label={`Remove ${label}`} onClick={() => session.remove(coding)}>
+        <button type="button" class="s7-facet s7-remove" aria-label={`Remove ${label}`} onClick={() => take(() => session.remove(coding))}>
           ×
         </button>
       </span>

@@ -232,7 +232,25 @@ describe("answers", () => {
     // Only what was not saved is put right by a later success; what was refused is lost, and stays said.
     expect(session.message.value).toBe("refused: no room");
     session.step(1);
-    expect(session.message.value).toBeNull();
+    expect(session.message.value).toBe("refused: no room");
+  });
+
+  test("with a refused deed goes what followed it on its text, so that no text is finished without its code", () => {
+    const session = ready();
+    press(session, "affective");
+    session.finishAndNext();
+    press(session, "cognitive");
+    session.takeBack("undo");
+    kernel.fate = "refused";
+    const first = kernel.received.find(({ type }) => type === "deed")!;
+    kernel.answerFirst(first.id);
+    kernel.fate = "done";
+    kernel.answer();
+    expect(kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code])).toEqual([["apply", "m1", "cognitive"]]);
+    expect(session.message.value).toBe(
+      "Text m0: refused: no room What followed it on this text (2 deeds) was not done either.",
+    );
+    expect(session.flags.value[0]).toBe(".");
   });
 
   test("a failed deed stays, counts as not saved, and is sent again as the same deed", () => {

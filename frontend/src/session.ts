@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { Ahead } from "./ahead";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import type { Answer, Channel, Code, Codebook, Coding, Counts, Deed, Done, Span, Unit, Valence, Welcome } from "./protocol";
 import { uuid } from "./protocol";
@@ -7,6 +8,9 @@ import { extended, nextPiece, pieces, sameSpan, withDeed } from "./spans";
 const CACHED_UNITS = 100;
 const AHEAD = 3;
 const WHOLE = { start: null, end: null };
+
+/** A question that the kernel has not answered yet. */
+type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean };
 
 /** Which coding of a unit is meant: its place in the list can change, this does not. */
 type Mark = Pick<Coding, "code" | "start" | "end">;
@@ -35,8 +39,24 @@ export class Session {
   private readonly known = signal<Unit | null>(null);
   private readonly target = signal<number | null>(null);
   private readonly units = new Map<number, Unit>();
-  private readonly asked = new Map<string, ReturnType<typeof setTimeout>>();
+  private readonly asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
   private outboxName = "";
+  /** What was refused is lost: that message stays until it is closed. */
+  private lasting: string | null = null;
+
+  /** Whether the mouse is dragging over the text. */
+  readonly dragging = signal(false);
+  settling: ReturnType<typeof setTimeout> | undefined;
+  readonly loading = computed(() => this.codebook.value === null || this.target.value !== null);
+  /** Whether something is being taken back: only the kernel knows on which unit. */
+  readonly undoing = computed(() => this.outbox.waiting.value.some(({ unit_id }) => unit_id === undefined));
+  private readonly slow = signal(false);
+  readonly ahead = new Ahead(
+    computed(() => this.dragging.value || this.loading.value || this.undoing.value),
+    computed(() => (this.loading.value && this.slow.value) || (this.undoing.value && this.outbox.late.value)),
+    () => this.unit.value?.unit_id,
+    (words) => (this.message.value = words),
+  );
 
   /**
    * The unit on screen, with the deeds that are still on their way. None while another one is loading, so
@@ -63,9 +83,17 @@ export class Session {
 
   close(): void {
     this.channel.off("msg:custom", this.hear);
-    this.asked.forEach((timer) => clearTimeout(timer));
+    this.ahead.close();
+    this.asked.forEach(({ timer }) => clearTimeout(timer));
     const unsent = this.outbox.close();
     if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
+  }
+
+  /** Whether a command waits for what is under way. Going on overtakes a text that is loading, undoing both. */
+  mustWait(command: string | null): boolean {
+    if (/^(undo|redo)$/.test(command ?? "")) return this.dragging.value;
+    const loading = !/^(next|back|next_unfinished)$/.test(command ?? "") && this.loading.value;
+    return this.dragging.value || this.undoing.value || loading;
   }
 
   /* ---- questions to the kernel ---- */
@@ -79,18 +107,23 @@ export class Session {
     }
   }
 
-  private ask(question: { type: "hello" } | { type: "unit"; place: number; peek?: boolean }, id = uuid()): void {
+  private ask(question: Question, id = uuid()): void {
     this.send({ ...question, id });
     // A question can be lost while a kernel is busy or restarting; asking again does no harm.
-    this.asked.set(id, setTimeout(() => this.ask(question, id), PATIENCE_MS));
+    const again = () => {
+      this.slow.value = true;
+      this.ask(question, id);
+    };
+    this.asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
   }
 
   private readonly hear = (answer: Answer): void => {
     const mine = answer.client === this.client;
-    const awaited = mine && this.asked.has(answer.id);
+    const awaited = mine ? this.asked.get(answer.id) : undefined;
     if (awaited) {
-      clearTimeout(this.asked.get(answer.id));
+      clearTimeout(awaited.timer);
       this.asked.delete(answer.id);
+      this.slow.value = false;
     }
     if (answer.type === "done") this.heardDone(answer, mine);
     else if (!mine) return;
@@ -99,14 +132,29 @@ export class Session {
       if (awaited) this.heardWelcome(answer);
     }
     else if (answer.type === "unit") this.heardUnit(answer.unit);
+    else if (awaited) this.heardNoUnit(awaited.question, answer.message);
     else if (answer.type === "failed") {
       this.outbox.fail(answer.id);
       this.message.value = answer.message;
-    } else {
-      this.outbox.settle(answer.id);
-      this.message.value = answer.message;
-    }
+    } else this.heardRefusal(answer);
   };
+
+  /** A unit that cannot be shown: the one before stays, and what was pressed for it is not done to that one. */
+  private heardNoUnit(question: Question, message: string): void {
+    if (question.type === "unit" && (question.peek || question.place !== this.target.value)) return;
+    if (this.ahead.waiting.value.length) this.ahead.drop(0);
+    this.target.value = null;
+    this.message.value = message;
+  }
+
+  private heardRefusal({ id, message }: { id: string; message: string }): void {
+    const unit_id = this.outbox.waiting.value.find((deed) => deed.id === id)?.unit_id;
+    const elsewhere = unit_id !== undefined && unit_id !== this.known.value?.unit_id;
+    const n = this.outbox.refuse(id);
+    const more = n && ` What followed it on this text (${n === 1 ? "one deed" : `${n} deeds`}) was not done either.`;
+    this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
+    this.message.value = this.lasting;
+  }
 
   private heardWelcome(welcome: Welcome): void {
     this.codebook.value = welcome.codebook;
@@ -158,13 +206,13 @@ export class Session {
     this.selection.value = null;
     this.marked.value = null;
     this.allDone.value = false;
-    for (const place of this.ahead(unit.place)) {
+    for (const place of this.following(unit.place)) {
       if (!this.units.has(place)) this.ask({ type: "unit", place, peek: true });
     }
   }
 
   /** The places that are likely to be wanted next: fetched before they are. */
-  private ahead(here: number): Set<number> {
+  private following(here: number): Set<number> {
     const places = Array.from({ length: this.total.value - here - 1 }, (_, i) => here + 1 + i);
     const unfinished = places.filter((place) => !this.isFinished(place));
     return new Set([...places.slice(0, AHEAD), ...unfinished.slice(0, AHEAD)]);
@@ -172,7 +220,7 @@ export class Session {
 
   goto(place: number): void {
     if (!Number.isInteger(place) || place < 0 || place >= this.total.value) return;
-    this.message.value = null;
+    if (this.message.value !== this.lasting) this.message.value = null;
     this.target.value = place;
     const cached = this.units.get(place);
     if (cached) this.show(cached);
@@ -190,7 +238,7 @@ export class Session {
   }
 
   nextUnfinished(): void {
-    const here = this.known.value?.place ?? -1;
+    const here = this.target.value ?? this.known.value?.place ?? -1;
     const onItsWay = new Set(
       this.outbox.waiting.value.filter((deed) => deed.kind === "finish").map((deed) => deed.unit_id),
     );
@@ -221,6 +269,14 @@ export class Session {
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.detail.value = code.id;
     this.marked.value = stands ? null : { code: code.id, ...target };
+  }
+
+  /** Apply the code; where it stands there already, leave it. */
+  apply(code: Code): void {
+    const target = this.selection.value ?? WHOLE;
+    const stands = this.unit.value?.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
+    if (stands) this.say(`${code.label} stands there already`);
+    else this.toggle(code);
   }
 
   private activeCoding(): Coding | undefined {

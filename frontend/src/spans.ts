@@ -64,10 +64,30 @@ export function extended(spans: readonly Span[], selection: Span | null, step: 1
   return previous ? { start: selection.start, end: previous.end } : selection;
 }
 
+/** The browser's selection, which is the shadow root's own where there is one. */
+export function selectionIn(container: Element): Selection | null {
+  const root = container.getRootNode() as Document & { getSelection?: () => Selection | null };
+  return root.getSelection?.() ?? document.getSelection();
+}
+
+/** Hand a span over to the browser as its selection, so that Shift and a click extend it. */
+export function showSelected(container: Element, span: Span): void {
+  const nodes = document.createTreeWalker(container, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let before = 0, node = nodes.nextNode(); node; before += node.textContent!.length, node = nodes.nextNode()) {
+    const within = (offset: number) => offset >= before && offset <= before + node!.textContent!.length;
+    if (within(span.start)) range.setStart(node, span.start - before);
+    if (within(span.end)) {
+      range.setEnd(node, span.end - before);
+      break;
+    }
+  }
+  selectionIn(container)?.setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
+}
+
 /** The browser's selection as offsets into the text that `container` shows; null where it is elsewhere. */
 export function selectedSpan(container: Element): Span | null {
-  const root = container.getRootNode() as Document & { getSelection?: () => Selection | null };
-  const selection = root.getSelection?.() ?? document.getSelection();
+  const selection = selectionIn(container);
   if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
   if (!range.intersectsNode(container)) return null;

@@ -1,0 +1,72 @@
+import { effect, signal, type ReadonlySignal } from "@preact/signals";
+
+/** After presses were not taken, those that follow without such a pause belong to the same burst. */
+export const PAUSE_MS = 1000;
+
+interface Request {
+  action: () => void;
+  /** The unit that was on screen when it was asked for, where only that one can be meant. */
+  unit_id: string | undefined;
+}
+
+interface Options {
+  waits?: boolean;
+  unit_id?: string | undefined;
+}
+
+/**
+ * What is asked for faster than texts come: done in the order in which it was asked for, each once the text is
+ * shown that it was meant for. Where that cannot be (the kernel hangs, another text comes on screen) none of it
+ * is done, nor the rest of the burst: a finish without the code before it would count as "coded absent".
+ */
+export class Ahead {
+  readonly waiting = signal<readonly Request[]>([]);
+  private refused = 0;
+  private quietFrom = 0;
+  private readonly ends: (() => void)[];
+
+  constructor(
+    private readonly busy: ReadonlySignal<boolean>,
+    private readonly stuck: ReadonlySignal<boolean>,
+    private readonly shown: () => string | undefined,
+    private readonly tell: (words: string) => void,
+  ) {
+    this.ends = [
+      // One a microtask: the screen is drawn in between, so that a press finds the field that it opens.
+      effect(() => void (!busy.value && this.waiting.value.length && queueMicrotask(this.next))),
+      effect(() => void (stuck.value && this.waiting.peek().length && this.drop(0))),
+    ];
+  }
+
+  take(action: () => void, { waits = this.busy.value, unit_id }: Options = {}): void {
+    if ((waits && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
+    else if (waits || this.waiting.value.length) this.insert(this.waiting.value.length, action, unit_id);
+    else action();
+  }
+
+  /** Put a request where it belongs although others were asked for since (what a drag selects, at its end). */
+  insert(at: number, action: () => void, unit_id: string | undefined): void {
+    this.waiting.value = this.waiting.value.toSpliced(at, 0, { action, unit_id });
+  }
+
+  /** Do nothing of what waits, nor `more` that was just asked for, and say so. */
+  drop(more: number): void {
+    this.refused = (Date.now() < this.quietFrom ? this.refused : 0) + this.waiting.value.length + more;
+    this.quietFrom = Date.now() + PAUSE_MS;
+    this.waiting.value = [];
+    const [number, was] = this.refused === 1 ? ["One press", "was"] : [`${this.refused} presses`, "were"];
+    this.tell(`${number} ${was} not taken, because the text meant was not on screen: look at the text and press again.`);
+  }
+
+  close(): void {
+    this.ends.forEach((end) => end());
+  }
+
+  private readonly next = (): void => {
+    const first = this.waiting.value[0];
+    if (!first || this.busy.value) return;
+    if (first.unit_id !== undefined && first.unit_id !== this.shown()) return this.drop(0);
+    first.action();
+    this.waiting.value = this.waiting.value.slice(1);
+  };
+}
