@@ -57,9 +57,9 @@ def cell(folder: Path, **options: object) -> str:
     )
 
 
-def enter(lab: labs.Lab, page: Page, name: str) -> None:
+def enter(lab: labs.Lab, page: Page, name: str, *, host: str = "lab/tree") -> None:
     """Open the notebook, run it, and go into the widget."""
-    lab.open(page, name)
+    lab.open(page, name, host=host)
     page.wait_for_selector(".s7-text")
     page.locator(".s7").focus()
 

@@ -89,9 +89,12 @@ class Lab:
         if not url.startswith(local):
             self.strangers.append(url)
 
-    def open(self, page: Page, name: str, *, run: bool = True) -> None:
-        """Open a notebook (and run all its cells); wait until the kernel is idle."""
-        page.goto(f"{self.url}/lab/tree/{name}?token={self.token}&reset")
+    def open(self, page: Page, name: str, *, run: bool = True, host: str = "lab/tree") -> None:
+        """Open a notebook (and run all its cells); wait until the kernel is idle.
+
+        `host` is ``lab/tree`` for JupyterLab or ``notebooks`` for Notebook 7.
+        """
+        page.goto(f"{self.url}/{host}/{name}?token={self.token}{'&reset' if host == 'lab/tree' else ''}")
         page.wait_for_function("() => window.jupyterapp !== undefined")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_idle(page)
@@ -147,7 +150,8 @@ def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         *(f"--port={port}", "--ip=127.0.0.1", "--ServerApp.port_retries=0"),
         *(f"--IdentityProvider.token={token}", "--ServerApp.terminals_enabled=False"),
-        *("--LabApp.expose_app_in_browser=True", f"--ServerApp.root_dir={root}"),
+        *("--LabApp.expose_app_in_browser=True", "--JupyterNotebookApp.expose_app_in_browser=True"),
+        f"--ServerApp.root_dir={root}",
     ]
     log = folder / "server.log"
     with (

@@ -32,7 +32,7 @@ export class Ahead {
     private readonly tell: (words: string) => void,
   ) {
     this.ends = [
-      // One a microtask: the screen is drawn in between, so that a press finds the field that it opens.
+      // One at a time, since each may change what the next one has to wait for.
       effect(() => void (!busy.value && this.waiting.value.length && queueMicrotask(this.next))),
       effect(() => void (stuck.value && this.waiting.peek().length && this.drop(0))),
     ];

@@ -1,6 +1,8 @@
 import type { Session } from "./session";
 import type { Code, Unit } from "./protocol";
-import { colourOf } from "./reader";
+import { sample, UNKNOWN } from "./colours";
+
+const lookOf = (session: Session, code: Code) => session.looks.value.get(code.id) ?? UNKNOWN;
 
 function depth(code: Code, codes: Map<string, Code>): number {
   let levels = 0;
@@ -54,13 +56,13 @@ export function CodeList({ session, unit }: { session: Session; unit: Unit | nul
       </header>
       <ul class="s7-codes">
         {shown.map((code) => (
-          <li key={code.id} style={{ "--s7-c": colourOf(code), "--s7-depth": depth(code, session.codes.value) }}>
+          <li key={code.id} style={{ "--s7-c": lookOf(session, code).colour, "--s7-depth": depth(code, session.codes.value) }}>
             {code.codable ? <CodeButton {...{ session, unit, code }} chosen={code === first} /> : <span class="s7-group">{code.label}</span>}
           </li>
         ))}
         {!shown.length && <li class="s7-hint">No code matches.</li>}
       </ul>
-      <Detail code={first ?? session.codes.value.get(session.detail.value ?? "") ?? shown[0]} />
+      <Detail session={session} code={first ?? session.codes.value.get(session.detail.value ?? "") ?? shown[0]} />
     </aside>
   );
 }
@@ -85,13 +87,14 @@ function CodeButton({ session, unit, code, chosen }: ButtonProps) {
       onFocus={() => (session.detail.value = code.id)}
     >
       <kbd>{code.key ?? " "}</kbd>
+      <span class="s7-sample" style={sample(lookOf(session, code))} />
       <span class="s7-label">{code.label}</span>
       {count > 0 && <span class="s7-count" aria-label={`applied ${count} times here`}>{count === 1 ? "✓" : `✓ ${count}`}</span>}
     </button>
   );
 }
 
-function Detail({ code }: { code: Code | undefined }) {
+function Detail({ session, code }: { session: Session; code: Code | undefined }) {
   if (!code) return null;
   const lists: [string, string[]][] = [
     ["Use when", code.use_when],
@@ -100,7 +103,7 @@ function Detail({ code }: { code: Code | undefined }) {
     ["Near misses", code.counter_examples],
   ];
   return (
-    <section class="s7-detail" style={{ "--s7-c": colourOf(code) }} tabIndex={0} aria-label={`Definition of ${code.label}`}>
+    <section class="s7-detail" style={{ "--s7-c": lookOf(session, code).colour }} tabIndex={0} aria-label={`Definition of ${code.label}`}>
       <h4>{code.label}</h4>
       {code.definition && <p>{code.definition}</p>}
       {lists.map(

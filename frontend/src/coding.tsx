@@ -196,6 +196,10 @@ function Coding({ session }: { session: Session }) {
     return () => removeEventListener("beforeunload", warn);
   }, []);
 
+  useLayoutEffect(() => {
+    if (unit) session.drawn.value = unit.unit_id;
+  }, [unit?.unit_id]);
+
   const run = (what: string) => {
     const [kind, id] = what.split(/:(.*)/s);
     const code = id !== undefined && session.codes.value.get(id);

@@ -64,6 +64,11 @@ export class Kernel {
     for (let message = this.queue.shift(); message; message = this.queue.shift()) this.answerOne(message);
   }
 
+  /** Say something to all browsers. */
+  tell(answer: object): void {
+    this.listeners.forEach((hear) => hear(structuredClone(answer) as Answer));
+  }
+
   /** Answer one message alone. */
   answerFirst(id: string): void {
     const at = this.queue.findIndex((message) => message.id === id);

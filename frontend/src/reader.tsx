@@ -1,12 +1,9 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "./session";
-import type { Code, Coding, Unit } from "./protocol";
-import { segments, selectedSpan } from "./spans";
-
-export function colourOf(code: Code | undefined): string {
-  return code?.colour ?? "#6b7280";
-}
+import type { Coding, Unit } from "./protocol";
+import { markStyle, sample, UNKNOWN, type Mark } from "./colours";
+import { lanes, segments, selectedSpan } from "./spans";
 
 /** The earlier turns of the conversation, the last one in view. */
 export function Context({ session, unit }: { session: Session; unit: Unit }) {
@@ -63,6 +60,14 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
     session.ahead.take(() => (session.marked.value = coding), unit);
   };
 
+  const lane = lanes(unit.codings);
+  const look = (index: number): Mark => {
+    const { code, pending } = unit.codings[index]!;
+    return { ...(session.looks.value.get(code) ?? UNKNOWN), lane: lane[index]!, active: index === session.active.value, pending };
+  };
+  const tags = (start: number) =>
+    unit.codings.flatMap((coding, index) => (coding.start === start ? [look(index).tag] : [])).join(" ");
+
   const view = (
     <div class="s7-text" ref={box} onCopy={copy} lang="" dir="auto">
       {segments(unit.text, unit.codings, session.selection.value).map((piece) => {
@@ -77,7 +82,8 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
           <span
             key={piece.start}
             class={names.filter(Boolean).join(" ") || undefined}
-            style={here.length ? stripes(here.map((coding) => colourOf(codes.get(coding.code)))) : undefined}
+            data-tag={tags(piece.start) || undefined}
+            style={here.length ? markStyle(piece.codings.map(look)) : undefined}
             title={here.map((coding) => codes.get(coding.code)?.label ?? coding.code).join(" · ") || undefined}
             onClick={() => here.length && !selectedSpan(box.current!) && mark(here)}
           >
@@ -89,21 +95,6 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
   );
   drawn.current = { unit_id: unit.unit_id, view };
   return view;
-}
-
-/** One underline per code; the first one tints the text as well. */
-function stripes(colours: string[]): Record<string, string> {
-  const unique = [...new Set(colours)].slice(0, 4);
-  const image = unique.map((colour) => `linear-gradient(${colour}, ${colour})`).join(", ");
-  const position = unique.map((_, index) => `0 calc(100% - ${index * 3}px)`).join(", ");
-  return {
-    "--s7-c": unique[0]!,
-    "background-image": image,
-    "background-position": position,
-    "background-size": "100% 2px",
-    "background-repeat": "no-repeat",
-    "padding-bottom": `${unique.length * 3 - 1}px`,
-  };
 }
 
 /** What is coded on this unit, each with its valence, doubt and removal. */
@@ -136,14 +127,17 @@ function CodingRow({ session, unit, coding, index }: RowProps) {
   const label = code?.label ?? coding.code;
   const quote = coding.start === null ? "whole text" : `“${unit.text.slice(coding.start, coding.end!)}”`;
   const names = ["s7-coding", coding.pending && "s7-pending", session.active.value === index && "s7-active"];
+  const look = session.looks.value.get(coding.code) ?? UNKNOWN;
   const unsure = coding.confidence === "unsure";
   const take = (action: () => void) => session.ahead.take(action, unit);
   return (
     <li
       class={names.filter(Boolean).join(" ")}
-      style={{ "--s7-c": colourOf(code) }}
+      style={{ "--s7-c": look.colour }}
       onClick={() => take(() => (session.marked.value = coding))}
     >
+      {coding.start !== null && <kbd class="s7-tag">{look.tag}</kbd>}
+      <span class="s7-sample" style={sample(look)} />
       <span class="s7-coding-name">
         <strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span>
       </span>

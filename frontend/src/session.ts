@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { Ahead } from "./ahead";
+import { looks } from "./colours";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import type { Answer, Channel, Code, Codebook, Coding, Counts, Deed, Done, Span, Unit, Valence, Welcome } from "./protocol";
 import { uuid } from "./protocol";
@@ -50,9 +51,15 @@ export class Session {
   readonly loading = computed(() => this.codebook.value === null || this.target.value !== null);
   /** Whether something is being taken back: only the kernel knows on which unit. */
   readonly undoing = computed(() => this.outbox.waiting.value.some(({ unit_id }) => unit_id === undefined));
+  /** The unit whose text is drawn; undefined while there is no screen. */
+  readonly drawn = signal<string | undefined>(undefined);
+  private readonly onScreen = computed(() => {
+    const [drawn, shown] = [this.drawn.value, this.unit.value?.unit_id];
+    return drawn === undefined || shown === undefined || drawn === shown;
+  });
   private readonly slow = signal(false);
   readonly ahead = new Ahead(
-    computed(() => this.dragging.value || this.loading.value || this.undoing.value),
+    computed(() => this.dragging.value || this.loading.value || this.undoing.value || !this.onScreen.value),
     computed(() => (this.loading.value && this.slow.value) || (this.undoing.value && this.outbox.late.value)),
     () => this.unit.value?.unit_id,
     (words) => (this.message.value = words),
@@ -74,6 +81,7 @@ export class Session {
     return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
   });
   readonly codes = computed(() => new Map(this.codebook.value?.codes.map((code) => [code.id, code]) ?? []));
+  readonly looks = computed(() => looks(this.codebook.value?.codes ?? []));
   readonly total = computed(() => this.flags.value.length);
 
   constructor(private readonly channel: Channel) {
@@ -134,8 +142,8 @@ export class Session {
     else if (answer.type === "unit") this.heardUnit(answer.unit);
     else if (awaited) this.heardNoUnit(awaited.question, answer.message);
     else if (answer.type === "failed") {
-      this.outbox.fail(answer.id);
       this.message.value = answer.message;
+      this.outbox.fail(answer.id);
     } else this.heardRefusal(answer);
   };
 

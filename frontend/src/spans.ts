@@ -25,6 +25,19 @@ export function segments(text: string, codings: readonly Coding[], selection: Sp
   });
 }
 
+/** For each coding the lane of its line: the first that no coding before it takes where the two overlap. */
+export function lanes(codings: readonly Coding[]): number[] {
+  const placed: number[] = [];
+  codings.forEach(({ start, end }, index) => {
+    const beside = codings.slice(0, index).map((other) => start! < other.end! && other.start! < end!);
+    const taken = new Set(placed.filter((_, other) => beside[other]));
+    let lane = 0;
+    while (taken.has(lane)) lane++;
+    placed.push(lane);
+  });
+  return placed;
+}
+
 /** Take white space off both ends; null where nothing is left. */
 export function trimmed(text: string, span: Span): Span | null {
   const slice = text.slice(span.start, span.end);

@@ -1,0 +1,76 @@
+import type { Code } from "./protocol";
+
+/**
+ * Colours for codes without one. As `looks` mixes them, each keeps 3:1 to the page and to its own tint in the
+ * light and the dark theme, and every two can be told apart with each kind of colour vision (see the tests).
+ */
+export const PALETTE = ["#5a78ff", "#f0a54b", "#960078", "#787800", "#96b4ff", "#4b3c00", "#d23c96", "#2d1ee1"];
+/** How much of a colour is its own; the rest is the text's, dark on light pages and light on dark ones. */
+export const OWN = 70;
+/** How much of a colour stands behind the words, and behind those of the marked coding. */
+export const [TINT, ACTIVE_TINT] = [12, 24];
+export const MOST_TINTS = 3;
+
+export interface Look {
+  colour: string;
+  /** Which line is drawn below the words: solid, dashed, dotted, dash and dot. */
+  pattern: number;
+  /** What stands above the first word: the code's key, or the beginning of its label. */
+  tag: string;
+}
+
+const PATTERNS = [
+  (colour: string) => `linear-gradient(${colour}, ${colour})`,
+  (colour: string) => `repeating-linear-gradient(90deg, ${colour} 0 8px, transparent 8px 12px)`,
+  (colour: string) => `repeating-linear-gradient(90deg, ${colour} 0 3px, transparent 3px 6px)`,
+  (colour: string) =>
+    `repeating-linear-gradient(90deg, ${colour} 0 9px, transparent 9px 12px, ${colour} 12px 15px, transparent 15px 18px)`,
+];
+const [LINE, LANES] = [3, 4];
+
+/** How each code looks: a colour and a line that only codes 32 places apart share, and a tag. */
+export function looks(codes: readonly Code[]): Map<string, Look> {
+  const free = PALETTE.filter((colour) => !codes.some((code) => code.colour?.toLowerCase() === colour));
+  const uses = new Map<string, number>();
+  let next = 0;
+  return new Map(
+    codes.map((code) => {
+      const colour = code.colour ?? `color-mix(in srgb, ${free[code.codable ? next++ % free.length : 0]} ${OWN}%, var(--s7-fg))`;
+      const [place, used] = [[...uses.keys()].indexOf(colour), uses.get(colour) ?? 0];
+      if (code.codable) uses.set(colour, used + 1);
+      const pattern = ((place < 0 ? uses.size - 1 : place) + used) % PATTERNS.length;
+      return [code.id, { colour, pattern: Math.max(pattern, 0), tag: code.key ?? code.label.slice(0, 6) }];
+    }),
+  );
+}
+
+export const UNKNOWN: Look = { colour: "color-mix(in srgb, #6b7280 70%, var(--s7-fg))", pattern: 0, tag: "?" };
+
+/** The sample of a code's line beside its name. */
+export function sample({ colour, pattern }: Look): Record<string, string> {
+  return { "background-image": PATTERNS[pattern]!(colour) };
+}
+
+export interface Mark extends Look {
+  lane: number;
+  active: boolean;
+  pending: boolean | undefined;
+}
+
+/** Below the words one line a coding, each in its own lane, and behind them their tints, one over the other. */
+export function markStyle(marks: readonly Mark[]): Record<string, string> {
+  const lines = marks.map(({ colour, pattern, lane }) => ({
+    image: PATTERNS[pattern]!(colour),
+    place: `0 calc(100% - ${(lane % LANES) * (LINE + 1)}px) / 100% ${LINE}px no-repeat`,
+  }));
+  const tinted = marks.filter(({ pending }) => !pending).slice(0, MOST_TINTS);
+  const tints = tinted.map(({ colour, active }) => `color-mix(in srgb, ${colour} ${active ? ACTIVE_TINT : TINT}%, transparent)`);
+  const deepest = Math.max(...marks.map(({ lane }) => lane % LANES));
+  return {
+    background: [
+      ...lines.map(({ image, place }) => `${image} ${place}`),
+      ...tints.map((tint) => `linear-gradient(${tint}, ${tint})`),
+    ].join(", "),
+    "padding-bottom": `${deepest * (LINE + 1) + LINE - 1}px`,
+  };
+}
