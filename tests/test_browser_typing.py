@@ -18,6 +18,11 @@ CODES = qual.Codebook.read("sense7").ids
 N_TEXTS = 200
 
 
+MARKS = r"""() => [...document.querySelectorAll('.s7-mark')].map(mark => [
+  mark.textContent, mark.dataset.tag ?? null,
+  getComputedStyle(mark).backgroundImage.match(/color\(srgb [\d. ]+/g)])"""
+
+
 def typed(place: int) -> str:
     """Return the keys for the text at `place`, in several ways to code it; \\n is Enter."""
     key, other = str(place % 7 + 1), str((place + 1) % 7 + 1)
@@ -77,6 +82,11 @@ def test_enter_in_the_filter_applies_and_the_next_enter_finishes(lab: labs.Lab, 
         page.keyboard.type("/topic 11\n/topic 11\n\n", delay=5)
         saved(page)
         shows(page, "t5/1")
+        # Two codings of which one lies in the other are seen as two: a tag, a colour and a line each.
+        press(page, "s", "1", "Escape", "w", "2")
+        marks = page.evaluate(MARKS)
+        assert [(text, tags) for text, tags, _ in marks] == [("Text", "1 2"), (" 5.", None)]
+        assert [len(set(colours)) for _, _, colours in marks] == [2, 1]
     expected = [(f"t{place}/1", f"c{code}", None) for place, code in enumerate((10, 11, 11, 11, 11))]
-    assert sorted(spans(folder)) == expected
+    assert sorted(spans(folder)) == [*expected, ("t5/1", "c0", "Text 5."), ("t5/1", "c1", "Text")]
     assert len(qual.Store(folder).coverage()) == 5

@@ -57,20 +57,20 @@ export interface Mark extends Look {
   pending: boolean | undefined;
 }
 
-/** Below the words one line a coding, each in its own lane, and behind them their tints, one over the other. */
-export function markStyle(marks: readonly Mark[]): Record<string, string> {
+/** Below the words one line a coding, each in its own of the text's lanes (the last is `deepest`), and behind them their tints, one over the other. */
+export function markStyle(marks: readonly Mark[], deepest: number): Record<string, string> {
+  const depth = Math.min(deepest, LANES - 1);
   const lines = marks.map(({ colour, pattern, lane }) => ({
     image: PATTERNS[pattern]!(colour),
-    place: `0 calc(100% - ${(lane % LANES) * (LINE + 1)}px) / 100% ${LINE}px no-repeat`,
+    place: `0 calc(100% - ${(depth - (lane % LANES)) * (LINE + 1)}px) / 100% ${LINE}px no-repeat`,
   }));
   const tinted = marks.filter(({ pending }) => !pending).slice(0, MOST_TINTS);
   const tints = tinted.map(({ colour, active }) => `color-mix(in srgb, ${colour} ${active ? ACTIVE_TINT : TINT}%, transparent)`);
-  const deepest = Math.max(...marks.map(({ lane }) => lane % LANES));
   return {
     background: [
       ...lines.map(({ image, place }) => `${image} ${place}`),
       ...tints.map((tint) => `linear-gradient(${tint}, ${tint})`),
     ].join(", "),
-    "padding-bottom": `${deepest * (LINE + 1) + LINE - 1}px`,
+    "padding-bottom": `${depth * (LINE + 1) + LINE - 1}px`,
   };
 }

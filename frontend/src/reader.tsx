@@ -83,7 +83,7 @@ export function Reader({ session, unit }: { session: Session; unit: Unit }) {
             key={piece.start}
             class={names.filter(Boolean).join(" ") || undefined}
             data-tag={tags(piece.start) || undefined}
-            style={here.length ? markStyle(piece.codings.map(look)) : undefined}
+            style={here.length ? markStyle(piece.codings.map(look), Math.max(...lane)) : undefined}
             title={here.map((coding) => codes.get(coding.code)?.label ?? coding.code).join(" · ") || undefined}
             onClick={() => here.length && !selectedSpan(box.current!) && mark(here)}
           >
@@ -136,7 +136,7 @@ function CodingRow({ session, unit, coding, index }: RowProps) {
       style={{ "--s7-c": look.colour }}
       onClick={() => take(() => (session.marked.value = coding))}
     >
-      {coding.start !== null && <kbd class="s7-tag">{look.tag}</kbd>}
+      <kbd>{look.tag}</kbd>
       <span class="s7-sample" style={sample(look)} />
       <span class="s7-coding-name">
         <strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span>
