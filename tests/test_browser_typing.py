@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from sense7_qual.codebook import Code, Codebook
 from tests import lab as labs
-from tests.coding_page import cell, enter, saved, shows, spans, study
+from tests.coding_page import cell, enter, press, saved, shows, spans, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
