@@ -113,6 +113,7 @@ def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder, host
             saved(page)
             assert page.evaluate(CELLS) == before, target
         assert page.locator(".s7-text").is_visible()
+        page.wait_for_timeout(1100)  # after presses that were not taken, the widget waits for a pause of 1 s
         page.locator(".s7-goto input").fill("5")
         page.keyboard.press("Enter")
         shows(page, "t4/1")
