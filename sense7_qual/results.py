@@ -50,8 +50,8 @@ AGREEMENT_COLUMNS: Final = (
 LINK_COLUMNS: Final = (
     "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
     "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "family", "odds_ratio", "odds_ratio_low",
-    "odds_ratio_high", "between_coder_share", "caution", "n_boot", "n_undefined", "confidence_level", "seed",
-    "reason", "odds_ratio_reason",
+    "odds_ratio_high", "odds_ratio_p", "odds_ratio_p_adjusted", "between_coder_share", "caution", "n_boot",
+    "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
 )
 # fmt: on
 """What a table needs of the result of `links.code_to_rating`."""

@@ -40,7 +40,7 @@ def test_rubins_rules_equal_the_published_worked_values() -> None:
 
 def test_a_pooled_row_is_rubins_rules_over_the_coders_rows() -> None:
     decisions, units = people(np.random.default_rng(1))
-    table = link(decisions, units, odds_ratios=True).set_index("source")
+    table = link(decisions, units, odds_ratios=True, pooling="rubin").set_index("source")
     coders = table.loc[["ana", "ben", "cleo"]]
     pooled = table.loc["pooled"]
     # Each coder's standard error from that row's own p, on the scale of Fisher's z.
@@ -91,7 +91,8 @@ def test_disagreement_widens_the_pooled_interval() -> None:
         (decisions["coder"] == "cleo") & (np.random.default_rng(5).random(len(decisions)) < 0.5)
     )
     alike, apart = (
-        link(d, units, sources=["pooled"]).iloc[0] for d in (decisions, decisions.assign(applied=turned))
+        link(d, units, sources=["pooled"], pooling="rubin").iloc[0]
+        for d in (decisions, decisions.assign(applied=turned))
     )
     assert apart["between_coder_share"] > 0.3
     assert np.isclose(alike["between_coder_share"], 0)
@@ -136,6 +137,51 @@ def test_joint_interval_covers_the_mean_effect_of_coders_who_read_different_part
     assert covered[2] > 0.8
 
 
+def test_by_default_pooling_throws_no_power_away() -> None:
+    """Three coders who err independently: Rubin's rules hardly ever found what each of them found."""
+    rng = np.random.default_rng(11)
+    below: dict[str, list[bool]] = {"absent": [], "alone": [], "pooled": [], "rubin": []}
+    for _ in range(60):
+        nothing = link(*people(rng, shift=0.0), sources=["pooled"], n_boot=1).iloc[0]
+        below["absent"].append(bool(nothing["p"] < 0.05))
+        table = link(*(some := people(rng, shift=0.7)), n_boot=1).set_index("source")
+        rubin = link(*some, sources=["pooled"], pooling="rubin", n_boot=1).iloc[0]
+        assert (table.loc["pooled", "pooling"], rubin["pooling"]) == ("joint", "rubin")
+        found = {"alone": table.loc["ana", "p"], "pooled": table.loc["pooled", "p"], "rubin": rubin["p"]}
+        for name, p in found.items():
+            below[name].append(bool(p < 0.05))
+    share = {name: np.mean(each) for name, each in below.items()}
+    assert share["absent"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
+    assert share["pooled"] >= share["alone"]
+    assert share["pooled"] > 2 * share["rubin"]
+
+
+def test_a_coder_of_few_units_weighs_less_than_one_of_many() -> None:
+    """Weights by hand: 1 / (c / information + τ²), with c the mean of variance × information."""
+    estimates, variances = np.array([0.3, 0.3, 0.9]), np.diag([0.01, 0.01, 0.05])
+    found = pooling.pool_jointly(
+        estimates, variances, df=np.array([39, 39, 7]), information=np.array([50.0, 50.0, 10.0])
+    )
+    tau = max(0.0, np.var(estimates, ddof=1) - 0.07 / 3)
+    own = 1 / (0.5 / np.array([50, 50, 10]) + tau)
+    weights = own / own.sum()
+    assert found.weights == pytest.approx(weights)
+    assert found.estimate == pytest.approx(weights @ estimates)
+    assert found.standard_error**2 == pytest.approx(weights**2 @ np.diag(variances) + tau * weights @ weights)
+    alike = pooling.pool_jointly(
+        np.array([0.3, 0.3]), np.eye(2) * 0.0, df=9, information=np.array([5.0, 1.0])
+    )
+    assert alike.weights == (0.5, 0.5)
+    decisions, units = people(np.random.default_rng(12), error=0.1)
+    few = decisions["unit_id"].isin(units["unit_id"].sample(60, random_state=1))
+    uneven = decisions[(decisions["coder"] != "cleo") | few]
+    table = link(uneven, units).set_index("source")
+    z = np.arctanh(table.loc[["ana", "ben", "cleo", "pooled"], "rank_biserial"])
+    many, every = z[["ana", "ben"]].mean(), z[["ana", "ben", "cleo"]].mean()
+    assert abs(z["pooled"] - many) < abs(every - many)
+    assert table.loc["pooled", "p"] < table.loc["cleo", "p"]
+
+
 def test_pooling_says_why_not_and_whom_it_left_out() -> None:
     decisions, units = people(np.random.default_rng(7))
     never = decisions["applied"] & (decisions["coder"] != "cleo")
@@ -147,7 +193,7 @@ def test_pooling_says_why_not_and_whom_it_left_out() -> None:
     assert np.isnan(row["rank_biserial"])
     nobody = link(decisions.assign(applied=False), units, sources=["pooled"]).iloc[0]
     assert nobody["reason"] == "code_never_applied"
-    with pytest.raises(QualError, match="'rubin' or 'joint'"):
+    with pytest.raises(QualError, match="'joint' or 'rubin'"):
         link(decisions, units, pooling="mean")
     with pytest.raises(QualError, match="two or more estimates"):
         pooling.pool(np.array([1.0]), np.array([1.0]), df=3)

@@ -53,7 +53,8 @@ def link_frame(**changes: object) -> pd.DataFrame:
         "mean_with": 3.9, "mean_without": 3.55, "mean_difference": 0.35, "rank_biserial": 0.214,
         "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
         "family": "codes of majority", "odds_ratio": 1.5214, "odds_ratio_low": 0.971,
-        "odds_ratio_high": 12.384, "between_coder_share": np.nan, "caution": None, "n_boot": 2000,
+        "odds_ratio_high": 12.384, "odds_ratio_p": 0.0612, "odds_ratio_p_adjusted": 0.122,
+        "between_coder_share": np.nan, "caution": None, "n_boot": 2000,
         "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None, "odds_ratio_reason": None,
     }  # fmt: skip
     return pd.DataFrame([row | changes])
@@ -193,12 +194,12 @@ def test_link_row_and_foot() -> None:
         "61",
         "239",
         "0.35",
-        ".21",
-        "[−.01, .41]",
-        "< .001",
-        ".003",
         "1.52",
         "[0.97, 12.38]",
+        ".061",
+        ".122",
+        ".21",
+        "[−.01, .41]",
     )
     assert table.rows == (cells,)
     assert table.title == "Association of codes with Empathy_Overall"
@@ -208,7 +209,7 @@ def test_link_row_and_foot() -> None:
     )
     assert "Whose decisions: the majority of the coders." in notes
     assert "Benjamini–Hochberg within each family (number of tests): codes of majority (1)." in notes
-    assert "p: two-sided, of r = 0, with participants as clusters." in notes
+    assert "p: two-sided, of an odds ratio of 1." in notes
     assert "odds of a higher rating with the code" in notes
     assert "These are associations" in notes
     coder = report.link_table(link_frame(source="ana"), source="ana")
@@ -255,7 +256,9 @@ def test_sources_stand_beside_each_other_under_every_code() -> None:
     assert table.headers[-1] == "Between coders (%)"
     assert table.rows[2][-1] == f"{100 * pooled['between_coder_share']:.1f}"
     assert table.rows[0][-1] == table.rows[1][-1] == ""
-    assert table.rows[2][5] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
+    assert table.headers[5:9] == ("Odds ratio", "95% CI", "p", "Adjusted p")
+    assert table.rows[2][5] == f"{pooled['odds_ratio']:.2f}"
+    assert table.rows[2][9] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
     notes = notes_of(table)
     assert "each coder's own, with the estimates combined (pooled)" in notes
     assert "codes of majority (2), codes of ana (2), codes of pooled (2)" in notes

@@ -58,10 +58,10 @@ def pooled_columns(
     effects = [analysis.rank for analysis in ranked if analysis.rank is not None]
     covariance = _covariance(effects)
     z = np.arctanh([effect.effect for effect in effects])
-    df = min(effect.fewest for effect in effects) - 1
-    found = pool(z, np.diag(covariance), df=df) if pooling == "rubin" else pool_jointly(z, covariance, df=df)
+    df = np.array([effect.fewest - 1 for effect in effects], dtype=np.float64)
+    found = _combined(z, covariance, df, _information(ranked), pooling)
     row: dict[str, object] = {
-        name: float(np.mean(np.array([analysis.row[name] for analysis in ranked], dtype=np.float64)))
+        name: float(np.average([_number(analysis, name) for analysis in ranked], weights=found.weights))
         for name in _MEANS
     }
     low, high = np.tanh(found.interval(confidence_level))
@@ -87,20 +87,36 @@ def _pooled_odds(
                 row["odds_ratio_reason"] = "fewer_than_two_coders"
             continue
         odds = [ranked[i].odds[name] for i in given]
-        found = _combined(odds, correlation[np.ix_(given, given)], pooling)
+        errors = np.array([one.standard_error for one in odds])
+        # Two coders' odds ratios go together as their rank-biserial effects do: the same units move both.
+        covariance = correlation[np.ix_(given, given)] * np.outer(errors, errors)
+        df = np.array([one.df for one in odds])
+        found = _combined(
+            np.array([one.estimate for one in odds]), covariance, df, _information(ranked)[given], pooling
+        )
         row |= columns_of(name, found, confidence_level)
         row[f"{name}_between_coder_share"] = found.between_share
     return row
 
 
-def _combined(odds: Sequence[LogOdds], correlation: Floats, pooling: Pooling) -> Pooled:
-    estimates = np.array([one.estimate for one in odds])
-    errors = np.array([one.standard_error for one in odds])
-    df = min(one.df for one in odds)
+def _combined(
+    estimates: Floats, covariance: Floats, df: Floats, information: Floats, pooling: Pooling
+) -> Pooled:
     if pooling == "rubin":
-        return pool(estimates, np.square(errors), df=df)
-    # Two coders' odds ratios go together as their rank-biserial effects do: the same units move both.
-    return pool_jointly(estimates, correlation * np.outer(errors, errors), df=df)
+        return pool(estimates, np.diag(covariance), df=float(df.min()))
+    return pool_jointly(estimates, covariance, df=df, information=information)
+
+
+def _information(analyses: Sequence[Analysis]) -> Floats:
+    """Return what each coder's effect rests on: half the harmonic mean of units with and without the code."""
+    n_with, n_without = (
+        np.array([_number(analysis, name) for analysis in analyses]) for name in ("n_with", "n_without")
+    )
+    return np.asarray(n_with * n_without / (n_with + n_without))
+
+
+def _number(analysis: Analysis, name: str) -> float:
+    return float(str(analysis.row[name]))
 
 
 def _covariance(effects: Sequence[RankEffect]) -> Floats:

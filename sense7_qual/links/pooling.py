@@ -1,7 +1,8 @@
 """Estimates of several coders, or of several imputations, combined into one.
 
-Rubin's rules take each coder for one imputation of the codes: the mean of the coders' estimates, with the
-uncertainty within a coder's analysis and that between coders added up.
+`pool_jointly` takes the coders' estimates for what they are, estimates from the same participants. Rubin's
+rules take each for one imputation of the codes, with the uncertainty within an analysis and that between them
+added up: right for imputations, and wider than need be for coders.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """A combined estimate: its standard error, degrees of freedom, and the share of the variance between."""
+    """A combined estimate: its standard error, degrees of freedom, and the share of the variance between.
+
+    `weights` (n,) are those of the estimates, adding up to 1.
+    """
 
     estimate: float
     standard_error: float
     df: float
     between_share: float
     n: int
+    weights: tuple[float, ...] = (1.0,)
 
     def interval(self, confidence_level: float) -> tuple[float, float]:
         """Return the ends of the t interval."""
@@ -84,16 +89,19 @@ def pool(estimates: Floats, variances: Floats, *, df: float) -> Pooled:
         df=_harmonic(observed, (m - 1) / share**2 if share > 0 else np.inf),
         between_share=share,
         n=m,
+        weights=(1 / m,) * m,
     )
 
 
-def pool_jointly(estimates: Floats, covariance: Floats, *, df: float) -> Pooled:
+def pool_jointly(
+    estimates: Floats, covariance: Floats, *, df: float | Floats, information: Floats | None = None
+) -> Pooled:
     """Return the mean of coders' estimates with the variance that it has over participants and coders.
 
     Coders who read the same texts make partly the same, partly their own errors: `covariance` holds both. The
-    variance of the mean is that of its participants, 1′S1 / m², plus τ² / m, where τ² is what the estimates
-    differ beyond S: systematic differences between coders. Rubin's rules count the coders' own errors in
-    full, in each analysis and between them, although the mean averages them out; where coders err
+    variance of the mean with weights w is that over participants, w′Sw, plus τ² w′w, where τ² is what the
+    estimates differ beyond S: systematic differences between coders. Rubin's rules count the coders' own
+    errors in full, in each analysis and between them, although the mean averages them out; where coders err
     independently their interval is wider than need be.
 
     Parameters
@@ -102,8 +110,13 @@ def pool_jointly(estimates: Floats, covariance: Floats, *, df: float) -> Pooled:
         One per coder, m being 2 or more.
     covariance : array (m, m)
         S, of the estimates over participants.
-    df : float
-        The degrees of freedom of `covariance`.
+    df : float or array (m,)
+        The degrees of freedom of `covariance`, or of each of its variances.
+    information : array (m,), optional
+        How much each estimate rests on, above 0, in any unit: its variance is taken to be inversely
+        proportional to it (the single variances in S are too uncertain to weigh by), and the weights are
+        1 / (that variance + τ²). A coder of few units then counts for less, and all count alike where coders
+        differ far more than chance makes them. Equal weights without it.
 
     Returns
     -------
@@ -117,18 +130,31 @@ def pool_jointly(estimates: Floats, covariance: Floats, *, df: float) -> Pooled:
     (0.3, 0.02, 0.25)
     """
     m = _number(estimates, np.diag(covariance))
-    within = float(covariance.mean())
     apart = float(np.trace(covariance) / m - (covariance.sum() - np.trace(covariance)) / (m * (m - 1)))
-    between = max(0.0, float(np.var(estimates, ddof=1)) - apart) / m
-    total = within + between
+    tau_squared = max(0.0, float(np.var(estimates, ddof=1)) - apart)
+    weights = _weights(np.diag(covariance), tau_squared, information)
+    between = tau_squared * float(weights @ weights)
+    total = float(weights @ covariance @ weights) + between
     share = between / total if total > 0 else 0.0
+    own_df = float(weights @ np.broadcast_to(df, m))
     return Pooled(
-        estimate=float(np.mean(estimates)),
+        estimate=float(weights @ estimates),
         standard_error=float(np.sqrt(total)),
-        df=1 / ((1 - share) ** 2 / df + share**2 / (m - 1)),
+        df=1 / ((1 - share) ** 2 / own_df + share**2 / (m - 1)),
         between_share=share,
         n=m,
+        weights=tuple(weights.tolist()),
     )
+
+
+def _weights(variances: Floats, tau_squared: float, information: Floats | None) -> Floats:
+    """Return weights that add up to 1, by the variance that each estimate has for its information."""
+    m = len(variances)
+    if information is None:
+        return np.full(m, 1 / m)
+    variance = np.mean(variances * information) / information + tau_squared
+    weights = 1 / variance if variance.min() > 0 else np.ones(m)
+    return np.asarray(weights / weights.sum())
 
 
 def _number(estimates: Floats, variances: Floats) -> int:

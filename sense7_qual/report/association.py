@@ -27,7 +27,8 @@ _SOURCES: Final[Mapping[str, str]] = {
     "consensus": "the consensus after adjudication",
     "pooled": "each coder's own, with the estimates combined (pooled)",
 }
-_RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low", "p", "p_adjusted")
+_RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low")
+_ODDS: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_p")
 
 
 def link_table(
@@ -47,9 +48,10 @@ def link_table(
     links : DataFrame
         The result of `links.code_to_rating`, one row per code and source: code, source, n_with, n_without,
         n_clusters, mean_difference (points of the rating, with minus without the code), rank_biserial and
-        its interval (−1 to 1), p, p_adjusted, family, odds_ratio and its interval (above 0),
-        between_coder_share (0 to 1), n_tied (optional), caution, n_boot, n_undefined, confidence_level, seed,
-        reason and odds_ratio_reason. A missing number is printed as "–" and its reason in the foot.
+        its interval (−1 to 1), p, p_adjusted, family, odds_ratio, its interval (above 0), its p
+        and adjusted p, between_coder_share (0 to 1), n_tied (optional), caution, n_boot, n_undefined,
+        confidence_level, seed, reason and odds_ratio_reason. A missing number is printed as "–" and its
+        reason in the foot.
     source : str, or sequence of str
         Whose decisions: a coder, "majority", "consensus" or "pooled"; or several, for a row each under every
         code. There is no default: which sources are printed is a choice to be made before the results.
@@ -67,9 +69,10 @@ def link_table(
     Returns
     -------
     Table
-        Code, source (of several), texts with and without the code, mean difference, rank-biserial r with
-        interval, its p and adjusted p; the odds ratio with interval, unless `links` was computed without;
-        and with "pooled" the percentage of the variance of r that is due to the choice of coder.
+        Code, source (of several), texts with and without the code, mean difference, the odds ratio with
+        interval, its p and adjusted p, and rank-biserial r with interval. The odds ratio's test is the
+        sharper one and the one printed; where `links` was computed without, r has its own p and adjusted p.
+        With "pooled" the percentage of the variance of r that is due to the choice of coder.
 
     Raises
     ------
@@ -92,13 +95,14 @@ def link_table(
     ...     "n_clusters": [40], "mean_difference": [0.35], "rank_biserial": [0.214],
     ...     "rank_biserial_low": [-0.012], "rank_biserial_high": [0.41], "p": [0.0004],
     ...     "p_adjusted": [0.0028], "family": ["codes of majority"], "odds_ratio": [1.52],
-    ...     "odds_ratio_low": [0.97], "odds_ratio_high": [2.38], "between_coder_share": [None],
-    ...     "caution": [None], "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95], "seed": [7],
+    ...     "odds_ratio_low": [0.97], "odds_ratio_high": [2.38], "odds_ratio_p": [0.068],
+    ...     "odds_ratio_p_adjusted": [0.12], "between_coder_share": [None], "caution": [None],
+    ...     "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95], "seed": [7],
     ...     "reason": [None], "odds_ratio_reason": [None]})
     >>> link_table(result, source="majority").rows[0][:8]
-    ('prosocial', '61', '239', '0.35', '.21', '[−.01, .41]', '< .001', '.003')
+    ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '.068', '.120')
     >>> link_table(result, source="majority").rows[0][8:]
-    ('1.52', '[0.97, 2.38]')
+    ('.21', '[−.01, .41]')
     """
     for name in results.LINK_COLUMNS:
         require_column(links, name, frame_name="links")
@@ -138,22 +142,34 @@ def _columns(
         ("n with", [results.count(row["n_with"]) for row in rows]),
         ("n without", [results.count(row["n_without"]) for row in rows]),
         ("Mean difference", [results.number(row["mean_difference"], digits) for row in rows]),
-        ("Rank-biserial r", [results.coefficient(row["rank_biserial"], digits) for row in rows]),
-        (interval, [_interval(row, digits) for row in rows]),
-        ("p", [results.p_value(row["p"]) for row in rows]),
-        ("Adjusted p", [results.p_value(row["p_adjusted"]) for row in rows]),
     ]
     if len(sources) == 1:
         del found[1]
+    ranks = [
+        ("Rank-biserial r", [results.coefficient(row["rank_biserial"], digits) for row in rows]),
+        (interval, [_interval(row, digits) for row in rows]),
+    ]
     if _has_odds(rows):
-        ends = [
-            results.number_interval(row["odds_ratio_low"], row["odds_ratio_high"], digits) for row in rows
-        ]
-        found.append(("Odds ratio", [results.number(row["odds_ratio"], digits) for row in rows]))
-        found.append((interval, ends))
+        odds = [("Odds ratio", [results.number(row["odds_ratio"], digits) for row in rows])]
+        odds.append((interval, [_odds_interval(row, digits) for row in rows]))
+        found += odds + _tests(rows, "odds_ratio_p") + ranks
+    else:
+        found += ranks + _tests(rows, "p")
     if "pooled" in sources:
         found.append(("Between coders (%)", [_between(row) for row in rows]))
     return found
+
+
+def _tests(rows: Sequence[Mapping[str, Any]], p: str) -> list[tuple[str, list[str]]]:
+    """Return the columns of p and adjusted p."""
+    return [
+        ("p", [results.p_value(row[p]) for row in rows]),
+        ("Adjusted p", [results.p_value(row[f"{p}_adjusted"]) for row in rows]),
+    ]
+
+
+def _odds_interval(row: Mapping[str, Any], digits: int) -> str:
+    return results.number_interval(row["odds_ratio_low"], row["odds_ratio_high"], digits)
 
 
 def _interval(row: Mapping[str, Any], digits: int) -> str:
@@ -181,14 +197,16 @@ def _notes(
             "Odds ratio = odds of a higher rating with the code over those without it, raters being equal: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
         )
-    found.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
+        found.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
+    else:
+        found.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
     if "pooled" in sources:
         found.append(_pooled_note(interval, rows))
     found += _ties_note(rows)
-    found += reason_notes(rows, _RANKS)
+    found += reason_notes(rows, _RANKS if _has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
     if _has_odds(rows):
-        lacking = [row for row in rows if pd.isna(row["odds_ratio"])]
-        found += reason_notes(lacking, ["odds_ratio"], column="odds_ratio_reason", of="for the odds ratio")
+        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
+        found += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
     return found + caution_notes(rows)
 
 
@@ -217,7 +235,11 @@ def _ties_note(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _pooled_note(interval: str, rows: Sequence[Mapping[str, Any]]) -> str:
     ways = {row.get("pooling") for row in rows if row["source"] == "pooled"}
     how = (
-        " by Rubin's rules" if ways == {"rubin"} else " from one joint variance" if ways == {"joint"} else ""
+        " by Rubin's rules"
+        if ways == {"rubin"}
+        else " from one joint variance, coders with more texts weighing more"
+        if ways == {"joint"}
+        else ""
     )
     return (
         f"Pooled: the coders' own estimates combined on Fisher's z and on the log odds ratio{how}; the "

@@ -98,11 +98,11 @@ def grouped(groups: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"{words} ({', '.join(dict.fromkeys(names))})." for words, names in groups.items()]
 
 
-def family_note(rows: Sequence[Mapping[str, Any]]) -> str:
+def family_note(rows: Sequence[Mapping[str, Any]], p: str = "p_adjusted") -> str:
     """Name the families over which p was adjusted, with the number of tests in each."""
     sizes: dict[str, int] = {}
     for row in rows:
-        sizes[str(row["family"])] = sizes.get(str(row["family"]), 0) + (not pd.isna(row["p_adjusted"]))
+        sizes[str(row["family"])] = sizes.get(str(row["family"]), 0) + (not pd.isna(row[p]))
     families = ", ".join(f"{family} ({n})" for family, n in sizes.items())
     return f"Adjusted p: Benjamini–Hochberg within each family (number of tests): {families or 'none'}."
 
