@@ -69,7 +69,7 @@ def assign(
     >>> {coder: len(part) for coder, part in plan.items()}
     {'ana': 5, 'ben': 5}
     """
-    units = UNITS.check(units).sort_values("unit_id", ignore_index=True)
+    units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
     names, several = _checked(coders, overlap, seed, coders_per_unit)
     strata = _strata(units, [stratify] if isinstance(stratify, str) else list(stratify or ()))
     rng = np.random.default_rng(seed)

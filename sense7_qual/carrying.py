@@ -16,7 +16,7 @@ import pandas as pd
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.revisions import Change, Revision, path
-from sense7_qual.tables import CODINGS, COVERAGE
+from sense7_qual.tables import CODINGS, COVERAGE, one_spelling
 
 __all__ = ["carried", "of_round", "stale", "steps"]
 
@@ -48,7 +48,11 @@ def of_round(
         A frame is not what its contract says; on a unit that was finished in a round stands a coding without
         one, or the other way round; or it cannot be told which round was finished last.
     """
-    codings, coverage = CODINGS.check(codings), COVERAGE.check(coverage)
+    codings = CODINGS.check(codings, as_written=True)
+    coverage = COVERAGE.check(coverage, as_written=True)
+    for name in _PAIR:
+        both = pd.concat([codings[name], coverage[name]])
+        one_spelling(both, name=name, frame_name="codings and coverage")
     chosen = _last(coverage) if round is None else coverage[coverage["round"] == round]
     chosen = chosen.reset_index(drop=True)
     finished = chosen[[*_PAIR, "round"]].rename(columns={"round": "in_round"})

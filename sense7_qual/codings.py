@@ -23,7 +23,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError, did_you_mean, first_three
 from sense7_qual.revisions import Revision
 from sense7_qual.rulings import rulings
-from sense7_qual.tables import DECISIONS, require_column
+from sense7_qual.tables import DECISIONS, check_coder_names, require_column
 
 __all__ = ["carried", "decisions", "from_table", "majority", "of_round", "rulings", "stale", "tally"]
 
@@ -114,7 +114,7 @@ def decisions(
     applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
-    return DECISIONS.check(marked.drop(columns="named"))
+    return DECISIONS.check(marked.drop(columns="named"), as_written=True)
 
 
 def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Codebook) -> None:
@@ -176,8 +176,8 @@ def from_table(
         Values of the code columns: 1/0 or True/False, as numbers or as text. A missing or empty cell is
         undecided: it gives no row.
     unit_id, coder : str
-        The columns that hold the unit's id and the coder's pseudonym. "Consensus" and the other names of
-        computed decisions are taken for these in upper case too.
+        The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
+        "Consensus" and the other names of computed decisions are taken for these in upper case too.
     codes : sequence of str, or mapping of column to code id
         The columns of the codes.
 
@@ -207,7 +207,7 @@ def from_table(
     ids = table[[unit_id, coder]].set_axis(["unit_id", "coder"], axis=1)
     parts = [ids.assign(code=code, applied=table[name].astype("object")) for name, code in columns.items()]
     long = pd.concat(parts, ignore_index=True) if parts else DECISIONS.empty()
-    long = long[long["applied"].notna() & (long["applied"].astype("string") != "")]
+    long = long[long["applied"].notna() & (long["applied"].astype("string").str.strip() != "")]
     computed = long["coder"].astype("string").str.strip().str.lower()
     long = long.assign(coder=long["coder"].mask(computed.isin(RESERVED_CODERS).to_numpy(bool), computed))
     return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
@@ -243,7 +243,7 @@ def majority(decisions: pd.DataFrame) -> pd.DataFrame:
     counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
     applied = 2 * counts["n_applied"] > counts["n_coders"]
     decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
-    return DECISIONS.check(decided[list(DECISIONS.columns)])
+    return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
 
 
 def tally(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -272,7 +272,8 @@ def tally(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> tally(given).values.tolist()
     [['m1', 'interest', 3, 2]]
     """
-    checked = DECISIONS.check(decisions)
+    checked = DECISIONS.check(decisions, as_written=True)
+    check_coder_names(checked["coder"].unique(), frame_name="decisions")
     people = checked[~checked["coder"].isin(RESERVED_CODERS)]
     applied = people.groupby(_KEY, sort=False)["applied"]
     return applied.agg(n_coders="size", n_applied="sum").reset_index()

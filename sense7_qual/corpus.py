@@ -154,7 +154,8 @@ def read(
         | {name: ratings_of(table[column], labels) for column, name in rated.items()}
         | {name: table[column] for column, name in kept.items()}
     )
-    return UNITS.check(_with_text(units.astype({"text": "string", "context": "string"}), text, empty))
+    typed = units.astype({"text": "string", "context": "string"})
+    return UNITS.check(_with_text(typed, text, empty), as_written=True)
 
 
 def _table(

@@ -221,7 +221,7 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     TableError
         `coverage` is not what its contract says.
     """
-    checked = COVERAGE.check(coverage)
+    checked = COVERAGE.check(coverage, as_written=True)
     done = set(zip(checked["round"], checked["coder"], checked["unit_id"], strict=True))
     rows = [
         (one.name, coder, len(one.units), sum((one.name, coder, unit) in done for unit in one.units),

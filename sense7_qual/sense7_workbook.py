@@ -114,7 +114,8 @@ def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -
         | {name: of_task[name] for name in asked}
     )
     first = ["unit_id", "text", "document_id", "case_id", "position", "context"]
-    return UNITS.check(units.loc[explained, [*first, *(name for name in units if name not in first)]])
+    columns = [*first, *(name for name in units if name not in first)]
+    return UNITS.check(units.loc[explained, columns], as_written=True)
 
 
 def read_sense7_messages(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:

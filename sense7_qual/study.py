@@ -315,7 +315,7 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
     from pyarrow import ArrowException
 
     try:
-        return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"))
+        return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"), as_written=True)
     except (ArrowException, OSError, ValueError, TypeError, KeyError, AttributeError, TableError) as error:
         raise StoreError(
             f"study {name!r}: expected {_UNITS} to be a table of units – found none that can be read "

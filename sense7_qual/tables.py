@@ -2,7 +2,7 @@
 
 A contract names the columns that a frame must have, the kind of each, and the columns that identify a
 row. `Contract.check` returns the frame with its contracted columns typed, or raises `TableError`; the
-index of a frame never carries meaning. All ids are strings.
+index of a frame never carries meaning. All ids are strings; white space around them does not count.
 
 ==================  ==============================================  =====================================
 frame               key                                             other columns
@@ -33,7 +33,7 @@ from sense7_qual.errors import TableError, did_you_mean, first_three
 
 __all__ = [
     "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "RESERVED_CODERS", "UNITS", "Contract", "check_coder_names",
-    "indexed_by_unit", "labels_by_unit", "require_column", "without_blanks",
+    "indexed_by_unit", "labels_by_unit", "one_spelling", "require_column", "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -68,16 +68,19 @@ class Contract:
         """Return a frame of no rows with every contracted column in its type."""
         return _empty(tuple(self.columns.items())).copy()
 
-    def check(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def check(self, frame: pd.DataFrame, *, as_written: bool = False) -> pd.DataFrame:
         """Return a copy of `frame` whose contracted columns are present, typed and unique by key.
 
-        Further columns are kept as they are; the index is replaced by 0 … n − 1.
+        Further columns are kept as they are; the index is replaced by 0 … n − 1. White space around ids is
+        taken away: "ana " and "ana" are one coder. With `as_written`, for what the record and imports hold,
+        ids stay as they are, and one id in two such spellings is refused.
 
         Raises
         ------
         TableError
             A column is missing or stands twice, an id is missing or empty, a key stands twice, or a value
-            is not of its kind. The message names rows (from 0), never a value.
+            is not of its kind; coders differ in upper and lower case alone, or a person has the name of
+            computed decisions. The message names rows (from 0), never a value.
         """
         if not isinstance(frame, pd.DataFrame):
             raise TableError(
@@ -92,6 +95,13 @@ class Contract:
         for name in self.columns:
             require_column(frame, name, frame_name=self.name)
         typed = {name: self._typed(frame[name], kind) for name, kind in self.columns.items()}
+        for name in (name for name, kind in self.columns.items() if kind == "id"):
+            if as_written:
+                one_spelling(typed[name], name=name, frame_name=self.name)
+            else:
+                typed[name] = typed[name].str.strip()
+        if not as_written and self.columns.get("coder") == "id":
+            check_coder_names(typed["coder"].dropna().unique(), frame_name=self.name)
         checked = frame.assign(**typed).reset_index(drop=True)
         self._check_key(checked)
         return checked
@@ -152,6 +162,18 @@ def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None
         raise TableError(
             f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no column names'} – "
             f"{did_you_mean(column, names)}"
+        )
+
+
+def one_spelling(ids: pd.Series, *, name: str, frame_name: str) -> None:
+    """Raise `TableError` where an id stands there with and without white space around it."""
+    known = pd.Index(ids.dropna().unique()).astype("string")
+    bare = known.str.strip()
+    alike = known[bare.duplicated(keep=False)]
+    if len(alike):
+        raise TableError(
+            f"{frame_name}: expected one spelling of each {name} – found the same one with and without white "
+            f"space around it: {first_three(alike)} – make them one, or they would count as two."
         )
 
 

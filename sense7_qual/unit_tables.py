@@ -24,7 +24,7 @@ def checked(units: pd.DataFrame) -> pd.DataFrame:
     """
     if isinstance(units, pd.DataFrame):
         _refuse_columns(units)  # a column that stands twice has no one kind that the contract could check
-    units = UNITS.check(units)
+    units = UNITS.check(units, as_written=True)
     _refuse_texts(units, units["text"].isna() | (units["text"] == ""), "none", "leave these units out")
     raw = units["text"].str.contains("\r\n", regex=False) | units["text"].str.startswith("\ufeff")
     _refuse_texts(

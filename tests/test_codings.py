@@ -260,7 +260,7 @@ def test_from_table_reads_one_row_per_unit_and_coder() -> None:
         (np.int8(1), 0),
     ],
 )
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, "", " \t"])
 def test_from_table_reads_every_spelling_and_leaves_the_undecided_out(
     yes: object, no: object, missing: object
 ) -> None:
@@ -271,7 +271,7 @@ def test_from_table_reads_every_spelling_and_leaves_the_undecided_out(
     assert found["applied"].tolist() == [True, False]
 
 
-@pytest.mark.parametrize("value", [2, -1, 0.5, "yes", "x", " ", "01", np.inf])
+@pytest.mark.parametrize("value", [2, -1, 0.5, "yes", "x", "01", np.inf])
 def test_from_table_refuses_what_is_neither_and_does_not_show_it(value: object) -> None:
     table = pd.DataFrame({"unit": ["m1", "m2"], "who": "ana", "warm": pd.Series([1, value], dtype="object")})
     with pytest.raises(

@@ -201,3 +201,43 @@ def test_labels_are_found_by_unit_id_and_never_by_position(ids: list[str]) -> No
         labels_by_unit(labels.add_prefix("x"), asked, name="cluster")
     with pytest.raises(TableError, match=r"found list"):
         labels_by_unit(labels.tolist(), asked, name="cluster")  # type: ignore[arg-type]
+
+
+def test_white_space_around_ids_does_not_count() -> None:
+    frame = decided(True, False, True).assign(
+        unit_id=[" m1", "m2\t", "m3"], coder=["ana", "ana ", "\u00a0ben"]
+    )
+    checked = DECISIONS.check(frame)
+    assert checked["unit_id"].tolist() == ["m1", "m2", "m3"]
+    assert checked["coder"].tolist() == ["ana", "ana", "ben"]
+    twice = decided(True, False).assign(unit_id=["m1", "m1 "])
+    assert "found some more than once: 'm1 / ana / interest'" in refusal(DECISIONS, twice)
+    assert "found it missing in 1 rows" in refusal(DECISIONS, decided(True, True).assign(coder=["ana", " "]))
+
+
+def test_texts_and_further_columns_keep_their_white_space() -> None:
+    checked = UNITS.check(units(text=[" x ", "\ty", "z"], case_id=[" p1", "p2", " p1"], note=" n "))
+    assert checked["text"].tolist() == [" x ", "\ty", "z"]
+    assert checked["case_id"].tolist() == [" p1", "p2", " p1"]
+    assert checked["note"].tolist() == [" n "] * 3
+
+
+def test_ids_of_the_record_stay_as_they_are_written() -> None:
+    frame = units(unit_id=[" m1", "m2", "m3"])
+    assert UNITS.check(frame, as_written=True)["unit_id"].tolist() == [" m1", "m2", "m3"]
+    with pytest.raises(TableError, match=r"expected one spelling of each unit_id – .* ' m1', 'm1'"):
+        UNITS.check(units(unit_id=[" m1", "m1", "m3"]), as_written=True)
+
+
+@pytest.mark.parametrize("name", ["Consensus", "MAJORITY", "pooled "])
+def test_a_computed_decision_in_another_case_is_no_person(name: str) -> None:
+    frame = decided(True, False).assign(coder=["ana", name])
+    if name.strip() == "pooled":
+        assert DECISIONS.check(frame)["coder"].tolist() == ["ana", "pooled"]
+    else:
+        assert f"found coder '{name}' – write '{name.lower()}'" in refusal(DECISIONS, frame)
+
+
+def test_coders_that_differ_in_case_alone_are_refused() -> None:
+    frame = decided(True, False).assign(coder=["ana", "Ana"])
+    assert "differ in more than upper and lower case – found 'ana', 'Ana'" in refusal(DECISIONS, frame)

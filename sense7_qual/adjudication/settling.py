@@ -63,7 +63,7 @@ def disagreements(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> disagreements(decisions)[["applied_by", "not_applied_by", "disagreement"]].round(3).values.tolist()
     [['ana, ben', 'cleo', 0.667]]
     """
-    decisions = DECISIONS.check(decisions)
+    decisions = DECISIONS.check(decisions, as_written=True)
     tally = codings.tally(decisions)
     tally = tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])]
     absent = tally["n_coders"] - tally["n_applied"]
@@ -134,7 +134,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     order = {key: place for place, key in enumerate(zip(tally["unit_id"], tally["code"], strict=True))}
     keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
     rows = [(unit_id, "consensus", code, verdicts[unit_id, code]) for unit_id, code in keys]
-    return DECISIONS.check(pd.DataFrame(rows, columns=list(DECISIONS.columns)))
+    return DECISIONS.check(pd.DataFrame(rows, columns=list(DECISIONS.columns)), as_written=True)
 
 
 def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:

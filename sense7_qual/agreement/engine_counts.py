@@ -7,7 +7,7 @@ calls them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement.pattern_counts import Patterns
 from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -34,6 +34,8 @@ Integers = npt.NDArray[np.int64]
 
 _NARROW: Final = 24
 """Up to this many values or coders a pattern is one column for each; beyond, it is a sorted list."""
+_SPACES: Final = (" ", "\t", "\n", "\r")
+"""What ids that were typed have around them; the engine looks for these before it trims anything."""
 _EXACT: Final = 2**53
 """Whole numbers beyond this are not all told apart as floating-point numbers."""
 _LARGEST_TABLE: Final = 2 * 10**8
@@ -42,7 +44,7 @@ _LARGEST_TABLE: Final = 2 * 10**8
 
 def rows_of(raw: ir.Table, chosen: dict[str, str]) -> ir.Table:
     """Return the table with its columns named unit, coder, value (and group), and one kind of missing."""
-    column = {role: _present(raw[name], empty_too=role != "value") for role, name in chosen.items()}
+    column = {role: _present(raw[name]) for role, name in chosen.items()}
     column["coder"] = column["coder"].cast("string")
     kind = column["value"].type()
     if kind.is_floating() or kind.is_decimal():
@@ -57,24 +59,39 @@ def rows_of(raw: ir.Table, chosen: dict[str, str]) -> ir.Table:
     return raw.select(**column)
 
 
-def _present(column: Any, *, empty_too: bool) -> Any:
-    """Return the column with NaN as missing, and `empty_too`, the empty text."""
+def _present(column: Any) -> Any:
+    """Return the column with NaN and the empty text as missing."""
     import ibis
 
     if column.type().is_floating():
         return ibis.ifelse(column.isnan(), ibis.null(column.type()), column)
-    if column.type().is_string() and empty_too:
+    if column.type().is_string():
         return column.nullif("")
     return column
 
 
-def _coders(rows: ir.Table, run: Run, chosen: dict[str, str]) -> list[str]:
-    """Return the coders' names, sorted; refuse rows without a unit or a coder."""
-    answer = run(rows.group_by("coder").aggregate(n=rows.count(), with_unit=rows["unit"].count())).to_pydict()
+def _trimmed(rows: ir.Table) -> ir.Table:
+    """Return the rows without white space around text, and blank text as missing."""
+    text = [name for name in rows.columns if rows[name].type().is_string()]
+    return rows.mutate(**{name: rows[name].strip().nullif("") for name in text})
+
+
+def _is_padded(found: Iterable[Any]) -> bool:
+    return any(isinstance(one, str) and one != one.strip() for one in found)
+
+
+def _coders(rows: ir.Table, run: Run, chosen: dict[str, str]) -> tuple[list[str], bool]:
+    """Return the coders' names, sorted, and whether there is white space around an id; refuse missing ids."""
+    unit, columns = rows["unit"], {"n": rows.count(), "with_unit": rows["unit"].count()}
+    if unit.type().is_string():
+        # Much cheaper than trimming: most tables have nothing to trim.
+        padded = unit.right(1).isin(_SPACES) | unit.left(1).isin(_SPACES)
+        columns["padded"] = padded.cast("int64").sum()
+    answer = run(rows.group_by("coder").aggregate(**columns)).to_pydict()
     n = dict(zip(answer["coder"], answer["n"], strict=True))
     _require_present("unit", sum(answer["n"]) - sum(answer["with_unit"]), chosen)
     _require_present("coder", n.get(None, 0), chosen)
-    return sorted(n)
+    return sorted(n), any(answer.get("padded", [])) or _is_padded(n)
 
 
 def _require_present(role: str, n_missing: int, chosen: dict[str, str]) -> None:
@@ -100,15 +117,22 @@ class Inventory:
     given: dict[Any, Integers]
 
 
-def take_inventory(rows: ir.Table, run: Run, chosen: dict[str, str]) -> tuple[ir.Table, Inventory]:
+def take_inventory(
+    rows: ir.Table, run: Run, chosen: dict[str, str], *, trimmed: bool = False
+) -> tuple[ir.Table, Inventory]:
     """Return the rows of those who are coders, and what stands in them; refuse missing ids."""
-    coders = _coders(rows, run, chosen)
+    coders, padded = _coders(rows, run, chosen)
+    if padded and not trimmed:
+        return take_inventory(_trimmed(rows), run, chosen, trimmed=True)
+    check_coder_names(coders, frame_name="table")
     if set(coders) & set(RESERVED_CODERS):
         rows = rows.filter(rows["coder"].notin(RESERVED_CODERS))
         coders = [name for name in coders if name not in RESERVED_CODERS]
     keys = [role for role in ("group", "value") if role in chosen]
     answer = run(rows.group_by(keys).aggregate(n=rows.count())).to_pydict()
     groups = answer.get("group", [None] * len(answer["n"]))
+    if _is_padded([*groups, *answer["value"]]) and not trimmed:
+        return take_inventory(_trimmed(rows), run, chosen, trimmed=True)
     if "group" in chosen:
         n_missing = sum(n for group, n in zip(groups, answer["n"], strict=True) if group is None)
         _require_present("group", n_missing, chosen)
@@ -126,6 +150,11 @@ def take_inventory(rows: ir.Table, run: Run, chosen: dict[str, str]) -> tuple[ir
 def _categories(values: Sequence[Any], name: str) -> tuple[npt.NDArray[Any], Integers]:
     """Return the sorted categories and the place of each value among them."""
     if any(isinstance(found, str) for found in values):
+        if any(found != found.strip() for found in values):
+            raise TableError(
+                f"table: expected text without white space around it in column {name!r} – found kinds of it "
+                "that the engine does not take away, such as the non-breaking space – take it away first."
+            )
         categories, rank = np.unique(np.asarray(values, dtype=object), return_inverse=True)
         return categories, rank.astype(np.int64)
     found = np.array([float(value) for value in values], dtype=np.float64)

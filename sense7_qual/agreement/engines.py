@@ -85,7 +85,7 @@ def patterns(
     -------
     Patterns, or dict of group → Patterns
         Of the units with at least one value, as `from_values` gives for an array, groups in sorted order.
-        NULL and NaN are missing. The empty text is a value.
+        NULL, NaN and blank text are missing; white space around text and ids does not count.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -40,7 +40,7 @@ class NamedTable:
     `unit_ids` is None where the units have row numbers in the place of ids.
     """
 
-    values: npt.NDArray[Any]
+    values: npt.NDArray[Any] = field(repr=False)
     unit_ids: pd.Index | None
 
 

@@ -98,7 +98,8 @@ def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns
     ----------
     values : array-like (coders, units)
         What each coder gave each unit: numbers (truth values count as 0 and 1) or strings. NaN, None, pandas'
-        NA and what a masked array hides are missing.
+        NA, blank strings and what a masked array hides are missing; white space around strings does not
+        count.
     keep_coders : bool
         Keep who gave which value: for coefficients that tell coders apart, and more patterns.
 

@@ -180,15 +180,30 @@ def _any_values(table: npt.NDArray[Any]) -> Coded:
         place, uniques = pd.factorize(flat)
     except TypeError:
         raise _another_kind() from None
-    text = np.array([isinstance(value, str) for value in uniques], dtype=np.bool_)
     codes = (place + 1).reshape(table.shape)
-    if text.any() and not text.all():
+    strings = [isinstance(value, str) for value in uniques]
+    blank = np.array(
+        [is_string and not one.strip() for is_string, one in zip(strings, uniques, strict=True)], bool
+    )
+    text = np.array(strings, dtype=np.bool_) & ~blank
+    if text.any() and not (text | blank).all():
         where = np.argwhere(np.isin(codes, np.flatnonzero(text) + 1))
         raise _error(where, "values of one kind", "strings among numbers")
-    values = np.asarray(uniques, dtype=object) if text.any() else _numbers(uniques, codes)
+    if blank.any():
+        codes, uniques = _without(blank, codes, uniques)
+    words = text.any()
+    values = np.array([value.strip() for value in uniques], object) if words else _numbers(uniques, codes)
     categories, order = np.unique(values, return_inverse=True)
     numbered = np.concatenate([[0], order + 1]).astype(np.min_scalar_type(len(categories)))
     return Coded(categories=categories, codes=numbered[codes])
+
+
+def _without(
+    blank: Truths, codes: npt.NDArray[Any], uniques: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Make blank words missing."""
+    number = np.concatenate([[0], np.where(blank, 0, np.cumsum(~blank))])
+    return number[codes], np.asarray(uniques, dtype=object)[~blank]
 
 
 def _on_scale(table: npt.NDArray[Any], scale: npt.NDArray[np.object_]) -> Coded:

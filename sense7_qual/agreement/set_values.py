@@ -148,7 +148,8 @@ class _Numbered(dict[Collection[Label], int]):
         self.sets: dict[frozenset[Label], int] = {}
 
     def __missing__(self, labels: Collection[Label]) -> int:
-        number = self.sets.setdefault(frozenset(labels), len(self.sets))
+        words = (label.strip() if isinstance(label, str) else label for label in labels)
+        number = self.sets.setdefault(frozenset(label for label in words if label != ""), len(self.sets))
         self[labels] = number
         return number
 

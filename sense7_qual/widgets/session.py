@@ -71,7 +71,7 @@ class Session:
         self.round = round
         self._review = frozenset(review)
         self.position = 0
-        table = UNITS.check(units)
+        table = UNITS.check(units, as_written=True)
         self.unit_ids: list[str] = table["unit_id"].tolist()
         self._place = {unit_id: place for place, unit_id in enumerate(self.unit_ids)}
         self._texts: list[str] = table["text"].fillna("").tolist()
