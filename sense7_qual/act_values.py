@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, did_you_mean, word
+from sense7_qual.errors import UNPRINTABLE, ActError, did_you_mean, word
 from sense7_qual.tables import RESERVED_CODERS
 
 __all__ = [
@@ -54,8 +54,13 @@ def check_codebook(codebook: Codebook) -> Codebook:
 
 
 def is_name(value: object) -> bool:
-    """Tell whether a value can name a round: text, and no space at its ends."""
-    return isinstance(value, str) and bool(value) and value == value.strip()
+    """Tell whether a value can name a round: text without control characters, and no space at its ends."""
+    return (
+        isinstance(value, str)
+        and bool(value)
+        and value == value.strip()
+        and UNPRINTABLE.search(value) is None
+    )
 
 
 def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:

@@ -149,8 +149,8 @@ class Act:
             )
         if self.round is not None and not is_name(self.round):
             raise ActError(
-                "act: expected the name of a round – found one that is empty, no text, or has a space at an "
-                "end – write it as the lead opened it, or leave it out."
+                "act: expected the name of a round – found one that is empty, no text, has a space at an "
+                "end or a control character – write it as the lead opened it, or leave it out."
             )
         self._check_span()
         for name in _NEEDS[self.kind]:

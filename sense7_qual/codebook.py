@@ -20,7 +20,7 @@ from typing import Any, Final, get_args, get_type_hints
 
 import yaml
 
-from sense7_qual.errors import CodebookError, did_you_mean, first_three, word
+from sense7_qual.errors import UNPRINTABLE, CodebookError, did_you_mean, first_three, word
 
 __all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
 
@@ -31,6 +31,7 @@ VALENCES: Final = ("met", "unmet", "mixed")
 """The values of the valence facet: the text praises the dimension, faults it, or does both."""
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_NAMES: Final = frozenset({"label", "name", "title", "version"})
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
@@ -336,6 +337,11 @@ def _check_text(value: Code | Codebook, where: str) -> None:
             raise CodebookError(
                 f"codebook: expected Unicode text in {entry.name} of {where} – found half of a character (a "
                 "lone surrogate) – type it again."
+            )
+        if entry.name in _NAMES and UNPRINTABLE.search(str(content)):
+            raise CodebookError(
+                f"codebook: expected printable characters in {entry.name} of {where} – found a control "
+                "character – type it again."
             )
 
 

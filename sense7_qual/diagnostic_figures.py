@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
@@ -22,6 +21,7 @@ from sense7_qual.drawing import (
     check_columns,
     finished,
     label_lines,
+    literal,
     number_axis,
     padding,
     row_axis,
@@ -430,7 +430,7 @@ def _slice_axis(rows: pd.DataFrame, titles: Sequence[str], columns: Columns) -> 
         titlePadding=6,
         values=list(names),
         tickCount=len(names),
-        labelExpr=f"{json.dumps(names)}[datum.value]",
+        labelExpr=f"{literal(names)}[datum.value]",
         labelAngle=0 if upright else -90,
         labelAlign="center" if upright else "right",
         labelBaseline="top" if upright else "middle",

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import results
-from sense7_qual.errors import QualError, did_you_mean
+from sense7_qual.errors import UNPRINTABLE, QualError, did_you_mean
 from sense7_qual.saving import save
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "guides",
     "label_lines",
     "lettered",
+    "literal",
     "middle",
     "number_axis",
     "padding",
@@ -146,9 +147,24 @@ def finished(chart: Any, words: str) -> Figure:
     """Draw a chart as SVG with `words` as its alternative text."""
     import vl_convert
 
-    spec = chart.configure(font=_FONT).configure_view(stroke=None).to_dict()
+    words = UNPRINTABLE.sub("\ufffd", words)
+    spec = _printable(chart.configure(font=_FONT).configure_view(stroke=None).to_dict())
     drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     return Figure(words, drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1))
+
+
+def _printable(value: Any) -> Any:
+    """Return a specification with U+FFFD for each character at which the renderer would end the process."""
+    if isinstance(value, dict):
+        return {_printable(name): _printable(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_printable(part) for part in value]
+    return UNPRINTABLE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def literal(names: Mapping[Any, Any]) -> str:
+    """Return names as a literal of the renderer's expressions: a name in it is data, whatever it holds."""
+    return json.dumps(_printable(dict(names)))
 
 
 def label_lines(
@@ -222,8 +238,7 @@ def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] 
     return alt.Axis(
         values=list(names),
         tickCount=len(names),
-        # JSON is a literal of the expression language: a label in it is data, whatever it holds.
-        labelExpr=f"{json.dumps(names)}[datum.value]",
+        labelExpr=f"{literal(names)}[datum.value]",
         title=None,
         ticks=False,
         domain=False,

@@ -17,9 +17,12 @@ No message ever holds a participant's text: ids, positions and column names only
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from typing import Final
 
 __all__ = [
+    "UNPRINTABLE",
     "ActError",
     "CodebookError",
     "ImportRefused",
@@ -30,6 +33,10 @@ __all__ = [
     "first_three",
     "word",
 ]
+
+
+UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no XML, and so no drawing, can hold: a name with one is refused."""
 
 
 class QualError(Exception):

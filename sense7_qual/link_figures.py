@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
@@ -22,6 +21,7 @@ from sense7_qual.drawing import (
     finished,
     label_lines,
     lettered,
+    literal,
     middle,
     padding,
     row_axis,
@@ -384,7 +384,7 @@ def _panel_axis(scale: EffectScale, n: int, titles: Sequence[str]) -> Any:
         titlePadding=6,
         values=list(ticks),
         tickCount=len(ticks),
-        labelExpr=f"{json.dumps(names)}[format(datum.value, '.3f')]",
+        labelExpr=f"{literal(names)}[format(datum.value, '.3f')]",
         labelFontSize=8 * POINT,
         labelColor="black",
         labelOverlap=False,

@@ -259,8 +259,8 @@ def _said(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
 def _check_name(round: str) -> None:
     if not is_name(round):
         raise ActError(
-            "round: expected a name without a space at its ends – found none – name the round, such as "
-            "'calibration 1'."
+            "round: expected a name without control characters, or a space at its ends – found none – name "
+            "the round, such as 'calibration 1'."
         )
 
 

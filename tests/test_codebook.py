@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.codebook import ORIGINS, VALENCES, Code, Codebook
-from sense7_qual.errors import CodebookError
+from sense7_qual.errors import UNPRINTABLE, CodebookError
 
 SHIPPED = Path(__file__).parents[1] / "codebooks" / "sense7.yaml"
 
@@ -101,7 +101,8 @@ AWKWARD = [
     "word " * 60, "\xad", "\U0010ffff", "\uffff",
 ]  # fmt: skip
 texts = st.one_of(st.sampled_from(AWKWARD), st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
-named = texts.filter(lambda text: text.strip())
+names = texts.filter(lambda text: not UNPRINTABLE.search(text))
+named = names.filter(lambda text: text.strip())
 many = st.lists(texts, max_size=3).map(tuple)
 
 
@@ -133,7 +134,8 @@ def codebooks(draw: st.DrawFn) -> Codebook:
         for number, code_id in enumerate(ids)
     )  # fmt: skip
     valence = draw(st.sampled_from([(), VALENCES, ("met",)]))
-    own = {name: draw(texts) for name in ("title", "version", "description", "source", "licence")}
+    own = {name: draw(names) for name in ("title", "version")}
+    own |= {name: draw(texts) for name in ("description", "source", "licence")}
     return Codebook(name=draw(named), valence=valence, codes=codes, **own)
 
 
@@ -149,8 +151,9 @@ def test_any_codebook_survives_yaml_to_the_same_bytes(codebook: Codebook) -> Non
 
 @pytest.mark.parametrize("text", AWKWARD, ids=ascii)
 def test_every_awkward_text_survives_in_every_place(text: str) -> None:
-    code = Code(id="x", label=f"{text}.", definition=text, examples=(text, text), source=text)
-    codebook = Codebook(name=f"n{text}", title=text, description=text, codes=(code,))
+    name = UNPRINTABLE.sub("", text)  # refused in names
+    code = Code(id="x", label=f"{name}.", definition=text, examples=(text, text), source=text)
+    codebook = Codebook(name=f"n{name}", title=name, description=text, codes=(code,))
     assert Codebook.from_yaml(codebook.to_yaml()) == codebook
 
 
@@ -412,3 +415,17 @@ def test_a_codebook_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         sense7.codes[0].label = "other"  # type: ignore[misc]
     assert hash(sense7) == hash(Codebook.read("sense7"))
+
+
+@pytest.mark.parametrize("bad", ["\x00", "\x01", "\x1b", "\uffff"])
+def test_a_control_character_in_a_name_is_refused_at_every_door(tmp_path: Path, bad: str) -> None:
+    with pytest.raises(CodebookError, match="found a control character"):
+        Code(id="a", label=f"a{bad}b")
+    with pytest.raises(CodebookError, match="printable characters in title of the codebook"):
+        Codebook(name="x", title=f"a{bad}", codes=(Code(id="a", label="a"),))
+    for content, name in (
+        (f'name: x\ncodes:\n  - id: a\n    label: "a\\u{ord(bad):04x}"\n', "x.yaml"),
+        (f"id,label\na,a{bad}\n", "x.csv"),
+    ):
+        with pytest.raises(CodebookError, match="found a control character"):
+            Codebook.read(written(tmp_path, content, name))

@@ -224,6 +224,29 @@ def test_labels_are_text_whatever_they_hold() -> None:
     assert any(text.endswith("…") for text in shown)
 
 
+def test_a_control_character_does_not_end_the_process() -> None:
+    """The renderer aborts on one, wherever it stands: in a child, or the tests would end with it."""
+    code = """
+from sense7_qual import figures
+from tests.test_diagnostic_figures import DRIFT, PAIRS, UNITS
+from tests.test_figures import AGREEMENT, LINKS
+bad = "a\\x01\\x0c\\ufffe\\\\u0001"
+drawn = [
+    figures.agreement_plot(AGREEMENT.replace({"code": {"a": bad}})),
+    figures.link_plot(LINKS.replace({"code": {"a": bad}}), source="majority"),
+    figures.pairwise_plot(PAIRS.replace("ana", bad), code="x"),
+    figures.drift_plot(DRIFT.assign(slice=[bad + str(n) for n in range(len(DRIFT))]), code="x", columns=2),
+    figures.unit_plot(UNITS.assign(unit_id=[bad + str(n) for n in range(len(UNITS))]), code="x"),
+]
+for one in drawn:
+    assert "a\ufffd\ufffd\ufffd\\\\u0001" in one.svg(), one.svg()
+    assert one.png() and one.pdf()
+print(len(drawn))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert found.stdout.strip() == "5", found.stderr[-2000:]
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_few_rows(rows: int) -> None:
     assert len(marks(figures.agreement_plot(AGREEMENT.head(rows)), "point")) == rows

@@ -89,6 +89,13 @@ def test_a_round_without_units_or_coders_is_refused(named: dict[str, object], me
         opening(" ")
 
 
+def test_a_control_character_in_the_name_of_a_round_is_refused() -> None:
+    with pytest.raises(ActError, match="a name without control characters"):
+        rounds.open_round("one\x01", units=["m1"], coders=["ana"], coder="lead", codebook=BOOK)
+    with pytest.raises(ActError, match="a control character"):
+        acts.finish(coder="ana", unit_id="m1", round="one\x01", codebook=BOOK)
+
+
 def test_the_ids_of_a_round_come_as_any_list_and_in_any_number() -> None:
     units = pd.Series([f"m{i}" for i in range(50_000)])
     begin = time.process_time()
