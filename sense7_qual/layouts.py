@@ -83,7 +83,7 @@ def bring_up(connection: Connection, server: Server) -> None:
     leads = connection.execute(text("SELECT role FROM leads WHERE role <> session_user")).scalars().all()
     run(connection, ["RESET ROLE"])
     if connection.execute(_IS_SUPERUSER).scalar_one():
-        run(connection, [row_security.STATISTICS, *row_security.founding_statements(owner)])
+        run(connection, row_security.founding_statements(owner))
         run(connection, [row_security.lead_statement(owner, str(role)) for role in leads])
 
 

@@ -1,8 +1,8 @@
 """The record of a team in PostgreSQL: the same acts as in a study folder, in one schema for each coder.
 
-Several studies can stand in one database, but give them a database of their own: `create`, when it is a
-superuser, closes the database's statistics to everybody else. `server` says how an address is written and
-what happens to a lost connection, `row_security` who sees what.
+Several studies can stand in one database, but give them a database of their own: to keep the server's
+statistics from coders, an administrator must close them to everybody (`row_security.CLOSING`). `server` says
+how an address is written and what happens to a lost connection, `row_security` who sees what.
 """
 
 from __future__ import annotations
@@ -76,16 +76,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Openness:
-    """What of the server's statistics stays open to coders: whether those of this database were `closed`, and
-    the databases `elsewhere` that every role may enter, as `role` found them."""
+    """What of the server's statistics coders can see: whether those of `database`, where the study is, were
+    `closed`, and the databases `elsewhere` that every role may enter."""
 
     closed: bool
+    database: str
     elsewhere: tuple[str, ...]
-    role: str
 
     def warnings(self) -> list[str]:
         """Return what the lead should know, in sentences."""
-        found = [] if self.closed else [OPEN_STATISTICS]
+        found = [] if self.closed else [OPEN_STATISTICS.format(self.database, row_security.CLOSING)]
         if self.elsewhere:
             closing = "; ".join(f'REVOKE CONNECT ON DATABASE "{name}" FROM PUBLIC' for name in self.elsewhere)
             found.append(
@@ -97,10 +97,10 @@ class Openness:
 
 
 OPEN_STATISTICS: Final = (
-    "study: expected a superuser, who can close the database's statistics to the coders – found another "
-    "role, "
-    "so that table sizes and activity still tell a coder how much others have done (not what) – let an "
-    "administrator run the SQL of sense7_qual.row_security.STATISTICS in this database."
+    "study: expected the statistics of database {0!r} to be closed to coders – found them open, so that "
+    "table sizes and activity tell a coder how much others have done (not what) – where that matters and the "
+    "database holds studies only, let an administrator read and run, as a superuser: psql --dbname={0} "
+    "--file={1} (open_statistics.sql beside it takes that back)."
 )
 
 _T = TypeVar("_T")
@@ -182,7 +182,6 @@ def make(
 
     Where a study of this `owner` is there, the connection was lost after it was made.
     """
-    role, superuser = connection.execute(WHO).one()
     before = connection.execute(_EXISTS, {"name": server.name}).scalar_one()
     if before and not connection.execute(_IS_ROLE, {"name": owner}).scalar_one():
         raise StoreError(
@@ -192,7 +191,8 @@ def make(
     if not before:
         _make(connection, server, made, units, codebooks, owner)
     elsewhere = connection.exec_driver_sql(row_security.ELSEWHERE).scalars().all()
-    return Openness(bool(superuser), tuple(map(str, elsewhere)), str(role)), not before
+    closed = connection.exec_driver_sql(row_security.CLOSED).scalar_one()
+    return Openness(bool(closed), str(server.engine.url.database), tuple(map(str, elsewhere))), not before
 
 
 def _make(
@@ -203,11 +203,9 @@ def _make(
     codebooks: Mapping[str, bytes],
     owner: str,
 ) -> None:
-    role, superuser = connection.execute(WHO).one()
+    role, _ = connection.execute(WHO).one()
     run(connection, row_security.guard_statements(owner, role))
     run(connection, [f'CREATE SCHEMA "{server.name}" AUTHORIZATION "{owner}"'])
-    if superuser:
-        run(connection, [row_security.STATISTICS])
     if connection.execute(_MAY_FOUND).scalar_one():
         run(connection, row_security.founding_statements(owner))
     run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(server.name)])

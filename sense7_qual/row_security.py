@@ -20,19 +20,24 @@ and read acts, and none may change or delete one. The lead may add acts of other
 which say so themselves (`chain`: their branch), and erase a quote or memo when a participant withdraws (never
 change it to other words). The notes of withdrawals and copies are the lead's alone; coders are told which
 units left the study.
+
+Nothing here changes a right of a role that is none of the study's. What the server's statistics tell a coder,
+an administrator can close (`CLOSING`).
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.database import ACTS, META, TEXTS
 
 __all__ = [
+    "CLOSED",
+    "CLOSING",
     "ELSEWHERE",
     "LAYOUT",
-    "STATISTICS",
     "coder_statements",
     "founding_statements",
     "guard_statements",
@@ -46,47 +51,17 @@ _FOR_ALL: Final = ("study", "codebooks", "unblinded", "shown", "shown_texts")
 _ERASED: Final = "salt IS NULL AND text IS NULL"
 _SAFE: Final = "SET search_path = pg_catalog, pg_temp"
 
-STATISTICS: Final = """
-DO $close$
-DECLARE
-  one record;
-BEGIN
-  FOR one IN
-    SELECT p.oid::regprocedure AS named FROM pg_catalog.pg_proc p
-    WHERE p.prokind = 'f' AND (p.proname ~ '^pg_stat_statements'
-      OR p.pronamespace = 'pg_catalog'::regnamespace AND (
-      p.proname ~ '^(pg_stat_get_|pg_current_(wal|xact|snapshot)|txid_|pg_last_|pg_control_|pg_xact_|lo_)'
-      OR p.proname ~ '_(relation|total_relation|table|indexes|database|tablespace)_size$'
-      OR p.proname ~ '^pg_(relation|total_relation|table|indexes|database|tablespace)_size$'
-      OR p.proname IN (
-        'pg_lock_status', 'pg_blocking_pids', 'pg_safe_snapshot_blocking_pids', 'pg_export_snapshot',
-        'pg_logical_emit_message', 'pg_get_multixact_members', 'pg_sequence_last_value',
-        'pg_prepared_xact', 'pg_get_replication_slots', 'pg_notification_queue_usage',
-        'pg_stat_have_stats', 'pg_get_wal_resource_managers', 'pg_visible_in_snapshot', 'mxid_age')
-      OR p.oid = 'pg_catalog.age(xid)'::regprocedure))
-  LOOP
-    EXECUTE 'REVOKE EXECUTE ON FUNCTION ' || one.named || ' FROM PUBLIC';
-  END LOOP;
-  -- Rights by column leave out the hidden ones (xmin): a role can make a row of its own in some catalogs.
-  FOR one IN
-    SELECT c.oid::regclass AS named, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (
-      WHERE (c.relname, a.attname) NOT IN (
-        ('pg_class', 'reltuples'), ('pg_class', 'relpages'), ('pg_class', 'relallvisible'),
-        ('pg_class', 'relallfrozen'), ('pg_class', 'relfrozenxid'), ('pg_class', 'relminmxid'),
-        ('pg_default_acl', 'oid'), ('pg_shdepend', 'objid'), ('pg_largeobject_metadata', 'oid'))) AS kept
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
-    WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
-      AND NOT a.attisdropped AND has_table_privilege('public', c.oid, 'SELECT')
-    GROUP BY c.oid
-  LOOP
-    EXECUTE 'REVOKE SELECT ON ' || one.named || ' FROM PUBLIC';
-    EXECUTE 'GRANT SELECT (' || one.kept || ') ON ' || one.named || ' TO PUBLIC';
-  END LOOP;
-  EXECUTE 'REVOKE TEMPORARY ON DATABASE ' || quote_ident(current_database()) || ' FROM PUBLIC';
-END $close$
+CLOSED: Final = """
+SELECT NOT (has_database_privilege('public', current_database(), 'TEMPORARY')
+  OR has_column_privilege('public', 'pg_catalog.pg_class', 'reltuples', 'SELECT')
+  OR has_function_privilege('public', 'pg_catalog.pg_stat_get_live_tuples(oid)', 'EXECUTE')
+  OR has_function_privilege('public', 'pg_catalog.pg_relation_size(regclass, text)', 'EXECUTE'))
 """
-"""Closes the server's own statistics in this database (sizes, row estimates, activity, numbers of
-transactions and objects) to everybody but superusers: they would tell one coder how much another has done."""
+"""Whether an administrator has closed the server's own statistics in this database (`CLOSING`)."""
+
+CLOSING: Final = Path(__file__).parent / "sql" / "close_statistics.sql"
+"""The script that closes them; open_statistics.sql beside it takes that back. Nothing here runs either: they
+change the rights of roles that are none of the study's."""
 
 ELSEWHERE: Final = """
 SELECT d.datname FROM pg_catalog.pg_database d

@@ -96,8 +96,8 @@ class Store:
         ----------
         path : str or Path
             Where the study shall be: a folder, where nothing or an empty one may be yet; or an address in
-            PostgreSQL, whose role becomes the lead (`add_coder`). A superuser also closes the statistics of
-            that database to the coders, so give the study a database of its own.
+            PostgreSQL, whose role becomes the lead (`add_coder`). No right of another role is changed there;
+            a warning says what the server's statistics tell coders, and which script closes them.
         units : DataFrame
             One row per unit, as `corpus.read` returns them; every text must be there and not be empty.
         codebook : Codebook

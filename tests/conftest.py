@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sense7_qual.row_security import CLOSING
 from tests import lab as labs
 
 # How long an example takes says how busy the machine is, and nothing of the code.
@@ -61,7 +62,7 @@ def nothing_went_wrong(lab: labs.Lab) -> Iterator[None]:
 def postgres() -> Iterator[Callable[..., str]]:
     """A PostgreSQL server for the whole run, as a function: the address of a study in it, for a role.
 
-    A call without a study names a new one.
+    A call without a study names a new one. Its statistics are closed, as an administrator does.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # where it puts its lock without XDG_RUNTIME_DIR is no matter here
@@ -74,6 +75,7 @@ def postgres() -> Iterator[Callable[..., str]]:
         return f"postgresql://{role}@/postgres?host={host}&study={study or f's_{secrets.token_hex(4)}'}"
 
     server.psql("REVOKE CONNECT ON DATABASE template1 FROM PUBLIC")
+    server.psql(CLOSING.read_text("utf-8"))
     yield address
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)

@@ -93,7 +93,7 @@ def test_a_lead_brings_an_older_study_up_and_nothing_is_lost(
     assert [len(lead.acts(coder=coder)) for coder in ("ana", "ben", "lead")] == [4 + number, 5, 3]
     assert lead.acts(coder="ben")[0].text == "listened"
     assert lead.verify()["ok"].all()
-    Store(address("postgres"))  # as a superuser, closes what a lead cannot
+    Store(address("postgres"))  # as a superuser, gives what a lead cannot
     fresh = Store.create(postgres(), units=frame_of(), codebook=CODEBOOK)
     for coder in ("ana", "ben", "lead"):
         fresh.add_coder(coder)

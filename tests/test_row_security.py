@@ -16,6 +16,7 @@ import pytest
 
 from sense7_qual import acts, rounds, server
 from sense7_qual.errors import ActError, StoreError
+from sense7_qual.row_security import CLOSED, CLOSING
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, SENTINEL, frame_of, put
 
@@ -168,6 +169,11 @@ def probes(study: str) -> list[str]:
         "SELECT * FROM pg_stats_ext",
         "SELECT pg_stat_get_snapshot_timestamp()",
         "SELECT pg_get_multixact_members('1')",
+        # from PostgreSQL 17 on: numbers of the chunks of long texts, and summaries of the log
+        f"SELECT pg_column_toast_chunk_id(text) FROM {ana}.texts",
+        "SELECT * FROM pg_available_wal_summaries()",
+        "SELECT * FROM pg_wal_summary_contents(1, '0/0', '0/1')",
+        "SELECT * FROM pg_get_wal_summarizer_state()",
         f"INSERT INTO {ana}.acts ({COLUMNS}) VALUES (900, '{NO_ACT}', 'finish', 'ana', 'x', 'x', 'x', 'x') "
         "RETURNING xmin",
         "NOTIFY x",
@@ -335,6 +341,100 @@ def test_the_servers_other_databases_are_named_where_coders_may_enter_them(postg
         finally:
             admin.execute("REVOKE CONNECT ON DATABASE template1 FROM PUBLIC")
     server.connect(address).engine.dispose()
+
+
+RIGHTS = """
+SELECT 'function', p.oid::regprocedure::text, e.* FROM pg_proc p,
+  aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) e
+UNION ALL SELECT 'table', c.oid::regclass::text, e.* FROM pg_class c,
+  aclexplode(coalesce(c.relacl, acldefault('r', c.relowner))) e WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f')
+UNION ALL SELECT 'column', a.attrelid::regclass || '.' || a.attname, e.* FROM pg_attribute a,
+  aclexplode(a.attacl) e
+UNION ALL SELECT 'database', d.datname, e.* FROM pg_database d,
+  aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) e
+UNION ALL SELECT 'schema', n.nspname, e.* FROM pg_namespace n,
+  aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) e
+"""
+
+
+def rights(admin: psycopg.Connection, *, but: str = "no study") -> set[tuple[object, ...]]:
+    """Who may do what in this database, but in schemas and for roles named like the study `but`."""
+    rows = admin.execute(f"SELECT r.*, pg_get_userbyid(grantee) FROM ({RIGHTS}) r (kind, named)").fetchall()
+    return {row for row in rows if but not in f"{row[1]} {row[-1]}"}
+
+
+@pytest.fixture
+def untouched(postgres: Address) -> Iterator[str]:
+    """The address of a study in a database whose statistics nobody has closed."""
+    plain = postgres().partition("&study=")[0]
+    with psycopg.connect(plain, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE untouched")
+        admin.execute("REVOKE CONNECT ON DATABASE untouched, postgres FROM PUBLIC")
+    address = postgres().replace("@/postgres?", "@/untouched?")
+    yield address
+    server.connect(address).engine.dispose()
+    with psycopg.connect(plain, autocommit=True) as admin:
+        admin.execute("DROP DATABASE untouched WITH (FORCE)")
+        admin.execute("GRANT CONNECT ON DATABASE postgres TO PUBLIC")
+
+
+def test_a_study_that_a_superuser_makes_takes_no_right_from_anybody(untouched: str) -> None:
+    """`pg_dump` and temporary tables of a laboratory's other work go on; a warning names the script."""
+    with psycopg.connect(untouched.partition("&study=")[0], autocommit=True) as admin:
+        before = rights(admin)
+        with pytest.warns(UserWarning, match=r"psql --dbname=untouched --file=\S+close_statistics.sql"):
+            store = Store.create(untouched, units=frame_of(), codebook=CODEBOOK)
+        store.add_coder("ana")
+        assert rights(admin, but=untouched.rpartition("=")[2]) == before
+        admin.execute(
+            "SET SESSION AUTHORIZATION pg_read_all_settings"
+        )  # a role with no rights of its own here
+        assert admin.execute("SELECT count(reltuples) FROM pg_class").fetchone()[0] > 0
+        admin.execute("CREATE TEMPORARY TABLE t (a int)")
+
+
+def test_the_scripts_close_the_statistics_and_give_back_exactly_what_was_there(untouched: str) -> None:
+    opening = CLOSING.with_name("open_statistics.sql").read_text("utf-8")
+    with psycopg.connect(untouched.partition("&study=")[0], autocommit=True) as admin:
+        # Rights beside the usual ones: by column beside the table, of one role, and a function closed before.
+        admin.execute("GRANT SELECT (relname) ON pg_class TO PUBLIC")
+        admin.execute("GRANT SELECT ON pg_class TO pg_read_all_settings")
+        admin.execute("REVOKE EXECUTE ON FUNCTION lo_create(oid) FROM PUBLIC")
+        before = rights(admin)
+        with pytest.raises(psycopg.errors.UndefinedTable, match="found no note of it"):
+            admin.execute(opening)
+        for _ in range(2):  # again, as after an update of the server
+            admin.execute(CLOSING.read_text("utf-8"))
+            assert admin.execute(CLOSED).fetchone() == (True,)
+        closed = rights(admin)
+        assert {row[4] for row in before - closed} == {"EXECUTE", "SELECT", "TEMPORARY"}
+        assert {(row[0], row[4]) for row in closed - before if "sense7_statistics" not in row[1]} == {
+            ("column", "SELECT")
+        }
+        Store.create(untouched, units=frame_of(), codebook=CODEBOOK)  # without a warning
+        admin.execute(
+            "REVOKE EXECUTE ON FUNCTION pg_sleep(float8) FROM PUBLIC"
+        )  # meanwhile, by somebody else
+        admin.execute(opening)
+        assert admin.execute(CLOSED).fetchone() == (False,)
+        after = rights(admin, but=untouched.rpartition("=")[2])
+        assert {row[1] for row in before ^ after} == {"pg_sleep(double precision)"}
+
+
+def test_the_scripts_run_nothing_that_another_role_wrote(untouched: str) -> None:
+    with psycopg.connect(untouched.partition("&study=")[0], autocommit=True) as admin:
+        admin.execute("CREATE SCHEMA sense7_statistics AUTHORIZATION pg_read_all_settings")
+        before = rights(admin)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="another role made it"):
+            admin.execute(CLOSING.read_text("utf-8"))
+        admin.execute("CREATE TABLE sense7_statistics.changes (number int, made text, undo text)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="another role made it"):
+            admin.execute(CLOSING.with_name("open_statistics.sql").read_text("utf-8"))
+        admin.execute("DROP TABLE sense7_statistics.changes")
+        assert rights(admin) == before
+        admin.execute("SET SESSION AUTHORIZATION pg_read_all_settings")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="expected a superuser"):
+            admin.execute(CLOSING.read_text("utf-8"))
 
 
 def test_what_a_lead_adds_to_another_coders_acts_says_that_it_was_merged(team: Team, tmp_path: Path) -> None:
