@@ -76,6 +76,10 @@ class Folder:
         codebooks = study.read_codebooks(self.path, found)
         return Opened.of(found, units, codebooks, withdrawal.gone(self.path))
 
+    def current(self) -> str:
+        """Return the fingerprint of the codebook that the study names as current."""
+        return study.read(self.path).codebook
+
     def changed(self, known: Opened) -> bool:
         """Tell whether another notebook has recorded a withdrawal since."""
         return withdrawal.gone(self.path) != known.gone

@@ -82,7 +82,7 @@ class Store:
         self._kept = kept_at(path)
         self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
         self._known = self._kept.read()
-        self._remember_codebook()
+        self._remember_codebook(self._known.study.codebook)
         if self._known.study.schema > database.SCHEMA:
             warnings.warn(migrations.newer("study", self._known.study.schema), stacklevel=2)
 
@@ -267,23 +267,25 @@ class Store:
     def _history(self) -> tuple[Revision, ...]:
         return revising.history(self.acts(kind="revise"))
 
-    def _superseded(self) -> str | None:
+    def _superseded(self, now: str) -> str | None:
         """Return the fingerprint of the codebook that was current here before, where revisions led to it from
-        the one that is current now."""
+        `now`, which the study names today; None where they did not."""
         last = self._kept.heads(self._known.study.id).codebook
-        now = self._known.study.codebook
         later = last not in (None, now) and revising.superseded(self._history(), now, str(last))
         return last if later else None
 
     def _refuse_superseded(self) -> None:
-        last = self._superseded()
+        # What this store calls current may be older than what the study names: then that is looked up.
+        if self._kept.heads(self._known.study.id).codebook in (None, self._known.study.codebook):
+            return
+        last = self._superseded(self._kept.current())
         if last is not None:
             raise StoreError(revising.older_study(last))
 
-    def _remember_codebook(self) -> None:
+    def _remember_codebook(self, current: str) -> None:
         with suppress(StoreError):  # acts that cannot be read are told of where they are read
-            if self._superseded() is None:
-                self._kept.heads(self._known.study.id).saw_codebook(self._known.study.codebook)
+            if self._superseded(current) is None:
+                self._kept.heads(self._known.study.id).saw_codebook(current)
 
     def acts(
         self, *, coder: str | None = None, kind: str | None = None, viewer: str | None = None
@@ -361,7 +363,7 @@ class Store:
         """
         found = self._kept.verify(self._known)
         with suppress(StoreError):  # reported among the rest
-            last = self._superseded()
+            last = self._superseded(self._kept.current())
             if last is not None:
                 found.append(verification.Finding("current codebook", problem=revising.older_study(last)))
         return verification.frame_of(found)
@@ -545,4 +547,4 @@ class Store:
         known = self._kept.read()
         current = current or self._known.study.codebook
         self._known = replace(known, study=replace(known.study, codebook=current))
-        self._remember_codebook()
+        self._remember_codebook(known.study.codebook)

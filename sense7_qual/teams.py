@@ -89,6 +89,10 @@ class Team:
         """Return all but the acts, checked."""
         return postgresql.read(self.server)
 
+    def current(self) -> str:
+        """Return the fingerprint of the codebook that the study names as current."""
+        return postgresql.stored(self.server).study.codebook
+
     def changed(self, known: Opened) -> bool:
         """Say no: what others withdrew is looked up in the transaction of every append."""
         return False
