@@ -10,6 +10,7 @@ import datetime as dt
 import decimal
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -80,6 +81,9 @@ def frame_of(
 
     With `limits`, a cell that is longer than they allow is refused.
     """
+    if limits is not None:
+        remedy = "keep the columns that you need"
+        limits.require("columns", len(header), name=name, of="columns", remedy=remedy)
     _refuse_header(header, columns, name)
     named = [(label, cells) for label, cells in zip(header, columns, strict=True) if label]
     found = {label: _column(label, cells, index, name) for label, cells in named}
@@ -109,7 +113,7 @@ def _refuse_header(header: Sequence[str], columns: Sequence[Sequence[object]], n
             f"{name}: expected a name for every column – found none for column {first_three(nameless)} – "
             "write one into the header."
         )
-    twice = list(dict.fromkeys(label for label in header if label and list(header).count(label) > 1))
+    twice = [label for label, times in Counter(header).items() if label and times > 1]
     if twice:
         raise ImportRefused(
             f"{name}: expected each column name once – found {first_three(map(shown, twice))} more than once "

@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -32,6 +33,9 @@ VALENCES: Final = ("met", "unmet", "mixed")
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _NAMES: Final = frozenset({"label", "name", "title", "version"})
+_LARGEST: Final = 5_000_000  # bytes of a file; the largest in use have a twentieth of it
+_MOST_NODES: Final = 200_000  # keys, texts and lists of a YAML file
+_MOST_CODES: Final = 10_000
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
@@ -155,6 +159,7 @@ class Codebook:
             raise CodebookError("codebook: expected a name – found none – add one.")
         if not self.codes:
             raise CodebookError("codebook: expected at least one code – found none – add codes.")
+        _refuse_many(len(self.codes))
         _refuse_twice("id", [code.id for code in self.codes])
         _refuse_twice("key", [code.key for code in self.codes if code.key is not None])
         unknown = set(self.valence) - set(VALENCES)
@@ -166,21 +171,23 @@ class Codebook:
         self._check_parents()
 
     def _check_parents(self) -> None:
+        sound: set[str] = set()  # codes whose parents end at a top code
         for code in self.codes:
-            above, seen = code.parent, [code.id]
-            while above is not None:
-                if above in seen:
+            at, seen = code, {code.id: None}  # in order
+            while at.parent is not None and at.id not in sound:
+                if at.parent in seen:
                     raise CodebookError(
                         f"codebook: expected parents that end at a top code – found a circle "
-                        f"{' → '.join([*seen, above])} – take one of these parents away."
+                        f"{' → '.join([*seen, at.parent][-10:])} – take one of these parents away."
                     )
-                if above not in self._by_id:
+                if at.parent not in self._by_id:
                     raise CodebookError(
-                        f"codebook: expected a code's id as the parent of {seen[-1]!r} – found {above!r} – "
-                        f"{did_you_mean(above, self.ids)}"
+                        f"codebook: expected a code's id as the parent of {at.id!r} – found "
+                        f"{at.parent[:64]!r} – {did_you_mean(at.parent, self.ids)}"
                     )
-                seen.append(above)
-                above = self._by_id[above].parent
+                at = self._by_id[at.parent]
+                seen[at.id] = None
+            sound |= seen.keys()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -290,7 +297,20 @@ _Dumper.add_representer(str, _text_node)
 
 
 class _Loader(yaml.BaseLoader):
-    """Reads every scalar as text and refuses a key that stands twice in one mapping."""
+    """Reads every scalar as text; refuses a key that stands twice in one mapping, and what would unfold."""
+
+    _n_nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        self._n_nodes += 1
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            found = "a name for a part, & or *: write the part out, or put the text in quotes"
+            raise yaml.composer.ComposerError(None, None, found, event.start_mark)
+        if self._n_nodes > _MOST_NODES:
+            found = f"more than {_MOST_NODES:,} texts and lists"
+            raise yaml.composer.ComposerError(None, None, found, event.start_mark)
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -310,8 +330,15 @@ def _without_defaults(values: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+def _refuse_many(n_codes: int) -> None:
+    if n_codes > _MOST_CODES:
+        raise CodebookError(
+            f"codebook: expected at most {_MOST_CODES:,} codes – found {n_codes:,} or more – leave some out."
+        )
+
+
 def _refuse_twice(what: str, values: Sequence[Any], deed: str = "") -> None:
-    twice = sorted({str(value) for value in values if values.count(value) > 1})
+    twice = sorted(value for value, times in Counter(map(str, values)).items() if times > 1)
     if twice:
         raise CodebookError(
             f"codebook: expected every {what} once – found more than once: {first_three(twice)} – "
@@ -364,7 +391,8 @@ def _shipped(name: str | Path) -> Path:
 
 def _decoded(path: Path) -> str:
     try:
-        return _utf8(path.read_bytes(), path)
+        with path.open("rb") as file:
+            return _utf8(file.read(_LARGEST + 1), path)
     except OSError as error:
         raise CodebookError(
             f"codebook: expected a file at {str(path)!r} – found none that can be read ({error.strerror}) – "
@@ -373,6 +401,11 @@ def _decoded(path: Path) -> str:
 
 
 def _utf8(content: bytes, path: Path) -> str:
+    if len(content) > _LARGEST:
+        raise CodebookError(
+            f"codebook: expected at most {_LARGEST:,} bytes in {path.name!r} – found more – leave out what "
+            "is no part of the codebook."
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -476,6 +509,7 @@ def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
                 )
             cells = zip(header, (cell.strip() for cell in row), strict=True)
             found.append((rows.line_num, {name: cell for name, cell in cells if cell}))
+            _refuse_many(len(found))
     except csv.Error as error:
         raise CodebookError(
             f"codebook: expected CSV in {path.name!r} – found a mistake in line {rows.line_num} ({error}) – "

@@ -9,6 +9,7 @@ said by `Limits`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -193,7 +194,7 @@ def _refuse_names(text: str, roles: Sequence[str], rated: Mapping[str, str], kep
             f'give the column its role ({clash[0]}=…), rename it (variables={{"{clash[0]}": "…"}}), or list '
             "the variables."
         )
-    twice = list(dict.fromkeys(name for name in names if names.count(name) > 1))
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise TableError(
             f"expected each rating and variable once – found {first_three(twice)} more than once – name it "

@@ -38,6 +38,8 @@ __all__ = [
 UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML, and so no drawing, can hold: a name with one is refused."""
 
+_MOST_COMPARED: Final = 1_000  # words that a mistyped one is compared with
+
 
 class QualError(Exception):
     """Any error that this package raises on purpose."""
@@ -92,8 +94,8 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     "did you mean 'prosocial'?"
     """
     words = [str(word) for word in known]
-    folded = {word.casefold(): word for word in words}
-    near = difflib.get_close_matches(str(found).casefold(), list(folded), n=1, cutoff=0.6)
+    folded = {word.casefold(): word for word in words[:_MOST_COMPARED]}
+    near = difflib.get_close_matches(str(found)[:100].casefold(), list(folded), n=1, cutoff=0.6)
     if near:
         return f"did you mean {folded[near[0]]!r}?"
     return f"known are {first_three(words)}" if words else "there are none"

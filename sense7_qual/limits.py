@@ -32,8 +32,8 @@ class Limits:
         conditional formats).
     depth
         Levels of nesting, in the XML of a workbook, in JSON and in lists.
-    rows, cells
-        Rows of the table; rows × columns of it (of a Parquet file, the items of lists too).
+    rows, columns, cells
+        Rows of the table; columns; rows × columns of it (of a Parquet file, the items of lists too).
     cell_characters
         Code points of one cell. A cell of a CSV or TSV file may have `csv.field_size_limit()` at most.
 
@@ -55,6 +55,7 @@ class Limits:
     elements: int = 500_000
     depth: int = 64
     rows: int = 1_048_576
+    columns: int = 16_384
     cells: int = 5_000_000
     cell_characters: int = 1_000_000
 

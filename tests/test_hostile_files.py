@@ -12,6 +12,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -396,3 +397,16 @@ def test_pages_that_claim_less_than_the_footer_are_not_believed(tmp_path: Path) 
                 assert read_strings(tmp_path / "b.parquet").shape == (50, 1)
             except ImportRefused:
                 continue
+
+
+def test_many_columns_take_no_quadratic_time(tmp_path: Path) -> None:
+    """A header of 350 kB took a minute to be looked through for names that stand twice."""
+    path = tmp_path / "wide.csv"
+    header = [f"c{number}" for number in range(50_000)]
+    path.write_text(",".join([*header, "c7"]) + "\n" + "," * 50_000 + "\n")
+    start = time.perf_counter()
+    with pytest.raises(ImportRefused, match=r"at most 16,384 columns \(limits.columns\) – found 50,001"):
+        corpus.read(path, text="c1")
+    with pytest.raises(ImportRefused, match="each column name once – found 'c7'"):
+        corpus.read(path, text="c1", limits=Limits(columns=60_000))
+    assert time.perf_counter() - start < 10
