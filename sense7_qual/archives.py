@@ -49,6 +49,7 @@ _MEMBER: Final = re.compile(
     r"manifest\.json|study\.json|units\.parquet|acts\.jsonl|codebooks/[0-9a-f]{32}\.yaml|"
     r"withdrawn/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"
 )
+_ALWAYS: Final = frozenset({"study.json", "units.parquet", "acts.jsonl"})
 _LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest text that a unit may have
 _MOST_UNITS: Final = 10_000_000
 _UNFOLDED: Final = 4_000_000_000  # bytes of units.parquet in memory
@@ -344,6 +345,9 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
                 raise _refused(source, "another kind of file")
             if manifest["schema"] > database.SCHEMA:
                 raise StoreError(migrations.newer(f"archive {source.name!r}", manifest["schema"]))
+            lacking = sorted(_ALWAYS - set(files))
+            if lacking:
+                raise _refused(source, f"an archive without {first_three(lacking)}")
             if sorted([*files, "manifest.json"]) != sorted(info.filename for info in infos):
                 raise _refused(source, "other members than its manifest names")
             for name, said in files.items():

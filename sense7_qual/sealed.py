@@ -215,9 +215,11 @@ def notes(study: Path, kind: type[_Note]) -> list[_Note]:
         One is not as it was written.
     """
     folder = study / _FOLDERS[kind]
-    if not folder.is_dir():
-        return []
-    found = [read_note(path, kind) for path in sorted(folder.iterdir()) if is_note(path)]
+    try:
+        files = sorted(folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        raise _refused(folder.name, error) from None
+    found = [read_note(path, kind) for path in files if is_note(path)]
     return sorted(found, key=lambda each: (each.at, each.id))
 
 

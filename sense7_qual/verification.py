@@ -111,7 +111,7 @@ def verify(path: Path, known: Study) -> list[Finding]:
     files = [file for file in _in(path / "acts", ".sqlite") if study.is_acts_file(file)]
     found += [_acts(file, judged) for file in files]
     found += missing({file.stem for file in files}, copies)
-    return [*(_with_mode(path, each) for each in found), *_strangers(path)]
+    return [*(_with_mode(path, each) for each in found), *_unreadable(path), *_strangers(path)]
 
 
 def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
@@ -154,7 +154,10 @@ def act_ids(path: Path) -> set[str]:
 
 
 def _in(folder: Path, suffix: str) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.suffix == suffix) if folder.is_dir() else []
+    try:
+        return sorted(file for file in folder.iterdir() if file.suffix == suffix) if folder.is_dir() else []
+    except OSError:  # `_unreadable` reports the folder
+        return []
 
 
 def _study(path: Path, known: Study) -> tuple[Study, Finding]:
@@ -345,15 +348,18 @@ def missing(there: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]
 
 def _with_mode(path: Path, finding: Finding) -> Finding:
     """Note a file that others on this computer may open (a sync client may have made it so)."""
-    file = path / finding.file
-    if os.name == "nt" or not file.exists() or not stat.S_IMODE(file.stat().st_mode) & 0o077:
+    try:
+        bits = 0 if os.name == "nt" else stat.S_IMODE((path / finding.file).stat().st_mode)
+    except OSError:
         return finding
-    mode = f"may be opened by others on this computer (mode {stat.S_IMODE(file.stat().st_mode):o})"
+    if not bits & 0o077:
+        return finding
+    mode = f"may be opened by others on this computer (mode {bits:o})"
     return replace(finding, note=f"{finding.note}; {mode}" if finding.note else mode)
 
 
 def strangers(path: Path) -> list[Path]:
-    """Return the files in the study folder that are no part of it."""
+    """Return the files in the study folder that are no part of it; of folders that can be read."""
     part_of: dict[str, Callable[[Path], bool]] = {
         ".": lambda file: file.name in ("study.json", "units.parquet", study.LOCK),
         "codebooks": lambda file: file.suffix == ".yaml" and study.is_fingerprint(file.stem),
@@ -361,8 +367,17 @@ def strangers(path: Path) -> list[Path]:
         "withdrawn": sealed.is_note,
         "copies": sealed.is_note,
     }
-    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    named = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+    files = [file for file in named if _may_be_file(file)]
     return [file for file in files if not part_of.get(_folder(path, file), _never)(file)]
+
+
+def _may_be_file(file: Path) -> bool:
+    """Tell whether it is a file that is still there, or one of which nothing can be learnt."""
+    try:
+        return file.is_file()
+    except OSError:
+        return True
 
 
 def _never(_: Path) -> bool:
@@ -373,27 +388,49 @@ def _folder(path: Path, file: Path) -> str:
     return file.parent.relative_to(path).as_posix()
 
 
+def _unreadable(path: Path) -> list[Finding]:
+    """Return the folders of a study that cannot be read; one that has gone meanwhile held nothing of it."""
+    failed: list[OSError] = []
+    for _ in os.walk(path, onerror=failed.append):
+        pass
+    return [
+        Finding(os.path.relpath(error.filename, path), problem=f"cannot be read ({type(error).__name__})")
+        for error in failed
+        if not isinstance(error, FileNotFoundError)
+    ]
+
+
 def _strangers(path: Path) -> Iterator[Finding]:
     for file in strangers(path):
-        name, passing = file.relative_to(path).as_posix(), file.name.startswith((".", "~"))
-        absent = study.placeholder(file) if _folder(path, file) == "acts" else None
-        if absent is not None and not study.acts_file(path, absent).exists():
-            what = (
-                f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"
-            )
-            yield Finding(name, absent, problem=what)
+        try:
+            yield _stranger(path, file)
+        except FileNotFoundError:  # a temporary file of somebody who is writing, or of a sync client
             continue
-        with file.open("rb") as opened:
-            is_database = opened.read(16) == b"SQLite format 3\0"
-        if file.name.endswith("-journal"):
-            yield Finding(name, note="SQLite's journal of a write that is under way or was interrupted")
-        elif passing or file.suffix.lower() in _PASSING:
-            yield Finding(name, note="a temporary or half-synced file; not read")
-        elif is_database:
-            what = "may hold acts, under a name that is not read – take them in with store.merge(its path)"
-            yield Finding(name, problem=what)
-        else:
-            yield Finding(name, note="no part of the study, or a sync client's second copy; not read")
+        except OSError as error:
+            what = (
+                f"no part of the study, and cannot be read ({type(error).__name__}): it may hold acts – make "
+                "it readable, or move it out of the study"
+            )
+            yield Finding(file.relative_to(path).as_posix(), problem=what)
+
+
+def _stranger(path: Path, file: Path) -> Finding:
+    """Return what a file is that is no part of the study; `OSError` where it cannot be read or is gone."""
+    name, passing = file.relative_to(path).as_posix(), file.name.startswith((".", "~"))
+    absent = study.placeholder(file) if _folder(path, file) == "acts" else None
+    if absent is not None and not study.acts_file(path, absent).exists():
+        what = f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"
+        return Finding(name, absent, problem=what)
+    if file.name.endswith("-journal"):
+        return Finding(name, note="SQLite's journal of a write that is under way or was interrupted")
+    if passing or file.suffix.lower() in _PASSING:
+        return Finding(name, note="a temporary or half-synced file; not read")
+    with file.open("rb") as opened:
+        is_database = opened.read(16) == b"SQLite format 3\0"
+    if is_database:
+        what = "may hold acts, under a name that is not read – take them in with store.merge(its path)"
+        return Finding(name, problem=what)
+    return Finding(name, note="no part of the study, or a sync client's second copy; not read")
 
 
 @cache

@@ -166,6 +166,8 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "a member twice": lambda m: [*m.items(), ("study.json", m["study.json"])],
     "another member": lambda m: [*m.items(), (f"codebooks/{'0' * 32}.yaml", b"x")],
     "a member less": lambda m: [(n, c) for n, c in m.items() if n != "units.parquet"],
+    "no acts, as its manifest says": lambda m: with_manifest({k: m[k] for k in m if k != "acts.jsonl"}),
+    "no study, as its manifest says": lambda m: with_manifest({k: m[k] for k in m if k != "study.json"}),
     "no manifest": lambda m: [(n, c) for n, c in m.items() if n != "manifest.json"],
     "a wrong hash": lambda m: list((m | {"acts.jsonl": m["acts.jsonl"].replace(b"ana", b"ann", 1)}).items()),
     "a changed act": changed("acts.jsonl", b'"start":1', b'"start":2'),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sqlite3
 import stat
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -147,6 +148,63 @@ def test_files_that_others_may_open_are_noted(store: Store) -> None:
     report = store.verify().set_index("file")
     assert report["ok"].all()
     assert report["note"]["units.parquet"].endswith("may be opened by others on this computer (mode 644)")
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, name: str, error: type[OSError], *, of: str) -> None:
+    """Let the method `of` of paths fail for those of this name (a superuser, who may run this, reads all)."""
+    real = getattr(Path, of)
+
+    def refuse(self: Path, *args: object, **named: object) -> object:
+        if self.name == name:
+            raise error(2 if error is FileNotFoundError else 13, "refused", str(self))
+        return real(self, *args, **named)
+
+    monkeypatch.setattr(Path, of, refuse)
+
+
+def test_a_file_that_goes_while_it_is_verified_or_archived_is_passed_over(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A temporary file of a colleague's first act, or of a sync client."""
+    for name in ("half.txt", ".ben.sqlite.7.new"):
+        (store.path / "acts" / name).write_bytes(b"x")
+    refusing(monkeypatch, "half.txt", FileNotFoundError, of="open")
+    refusing(monkeypatch, ".ben.sqlite.7.new", FileNotFoundError, of="open")
+    report = store.verify().set_index("file")
+    assert report["ok"].all()
+    assert "acts/half.txt" not in report.index
+    store.archive(tmp_path / "one.zip")
+    refusing(monkeypatch, "units.parquet", FileNotFoundError, of="stat")  # between its hash and its mode
+    assert store.verify()["ok"].all()
+
+
+def test_a_file_or_folder_that_cannot_be_read_is_reported(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (store.path / "acts" / "old.bak").write_bytes(b"x")
+    refusing(monkeypatch, "old.bak", PermissionError, of="open")
+    refusing(monkeypatch, "copies", PermissionError, of="iterdir")
+    (row,) = store.verify().query("not ok").to_dict("records")
+    assert row["file"] == "acts/old.bak"
+    assert "cannot be read (PermissionError)" in row["problem"]
+    with pytest.raises(StoreError, match=r"found problems in 'acts/old.bak'"):
+        store.archive(tmp_path / "one.zip")
+    with pytest.raises(StoreError, match="'copies': expected a note"):
+        sealed.notes(store.path, sealed.Copy)
+
+
+def test_a_folder_that_cannot_be_read_is_reported(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def walk(top: object, onerror: Callable[[OSError], object] | None = None) -> Iterator[object]:
+        if onerror is not None:
+            onerror(PermissionError(13, "refused", str(store.path / "withdrawn")))
+            onerror(FileNotFoundError(2, "gone", str(store.path / "acts" / "gone")))
+        yield from real(top)
+
+    real = os.walk
+    monkeypatch.setattr(os, "walk", walk)
+    assert store.verify().query("not ok")[["file", "problem"]].to_numpy().tolist() == [
+        ["withdrawn", "cannot be read (PermissionError)"]
+    ]
 
 
 # versions -------------------------------------------------------------------------------------------
