@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import count, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import acts, adjudication, codings
@@ -254,10 +254,11 @@ class Meanings:
     def verdicts(self, codings: list[tuple[int, str]], finished: int) -> dict[str, bool | None]:
         meant = []
         for made, code in codings:  # what the coder had before them when finishing
-            atoms = self.atoms[made][code]
-            for version in range(made, finished + 1):
-                into = [one for one in self.atoms[version].values() if self.leaves(atoms) <= self.leaves(one)]
-                atoms = self.atoms[version].get(code, into[0] if into else atoms)
+            atoms, name = self.atoms[made][code], code  # the code that the coding is, which merges change
+            for there in self.atoms[made : finished + 1]:
+                into = [one for one in there if self.leaves(atoms) <= self.leaves(there[one])]
+                name = code if code in there else name if name in there else into[0] if into else name
+                atoms = there.get(name, atoms)
             meant.append(self.leaves(atoms))
         told = [now for now in meant if not any(other < now and self.one(other, finished) for other in meant)]
         known = self.leaves({atom for atoms in self.atoms[finished].values() for atom in atoms})
@@ -281,6 +282,7 @@ numbers = st.integers(0, 9)
 @given(
     st.lists(st.tuples(kinds, numbers, numbers, st.lists(numbers, max_size=2)), max_size=6), numbers, numbers
 )
+@example([("add", 0, 0, []), ("merge", 0, 2, []), ("redefine", 1, 0, [])], 0, 3)  # affirmed after a merge
 def test_decisions_say_what_the_meanings_of_the_codes_imply(
     history_: list[tuple[str, int, int, list[int]]], first: int, finished: int
 ) -> None:
