@@ -101,9 +101,11 @@ class Folder:
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
-        self._refuse_deleted(known.study.id, coder)
+        study.refuse_absent(self.path, coder)
         files = study.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
-        return [act for file in files if file.exists() for act in self._read(file, known)]
+        found = [act for file in files if file.exists() for act in self._read(file, known)]
+        self._refuse_deleted(known.study.id, coder)  # last: a file under another name is named as such
+        return found
 
     def _refuse_deleted(self, study_id: str, coder: str | None) -> None:
         """Raise `StoreError` where acts of `coder`, or of any, were seen here and their file is not there."""

@@ -207,12 +207,15 @@ def test_applied_twice_nothing_more_is_found_and_no_text_is_too_odd(text: str, k
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     """Ten times the text takes about ten times as long: far from the hundredfold of a quadratic search."""
     text = piece * (30_000 // len(piece))
-    took = []
-    for said in (units(text[:3_000]), units(text)):
+
+    def took(said: pd.DataFrame) -> float:
         start = time.process_time()
         redact.find(said, names=["Anna Anna Anna Meyer", "田中"])
-        took.append(time.process_time() - start)
-    assert took[1] < 30 * max(took[0], 0.02), took
+        return time.process_time() - start
+
+    # The fastest of three: a busy machine makes any one of them slow.
+    short, long = (min(took(said) for _ in range(3)) for said in (units(text[:3_000]), units(text)))
+    assert long < 30 * max(short, 0.02)
 
 
 @pytest.fixture(scope="module")
