@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from sense7_qual.act_values import is_unicode
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, did_you_mean, first_three, word
@@ -217,7 +218,7 @@ def _check_values(act: Act) -> None:
             )
         if isinstance(value, str) and name != "text" and "\0" in value:
             raise ActError(f"{_named(act)}: expected {name} without NUL – found one in it – take it out.")
-        if isinstance(value, str) and not _is_unicode(value):
+        if isinstance(value, str) and not is_unicode(value):
             raise ActError(
                 f"{_named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
                 "whole characters."
@@ -235,14 +236,6 @@ def _is_time(value: str) -> bool:
     except ValueError:  # a month 13, which nothing could put in order later
         return False
     return _AT.fullmatch(value) is not None
-
-
-def _is_unicode(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def knows_code(act: Act, codebooks: Mapping[str, Codebook]) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "check_coder",
     "check_word",
     "is_name",
+    "is_unicode",
     "whole",
 ]
 
@@ -61,6 +62,15 @@ def is_name(value: object) -> bool:
         and value == value.strip()
         and UNPRINTABLE.search(value) is None
     )
+
+
+def is_unicode(value: str) -> bool:
+    """Tell whether a text holds whole characters only, no half of a surrogate pair."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:

@@ -317,10 +317,12 @@ def memo(
             f"memo: expected the {target_kind} that it is about – found none – name it as "
             f"{'unit_id' if target_kind == 'unit' else 'code'}."
         )
+    if memo_id == "":  # it would become a second memo beside the one that was meant
+        raise ActError("memo: expected the id of a memo – found an empty memo_id – leave it out.")
     stamped = stamp(coder, codebook, act_id, at)
     return Act(
         kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, text=text,
-        memo_id=memo_id or stamped["act_id"], **stamped,
+        memo_id=stamped["act_id"] if memo_id is None else memo_id, **stamped,
     )  # fmt: skip
 
 
@@ -461,9 +463,13 @@ def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) ->
     return {
         "coder": coder,
         "codebook": check_codebook(codebook).fingerprint,
-        "act_id": act_id or str(uuid.uuid4()),
-        "at": at or datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "act_id": str(uuid.uuid4()) if act_id is None else act_id,
+        "at": _now() if at is None else at,
     }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:

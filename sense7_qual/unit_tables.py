@@ -8,6 +8,7 @@ from io import BytesIO
 import pandas as pd
 
 from sense7_qual import sealed
+from sense7_qual.act_values import is_unicode
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import UNITS
 
@@ -20,11 +21,13 @@ def checked(units: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     TableError
-        It is not what the contract says, or a text is missing, empty or in another form.
+        It is not what the contract says, a unit_id is one that no act may name, or a text is missing, empty
+        or in another form.
     """
     if isinstance(units, pd.DataFrame):
         _refuse_columns(units)  # a column that stands twice has no one kind that the contract could check
     units = UNITS.check(units, as_written=True)
+    _refuse_ids(units["unit_id"])
     _refuse_texts(units, units["text"].isna() | (units["text"] == ""), "none", "leave these units out")
     raw = units["text"].str.contains("\r\n", regex=False) | units["text"].str.startswith("\ufeff")
     _refuse_texts(
@@ -43,6 +46,16 @@ def _refuse_columns(units: pd.DataFrame) -> None:
         raise TableError(
             f"units: expected column names that are text and differ – found {first_three(bad)} – rename "
             "these columns."
+        )
+
+
+def _refuse_ids(unit_ids: pd.Series) -> None:
+    """Refuse units on which nobody could record an act, or only under a name that shows as nothing."""
+    bad = [row for row, one in enumerate(unit_ids) if "\0" in one or not one.strip() or not is_unicode(one)]
+    if bad:
+        raise TableError(
+            "units: expected every unit_id to be Unicode text without NUL, and more than white space – found "
+            f"others in {len(bad)} rows (first: row {first_three(bad)}) – give these units other ids."
         )
 
 

@@ -68,6 +68,7 @@ def test_a_constructor_stamps_id_time_and_codebook() -> None:
         ({"confidence": "certain"}, "confidence"),
         ({"act_id": "1"}, "UUID"),
         ({"act_id": 17}, "UUID"),
+        ({"act_id": ""}, "UUID as act_id – found ''"),  # it was given a new id at every repetition
         ({"start": 4}, "start 4, end None"),
         ({"start": 4, "end": 4}, "0 ≤ start < end"),
         ({"start": -1, "end": 4}, "0 ≤ start < end"),

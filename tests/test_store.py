@@ -116,6 +116,17 @@ def test_units_keep_their_variables_and_answers_as_they_are_written(tmp_path: Pa
     assert found["context"].isna().tolist() == [False, True, False]
 
 
+def test_a_deed_or_memo_with_an_empty_id_is_not_given_another_one(store: Store) -> None:
+    """Each repetition of it would be recorded again."""
+    with pytest.raises(ActError, match="UUID as act_id – found ''"):
+        store.append([put(act_id="")])
+    with pytest.raises(ActError, match="the id of a memo – found an empty memo_id"):
+        store.append([acts.memo(coder="ana", unit_id="m1", text="x", memo_id="", codebook=CODEBOOK)])
+    with pytest.raises(ActError, match="expected the time in UTC"):
+        store.append([put(at="")])
+    assert store.acts() == []
+
+
 def test_the_units_handed_out_are_a_copy(store: Store) -> None:
     units = store.units
     units.loc[0, "text"] = "other"
@@ -135,6 +146,17 @@ def test_a_study_is_never_made_over_something_else(store: Store, tmp_path: Path)
     with pytest.raises(StoreError, match="choose another folder"):
         Store.create(full / "thesis.docx", units=frame_of(), codebook=CODEBOOK)
     assert [path.name for path in full.iterdir()] == ["thesis.docx"]
+
+
+@pytest.mark.parametrize("unit_id", ["", " ", "\t\u2003", "m\0one", "m\ud800"], ids=ascii)
+def test_a_unit_that_no_act_could_name_is_refused_before_there_is_a_study(
+    tmp_path: Path, unit_id: str
+) -> None:
+    units = frame_of()
+    units["unit_id"] = pd.Series(["m1", unit_id, "m3"], dtype=object)
+    with pytest.raises(TableError, match=r"in 1 rows \(first: row '1'\)"):
+        Store.create(tmp_path / "odd", units=units, codebook=CODEBOOK)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_folder_and_missing_parents_are_fine(tmp_path: Path) -> None:
