@@ -19,7 +19,7 @@ import re
 import secrets
 import sqlite3
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -74,6 +74,7 @@ __all__ = [
     "read",
     "read_chain",
     "read_texts",
+    "refuse_computed",
     "sync_folder",
     "transaction",
 ]
@@ -207,12 +208,20 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
     Raises
     ------
     StoreError
-        The file is no database, is damaged, is locked by another program, or cannot be written.
+        The file is no database, is damaged, has more than tables, is locked by another program, or cannot be
+        written.
     """
     # A reader must not take the write lock: it would wait for coders, and fail on a read-only copy.
     begin = _begin(path, "BEGIN IMMEDIATE" if writes else "BEGIN")
     with uninterrupted(), _refusing(path), begin as connection:
+        refuse_computed(connection.exec_driver_sql, path)
         yield connection
+
+
+def refuse_computed(execute: Callable[[str], Iterable[Any]], path: Path) -> None:
+    """Raise `StoreError` where a file has views, triggers or computed columns (`journals.only_tables`)."""
+    if not journals.only_tables(execute(journals.OBJECTS)):
+        raise damaged(path, "views, triggers or computed columns, which no acts file has")
 
 
 @contextmanager
@@ -459,6 +468,7 @@ def erase(path: Path, unit_ids: Sequence[str], text_hashes: Sequence[str]) -> in
     of_units = "UPDATE texts SET salt = NULL, text = NULL WHERE text IS NOT NULL AND text_hash IN "
     with uninterrupted(), _refusing(path), closing(_connected(path)) as connection:
         _set_pragmas(connection, None)
+        refuse_computed(connection.execute, path)
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA temp_store=MEMORY")  # what is written anew goes through no other file
         connection.execute("BEGIN IMMEDIATE")

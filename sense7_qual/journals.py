@@ -14,19 +14,33 @@ and is taken away. Where neither is whole, nothing is touched.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sense7_qual.chain import genesis, links, text_hash
 from sense7_qual.errors import StoreError
 
-__all__ = ["settle"]
+__all__ = ["OBJECTS", "only_tables", "settle"]
+
+_LONGEST: Final = 5_000  # characters of a table's definition
+_MOST: Final = 50
+OBJECTS: Final = (
+    f"SELECT type, coalesce(length(sql), 0), substr(sql, 1, {_LONGEST}) FROM sqlite_master LIMIT {_MOST}"
+)
+"""What a file consists of, as far as `only_tables` looks at it."""
+# What would be computed when a row is read or written, and comments, in which words could be cut up.
+_COMPUTED: Final = re.compile(
+    r"\b(AS|CHECK|GENERATED)\b|\bDEFAULT\s*\(|--|/\*|^CREATE VIRTUAL|^CREATE .*INDEX.*\(.*\(",
+    re.IGNORECASE | re.DOTALL,
+)
 
 _ONE_AT_A_TIME: Final = threading.Lock()
 _Said: TypeAlias = tuple[object, ...]
@@ -83,6 +97,18 @@ def _act(path: Path, journal: Path, said: _Said, mended: _Kept | None, as_it_is:
         )
 
 
+def only_tables(objects: Iterable[Any]) -> bool:
+    """Return True if a file, by the rows of `OBJECTS`, has plain tables and indices alone.
+
+    A view, a trigger, a virtual table or a computed column can stand for endless rows in a small file.
+    """
+    rows = [tuple(row) for row in objects]
+    return len(rows) < _MOST and all(
+        kind in ("table", "index") and length < _LONGEST and not _COMPUTED.search(sql or "")
+        for kind, length, sql in rows
+    )
+
+
 def _is_hot(path: Path) -> bool:
     """Tell whether SQLite would put the journal's pages back: a connection that may not write says so."""
     try:
@@ -127,6 +153,8 @@ def _whole(path: Path) -> tuple[int, int] | None:
 
 
 def _checked(connection: sqlite3.Connection) -> tuple[int, int] | None:
+    if not only_tables(connection.execute(OBJECTS)):
+        return None
     if connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
         return None
     meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())

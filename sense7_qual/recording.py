@@ -367,6 +367,7 @@ def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dic
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{unheld}", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         try:
+            database.refuse_computed(connection.execute, path)
             connection.execute(f"SELECT 1 FROM {table} LIMIT 0")
         except (sqlite3.Error, UnicodeDecodeError):
             raise database.damaged(path, "nothing that can be read") from None
@@ -374,6 +375,7 @@ def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dic
             most = connection.execute(f"SELECT max({key}) FROM {table}").fetchone()[0] or 0
         except (sqlite3.Error, UnicodeDecodeError):
             most = path.stat().st_size // _SMALLEST_ROW
+        most = min(most, path.stat().st_size // _SMALLEST_ROW)  # a damaged number may be any
         unread: list[int] = []
         for number in range(1, most + 1):
             try:
