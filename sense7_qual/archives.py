@@ -38,7 +38,8 @@ from sqlalchemy import insert, select
 from sense7_qual import database, migrations, sealed, study, verification
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.chain import genesis
-from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three, word
+from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean, first_three, word
+from sense7_qual.parquet import refuse_unfolding
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.sealed import Copy, Withdrawal
 
@@ -51,8 +52,6 @@ _MEMBER: Final = re.compile(
 )
 _ALWAYS: Final = frozenset({"study.json", "units.parquet", "acts.jsonl"})
 _LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest text that a unit may have
-_MOST_UNITS: Final = 10_000_000
-_UNFOLDED: Final = 4_000_000_000  # bytes of units.parquet in memory
 
 
 def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
@@ -399,20 +398,10 @@ def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, 
 
 def _refuse_unfolding(table: Path, source: Path) -> None:
     """Refuse a table that is small on the disk and would fill the memory."""
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
     try:
-        said = ParquetFile(table).metadata
-        size = sum(said.row_group(number).total_byte_size for number in range(said.num_row_groups))
-    except (ArrowException, OSError, ValueError) as error:
-        raise _refused(source, f"units that are no table ({type(error).__name__})") from None
-    if said.num_rows > _MOST_UNITS or size > _UNFOLDED:
-        raise _refused(source, f"{said.num_rows} units of {size} bytes, more than a study has")
-    try:
-        ParquetFile(table).read().validate(full=True)  # also that every text is Unicode
-    except (ArrowException, OSError, ValueError) as error:
-        raise _refused(source, f"units that cannot be read ({type(error).__name__})") from None
+        refuse_unfolding(table.read_bytes(), table.name, study.LIMITS)
+    except ImportRefused as error:
+        raise _refused(source, f"units that cannot be read, or are more than a study has ({error})") from None
 
 
 def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:

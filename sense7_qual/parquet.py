@@ -20,7 +20,7 @@ from sense7_qual.footers import RowGroup, row_groups
 from sense7_qual.limits import Limits
 from sense7_qual.pages import BadPage, Pages, pages_of
 
-__all__ = ["read_parquet", "row_group_of"]
+__all__ = ["read_parquet", "refuse_unfolding", "row_group_of"]
 
 _LONGEST_FIXED: Final = 32  # bytes of a decimal of 76 digits; longer fixed values are no table's
 _REMEDY: Final = "split the file, or keep fewer columns"
@@ -42,7 +42,26 @@ def read_parquet(packed: bytes, name: str, limits: Limits) -> pd.DataFrame:
     return frame_of(header, columns, pd.RangeIndex(1, rows + 1, name="row"), name, limits)
 
 
+def refuse_unfolding(packed: bytes, name: str, limits: Limits) -> None:
+    """Raise `ImportRefused` where a Parquet file is damaged, or would fill the memory when it is read."""
+    import pyarrow as pa
+
+    try:
+        _table(packed, name, limits)
+    except (pa.ArrowException, OSError, UnicodeError, BadPage, ValueError, OverflowError, MemoryError):
+        raise ImportRefused(
+            f"{name}: expected a Parquet file – found a damaged one – get it again."
+        ) from None
+
+
 def _columns(packed: bytes, name: str, limits: Limits) -> tuple[list[str], list[list[object]]]:
+    table = _table(packed, name, limits)
+    cells = [[cell for chunk in column.chunks for cell in _cells(chunk)] for column in table.columns]
+    return table.column_names, cells
+
+
+def _table(packed: bytes, name: str, limits: Limits) -> Any:
+    """Return the Arrow table, its repeated texts as places in a dictionary, after checking its size."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -66,8 +85,7 @@ def _columns(packed: bytes, name: str, limits: Limits) -> tuple[list[str], list[
     size = sum(_text_bytes(chunk) for column in table.columns for chunk in column.chunks)
     of = f"bytes of text in a file of {len(packed):,} bytes"
     limits.require(setting, size, name=name, of=of, remedy=_REMEDY, allowed=allowed)
-    cells = [[cell for chunk in column.chunks for cell in _cells(chunk)] for column in table.columns]
-    return table.column_names, cells
+    return table
 
 
 def row_group_of(packed: bytes, row: int, column: str, name: str) -> tuple[int, int]:

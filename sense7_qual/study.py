@@ -39,13 +39,16 @@ from sense7_qual import sealed
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.database import SCHEMA, sync_folder
-from sense7_qual.errors import ActError, CodebookError, StoreError, TableError, first_three
+from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError, first_three
 from sense7_qual.interrupts import uninterrupted
+from sense7_qual.limits import Limits
 from sense7_qual.migrations import newer
+from sense7_qual.parquet import refuse_unfolding
 from sense7_qual.tables import UNITS
 from sense7_qual.unit_tables import checked, parquet, without
 
 __all__ = [
+    "LIMITS",
     "LOCK",
     "Opened",
     "Study",
@@ -78,6 +81,11 @@ __all__ = [
 
 _STUDY: Final = "study.json"
 _UNITS: Final = "units.parquet"
+LIMITS: Final = Limits(
+    file_bytes=1_000_000_000, unpacked_bytes=1_000_000_000, expansion=1_000_000_000, rows=10_000_000,
+    cells=1_000_000_000,
+)  # fmt: skip
+"""How much the units of a study may be when they are read."""
 _CODEBOOKS: Final = "codebooks"
 _ACTS: Final = "acts"
 LOCK: Final = "change.lock"
@@ -315,8 +323,18 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
     from pyarrow import ArrowException
 
     try:
+        refuse_unfolding(table, _UNITS, LIMITS)
         return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"), as_written=True)
-    except (ArrowException, OSError, ValueError, TypeError, KeyError, AttributeError, TableError) as error:
+    except (
+        ArrowException,
+        OSError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        TableError,
+        ImportRefused,
+    ) as error:
         raise StoreError(
             f"study {name!r}: expected {_UNITS} to be a table of units – found none that can be read "
             f"({type(error).__name__}) – get the file again from where it was kept."

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import shutil
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from sense7_qual import journals
+from sense7_qual import journals, study
 from sense7_qual.database import transaction
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, frame_of, put
@@ -112,3 +117,25 @@ def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: 
     made = [sys.executable, "-c", code, store.path, str(tmp_path / "saved.sqlite")]
     found = subprocess.run(made, capture_output=True, text=True, timeout=30)
     assert "expected acts of 'eva' that are what was written" in found.stderr
+
+
+def test_units_that_would_fill_the_memory_are_refused(store: Store) -> None:
+    """A dictionary of one long text and many places in it: 125 kB stood for 5 GB."""
+    ids = [f"m{number}" for number in range(50_000)]
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * len(ids), pa.int32()), pa.array(["x" * 100_000]))
+    none = pa.nulls(len(ids), pa.string())
+    names = {"unit_id": ids, "text": text, "document_id": none, "case_id": none, "position": none}
+    packed = io.BytesIO()
+    pq.write_table(pa.table(names), packed, compression="zstd", store_schema=False)
+    found = replace(study.read(store.path), units_sha256=hashlib.sha256(packed.getvalue()).hexdigest())
+    study.rewrite(store.path, found)
+    (store.path / "units.parquet").write_bytes(packed.getvalue())
+    code = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))
+from sense7_qual.store import Store
+Store(sys.argv[1])
+"""
+    made = [sys.executable, "-c", code, store.path]
+    said = subprocess.run(made, capture_output=True, text=True, timeout=60)
+    assert "table of units – found none that can be read (ImportRefused)" in said.stderr, said.stderr[-500:]
