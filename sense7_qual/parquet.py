@@ -122,6 +122,7 @@ def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> l
     rows = sum(group.rows for group in groups)
     if any(len(group.chunks) != metadata.num_columns or group.rows < 0 for group in groups):
         raise BadPage
+    groups = [group for group in groups if group.rows]  # one of no rows has no pages
     limits.require("rows", max(rows, metadata.num_rows), name=name, of="rows", remedy=_REMEDY)
     cells = max(rows, metadata.num_rows) * metadata.num_columns
     limits.require("cells", cells, name=name, of="cells", remedy=_REMEDY)

@@ -439,20 +439,20 @@ def test_a_control_character_in_a_name_is_refused_at_every_door(tmp_path: Path, 
 def test_parts_that_are_named_once_and_used_often_are_refused_before_they_unfold() -> None:
     """This file of 138 kB took 26 s and 660 MB; others of its kind many gigabytes."""
     named = "name: n\ncodes:\n  - {id: c, label: c, examples: &x [" + "e, " * 20_000 + "]}\n"
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(CodebookError, match="a name for a part"):
         Codebook.from_yaml(
             (named + "".join(f"  - {{id: c{n}, examples: *x}}\n" for n in range(3_000))).encode()
         )
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
 
 
 def test_many_codes_keys_and_parents_take_no_quadratic_time() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     chained = [Code(id=f"c{n}", label="x", parent=f"c{n - 1}" if n else None) for n in range(9_000)]
     assert len(Codebook(name="n", codes=tuple(reversed(chained))).codes) == 9_000
     with pytest.raises(CodebookError, match="found a circle"):
         Codebook(name="n", codes=(dataclasses.replace(chained[0], parent="c8999"), *chained[1:]))
     with pytest.raises(CodebookError, match="at most 10,000 codes – found 10,001"):
         Codebook(name="n", codes=tuple(Code(id=f"c{n}", label="x") for n in range(10_001)))
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 10
