@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -98,8 +97,6 @@ COMPOSED = """() => document.querySelector('.s7').dispatchEvent(
 
 @pytest.mark.parametrize("host", ["lab/tree", "notebooks"])
 def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder, host):
-    if host == "notebooks" and not importlib.util.find_spec("notebook"):
-        pytest.skip("Notebook 7 is not installed (the extra `dev` has it)")
     labs.notebook(lab.root / "hostile.ipynb", cell(folder), "1 + 1", "2 + 2")
     with lab.page() as page:
         enter(lab, page, "hostile.ipynb", host=host)

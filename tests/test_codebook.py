@@ -455,4 +455,4 @@ def test_many_codes_keys_and_parents_take_no_quadratic_time() -> None:
         Codebook(name="n", codes=(dataclasses.replace(chained[0], parent="c8999"), *chained[1:]))
     with pytest.raises(CodebookError, match="at most 10,000 codes – found 10,001"):
         Codebook(name="n", codes=tuple(Code(id=f"c{n}", label="x") for n in range(10_001)))
-    assert time.process_time() - begin < 10
+    assert time.process_time() - begin < 5
