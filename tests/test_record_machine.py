@@ -42,7 +42,7 @@ MEMORY = next((folder for folder in [Path("/dev/shm")] if folder.is_dir()), None
 
 def runs(n_runs: int) -> settings:
     return settings(
-        max_examples=n_runs * 10 if SOAK else n_runs,
+        max_examples=2_000 if SOAK else n_runs,
         stateful_step_count=50,
         deadline=None,
         suppress_health_check=list(HealthCheck),
@@ -227,7 +227,7 @@ def two_copies() -> list[Store]:
 @pytest.mark.crash
 def test_two_copies_of_a_folder_agree_with_a_plain_list() -> None:
     Copies.make = staticmethod(two_copies)
-    run_state_machine_as_test(Copies, settings=runs(200))
+    run_state_machine_as_test(Copies, settings=runs(25))
 
 
 @pytest.mark.crash
@@ -240,7 +240,7 @@ def test_a_study_in_postgresql_agrees_with_a_plain_list(postgres: Callable[..., 
         server.run(connection, [quick.format("SET") + " = off"])
     engine.dispose()
     try:
-        run_state_machine_as_test(Record, settings=runs(200))
+        run_state_machine_as_test(Record, settings=runs(40))
     finally:
         with engine.begin() as connection:
             server.run(connection, [quick.format("RESET")])
