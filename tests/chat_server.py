@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -132,6 +133,61 @@ def drips(seconds: float) -> Behaviour:
                 time.sleep(0.1)
 
     return behave
+
+
+def gzipped(times: int, size: int) -> Behaviour:
+    """Send an answer behind `size` spaces, packed so often: a few kB that unpack to all of it."""
+
+    def packed(parts: Iterator[bytes]) -> Iterator[bytes]:
+        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+        yield from (packer.compress(part) for part in parts)
+        yield packer.flush()
+
+    parts: Iterator[bytes] = iter([*[b" " * 1_000_000] * (size // 1_000_000), completion("3")])
+    for _ in range(times):
+        parts = packed(parts)
+    return raw(b"".join(parts), content_encoding=", ".join(["gzip"] * times))
+
+
+def repeats(part: bytes, *, before: bytes = b"", seconds: float = 8.0, pause: float = 0.05) -> Behaviour:
+    """Send `part` again and again, for so many seconds, and then an answer."""
+
+    def behave(handler: Handler, body: dict[str, Any]) -> None:
+        until = time.monotonic() + seconds
+        with suppress(OSError):  # the client has gone
+            handler.wfile.write(before)
+            while time.monotonic() < until:
+                handler.wfile.write(part)
+                time.sleep(pause)
+            says("3")(handler, body)
+
+    return behave
+
+
+@contextmanager
+def listening(behave: Callable[[socket.socket], None], *, buffer: int = 65_536) -> Iterator[int]:
+    """Hand each connection to `behave`, before anything of it is read; the port is yielded."""
+
+    def accept() -> None:
+        with suppress(OSError):  # the listener is closed at the end
+            while True:
+                threading.Thread(target=handle, args=(listener.accept()[0],), daemon=True).start()
+
+    def handle(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            behave(connection)
+
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
 
 def cut_off(handler: Handler, body: dict[str, Any]) -> None:

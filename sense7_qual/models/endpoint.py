@@ -7,28 +7,50 @@ from __future__ import annotations
 
 import importlib.util
 import ipaddress
+import itertools
 import json
+import math
 import os
 import re
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from sense7_qual.errors import QualError
 from sense7_qual.models.replies import Reply
+
+if TYPE_CHECKING:
+    import httpcore
+
+    from sense7_qual.models.transport import Answer
 
 __all__ = ["Endpoint", "EndpointError", "Message", "NoAnswer", "endpoint"]
 
 Message = Mapping[str, str]
 
 _KEYRING_SERVICE: Final = "sense7_qual"
+#: All that is sent beside the key, the host and the length. Packed replies could unpack to any size.
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "User-Agent": "sense7_qual",
+}
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
 _SECRET: Final = re.compile(r"(sk|pk|key|hf|gsk|xai)[-_]", re.IGNORECASE)
 #: A reply is a number or a paragraph. What is larger is a fault, and is not read into memory.
 _LARGEST_BODY: Final = 2_000_000
+_MOST_TOKENS: Final = 1_000_000_000
+_LONGEST_TIMEOUT: Final = 86_400
+#: Worth asking again: too slow, in conflict, too many, and whatever is the server's own fault (5xx).
+_PASSING: Final = frozenset({408, 409, 429})
+_LONGEST_WAIT: Final = 120.0
+_LONGEST_WAIT_OF_OURS: Final = 8.0
 #: Refused for what was sent, not for who sent it: too long, a content filter, a character.
 _OF_ONE_TEXT: Final = frozenset({400, 413, 422})
 
@@ -53,10 +75,14 @@ class Endpoint:
     timeout: float
     max_retries: int
     parameters: Mapping[str, Any]
-    _client: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    _connections: list[tuple[httpcore.ConnectionPool, dict[str, str]]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
-    def ask(self, messages: Sequence[Message]) -> tuple[Reply, int]:
+    def _ask(self, messages: Sequence[Message]) -> tuple[Reply, int]:
         """Send the messages and return the reply, and how many times it had to be asked again.
+
+        For `Chat` alone, which asks for consent before.
 
         Raises
         ------
@@ -65,37 +91,58 @@ class Endpoint:
         EndpointError
             Anything else: no connection, no time, no permission, a redirect, an answer of another protocol.
         """
-        import openai
+        asked = {"model": self.model, "messages": list(messages), **self.parameters}
+        body = json.dumps(asked).encode()
+        for n_retries in itertools.count():
+            answer = self._sent(body)
+            wait = _wait(answer, n_retries) if n_retries < self.max_retries else None
+            if wait is None:
+                break
+            time.sleep(wait)
+        if isinstance(answer, EndpointError):
+            raise answer
+        return self._read(answer), n_retries
 
-        client, failed = self._opened(), QualError()
-        try:
-            found = client.chat.completions.with_raw_response.create(
-                model=self.model, messages=list(messages), extra_body=dict(self.parameters)
-            )
-            return self._read(found.headers.get("content-type", ""), found.content), found.retries_taken
-        except openai.OpenAIError as error:
-            failed = self._failure(error)
-        # Raised here, not above: openai's exceptions carry the texts, and would be this one's context.
-        raise failed
+    def _sent(self, body: bytes) -> Answer | EndpointError:
+        """Return the answer to one request, or the error that says why there is none."""
+        import httpcore
 
-    def _opened(self) -> Any:
-        if not self._client:
-            client = _client(self, _key(self.api_key_env, self.destination, self.local))
-            weakref.finalize(self, client.close)
-            self._client.append(client)
-        return self._client[0]
+        from sense7_qual.models.transport import post
 
-    def _failure(self, error: Exception) -> QualError:
-        import openai
-
+        pool, headers = self._opened()
         again = f"(asked {self.max_retries + 1} times)" if self.max_retries else "(asked once)"
-        if isinstance(error, openai.APITimeoutError):
+        try:
+            return post(
+                pool,
+                f"{self.base_url.rstrip('/')}/chat/completions",
+                body,
+                headers=headers,
+                seconds=self.timeout,
+                largest=_LARGEST_BODY,
+            )
+        except httpcore.TimeoutException:
             return self._error(f"none within {self.timeout:g} s {again}", "raise timeout, or try later")
-        if isinstance(error, openai.APIStatusError):
-            return self._refusal(error.status_code)
-        if isinstance(error, openai.APIConnectionError):
+        except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError):
             return self._error(f"no connection, or one cut off {again}", "check base_url and the network")
-        return self._error(f"a {type(error).__name__}", "check base_url and model")
+
+    def _opened(self) -> tuple[httpcore.ConnectionPool, dict[str, str]]:
+        """Return the connections and the headers: these, and nothing that the environment adds."""
+        if not self._connections:
+            from sense7_qual.models.transport import connections
+
+            key = _key(self.api_key_env, self.destination, self.local)
+            try:
+                pool = connections(self.base_url, local=self.local)
+            except ValueError:
+                raise EndpointError(
+                    f"{self.destination}: expected the proxy of the environment or the system to be an http "
+                    "proxy – found another kind – set HTTPS_PROXY to one, or NO_PROXY to this host."
+                ) from None
+            weakref.finalize(self, pool.close)
+            self._connections.append(
+                (pool, {**_HEADERS, **({"Authorization": f"Bearer {key}"} if key else {})})
+            )
+        return self._connections[0]
 
     def _refusal(self, status: int) -> QualError:
         if status in _OF_ONE_TEXT:
@@ -119,14 +166,29 @@ class Endpoint:
     def _error(self, found: str, remedy: str) -> EndpointError:
         return EndpointError(f"{self.destination}: expected an answer – found {found} – {remedy}.")
 
-    def _read(self, content_type: str, body: bytes) -> Reply:
-        """Return the reply in a body, or say what the body is instead."""
-        if "json" not in content_type.lower():
+    def _read(self, found: Answer) -> Reply:
+        """Return the reply in an answer, or say what it is instead."""
+        if found.status != 200:
+            raise self._refusal(found.status)
+        if found.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise self._error(
+                "a packed one (Content-Encoding)",
+                "set the server or gateway to send what was asked for: identity",
+            )
+        if len(found.body) > _LARGEST_BODY:
+            raise NoAnswer(
+                f"{self.destination}: expected an answer of up to {_LARGEST_BODY:,} bytes – found more – "
+                "leave it out."
+            )
+        if "json" not in found.headers.get("content-type", "").lower():
             raise self._error("a page that is no JSON", "check that base_url is that of the API (…/v1)")
         try:
-            answer = json.loads(body)
+            answer = json.loads(found.body)
         except (ValueError, RecursionError):
             answer = None
+        return self._reply(answer)
+
+    def _reply(self, answer: object) -> Reply:
         if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
             raise self._error("JSON of another protocol", "check that base_url is OpenAI-compatible")
         choice = answer["choices"][0] if answer["choices"] else {}
@@ -157,7 +219,7 @@ def endpoint(
     ------
     EndpointError
         Not an http(s) address, http to another machine, a name that is no name of an environment variable,
-        settings out of their range, or the package openai is not installed.
+        or settings out of their range.
 
     Examples
     --------
@@ -166,23 +228,26 @@ def endpoint(
     'localhost:8000 (this machine)'
     """
     destination, local = _destination(base_url)
-    if importlib.util.find_spec("openai") is None:
-        raise EndpointError(
-            "chat: expected the package openai – found it not installed – pip install 'sense7_qual[llm]'."
-        )
     if api_key_env is not None and (not _NAME.fullmatch(api_key_env) or _SECRET.match(api_key_env)):
         raise EndpointError(
             "chat: expected api_key_env to be the name of an environment variable – found something else "
             "(not shown: it may be a key) – set OPENAI_API_KEY, say, outside the notebook; pass its name."
         )
-    if not model or not timeout > 0 or max_retries < 0:
+    if not model or not 0 < timeout <= _LONGEST_TIMEOUT or max_retries < 0:
         raise EndpointError(
-            f"chat: expected a model, timeout above 0 and max_retries from 0 – found {model!r}, {timeout}, "
-            f"{max_retries} – correct them."
+            f"chat: expected a model, timeout above 0 up to {_LONGEST_TIMEOUT:,} and max_retries from 0 – "
+            f"found {model!r}, {timeout}, {max_retries} – correct them."
         )
     taken = sorted({"model", "messages", "stream", "n"} & set(parameters))
     if taken:
         raise EndpointError(f"chat: expected other parameters – found {', '.join(taken)} – leave them out.")
+    try:
+        json.dumps(dict(parameters), allow_nan=False)
+    except (TypeError, ValueError):
+        raise EndpointError(
+            "chat: expected parameters that JSON can hold – found others – pass names with numbers, words, "
+            "lists or mappings."
+        ) from None
     return Endpoint(base_url, model, destination, local, api_key_env, timeout, max_retries, dict(parameters))
 
 
@@ -194,7 +259,8 @@ def _destination(base_url: str) -> tuple[str, bool]:
     except ValueError:
         host = None
     if (
-        host is None
+        not host
+        or not (base_url.isascii() and base_url.isprintable() and " " not in base_url)
         or parts.scheme not in ("http", "https")
         or parts.username
         or parts.query
@@ -233,7 +299,7 @@ def _key(name: str | None, destination: str, local: bool) -> str:
             f"{f' ({name})' if name else ''} or the keyring – set a variable outside the notebook and pass "
             f"its name as api_key_env, or run: keyring set {_KEYRING_SERVICE} {destination}"
         )
-    return key or "none-needed"
+    return key
 
 
 def _from_keyring(destination: str) -> str:
@@ -248,55 +314,29 @@ def _from_keyring(destination: str) -> str:
         return ""
 
 
-def _client(settings: Endpoint, key: str) -> Any:
-    """Return openai's client: no redirects, whole answers within the time, this machine without a proxy."""
-    import openai
-
-    timeout = settings.timeout  # the client must not hold on to the settings, or both would live for ever
-
-    def bound(response: Any) -> None:
-        response.stream = _bounded(response.stream, timeout)
-
-    http = openai.DefaultHttpxClient(
-        timeout=settings.timeout,
-        follow_redirects=False,
-        trust_env=not settings.local,
-        verify=settings.base_url.startswith("https:"),  # certificates take .1 s to load, and http has none
-        event_hooks={"response": [bound]},
-    )
-    return openai.OpenAI(
-        api_key=key,
-        base_url=settings.base_url,
-        timeout=settings.timeout,
-        max_retries=settings.max_retries,
-        http_client=http,
-    )
+def _wait(found: Answer | EndpointError, n_retries: int) -> float | None:
+    """Return the seconds after which to ask again, or None where that would not help."""
+    ours: float = min(0.5 * 2.0 ** min(n_retries, 10), _LONGEST_WAIT_OF_OURS)
+    if isinstance(found, EndpointError):  # no connection, or no time
+        return ours
+    if found.status not in _PASSING and found.status < 500:
+        return None
+    wanted = _retry_after(found.headers.get("retry-after", ""))
+    if wanted is None:
+        return ours
+    return wanted if wanted <= _LONGEST_WAIT else None
 
 
-def _bounded(stream: Any, timeout: float) -> Any:
-    """Return the stream of a body that ends in an error after `timeout` seconds, or when it is too large.
-
-    The client's own timeout is per packet: a server that sends one byte a second would never meet it.
-    """
-    import httpx2
-
-    class Bounded(httpx2.SyncByteStream):
-        def __iter__(self) -> Iterator[bytes]:
-            until, size = time.monotonic() + timeout, 0
-            for chunk in stream:
-                size += len(chunk)
-                if size > _LARGEST_BODY:
-                    raise NoAnswer(
-                        f"expected an answer of up to {_LARGEST_BODY:,} bytes – found more – leave it out."
-                    )
-                if time.monotonic() > until:
-                    raise httpx2.ReadTimeout("the body took too long")
-                yield chunk
-
-        def close(self) -> None:
-            stream.close()
-
-    return Bounded()
+def _retry_after(header: str) -> float | None:
+    """Return the seconds that a server asks for, as a number or as a date; None where it does not."""
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError, OverflowError):  # no date, or one without a time zone
+            return None
+    return seconds if math.isfinite(seconds) and seconds > 0 else None
 
 
 def _said(message: Mapping[str, Any]) -> str | None:
@@ -308,4 +348,6 @@ def _said(message: Mapping[str, Any]) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
