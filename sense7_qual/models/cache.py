@@ -10,6 +10,7 @@ EMNLP), so keep the folder where the texts may be kept, and out of what is publi
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import os
@@ -25,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.errors import StoreError
+from sense7_qual.saving import read_at_most
 
 __all__ = ["VectorCache", "read_or_make_key"]
 
@@ -70,8 +72,6 @@ class VectorCache:
             (self.folder / "vectors.sqlite").touch(mode=0o600)
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
-        if len(key) != _KEY_BYTES:
-            raise self._unusable(f"a key of {len(key)} bytes instead of {_KEY_BYTES}")
         object.__setattr__(self, "_key", key)
 
     def load(self, model: str, texts: Sequence[str]) -> dict[str, Vector]:
@@ -117,15 +117,26 @@ class VectorCache:
 
 
 def read_or_make_key(path: Path) -> bytes:
-    """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one."""
+    """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one.
+
+    Raises
+    ------
+    OSError
+        It cannot be read or written, or it is not a key's length: of an empty one, anybody could tell names.
+    """
     if not path.exists():
         handle, written = tempfile.mkstemp(dir=path.parent)  # mode 0600
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(_KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
         try:
             os.link(written, path)
         except FileExistsError:
             pass
         finally:
             Path(written).unlink()
-    return path.read_bytes()
+    key = read_at_most(path, 1_000_000)
+    if len(key) != _KEY_BYTES:
+        raise OSError(errno.EINVAL, f"a key of {len(key):,} bytes instead of {_KEY_BYTES}")
+    return key
