@@ -514,7 +514,10 @@ class Store:
         """Remove the words of a participant who withdraws, everywhere this study keeps them.
 
         Units, quotes and memos of the participant are erased, also from what the database keeps in free
-        pages; ids and hashes stay, so that `verify` still passes. Their units leave `units`, `codings`,
+        pages, and so is what surely repeats their words: memos on other things, and the context and variables
+        of other units. Case, white space, punctuation, accents and soft hyphens make no difference. What only
+        may repeat them is listed, and nobody else's text is changed. Ids and hashes stay, so that `verify`
+        still passes. Their units leave `units`, `codings`,
         `coverage` and `memos`; `acts` still has the acts, without words. This cannot be undone.
 
         Parameters
@@ -527,13 +530,13 @@ class Store:
         Returns
         -------
         Forgotten
-            What was erased, and which backups, archives and files still hold it.
+            What was erased, and what still holds it, or may hold it, with what to do about it.
 
         Raises
         ------
         StoreError
-            There is no such participant, a file is damaged, the role does not lead, or the disk or server
-            refuses: call again then.
+            There is no such participant, `why` repeats their words, a file is damaged, the role does not
+            lead, or the disk or server refuses: call again then.
         """
         found = self._kept.forget(case_id, why=why)
         self._look_again()

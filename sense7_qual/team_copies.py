@@ -316,8 +316,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         ids = {each.id for each in [*before, new] if each.case_id == case_id}
         held = [
             *withdrawals.copies(_notes(connection, server, Copy), ids),
-            *(("codebook", name, None) for name, content in found.codebooks.items()
-              if words.repeated_in(content.decode())),
+            *words.in_codebooks(found.codebooks),
             *(each for chain in chains for each in words.in_reasons(chain)),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip

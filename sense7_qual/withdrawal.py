@@ -1,17 +1,25 @@
 """Withdrawal: a participant's words leave the study, and the record of who did what stays whole.
 
 What goes: the participant's units with their texts and variables; the quotes and memos on them; earlier turns
-of the same conversations; and memos on anything else that repeat a passage of theirs. What stays: the ids of
-the units, the acts, and hashes that are salted, so that the chain can be checked and nothing can be guessed
-back from it. A note in ``withdrawn/`` is written first: from that moment on no copy of the package shows or
-takes in those words, also where a synced folder or a merge brings them back.
+of the same conversations; and what surely repeats a passage of theirs: memos on other things, and the context
+and variables of other units. What may be theirs is listed for a person to judge. Texts of other participants
+are never changed. What stays: the ids of the units, the acts, and hashes that are salted, so that the chain
+can be checked and nothing can be guessed back from it.
+
+Texts are compared by their letters and digits alone (`unit_tables.normalised`): case, white space,
+punctuation, accents and soft hyphens make no difference. Surely theirs are 25 of them, or a whole short text,
+that no other participant's text has; to judge are 12 that are rare in the study (`unit_tables.Passages`).
+
+A note in ``withdrawn/`` is written first: from that moment on no copy of the package shows or takes in those
+words, also where a synced folder or a merge brings them back.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +28,8 @@ import pandas as pd
 from sense7_qual import database, sealed, study, unit_tables, verification
 from sense7_qual.acts import Act
 from sense7_qual.chain import Link
-from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean, first_three
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.study import Study
 
@@ -29,7 +38,27 @@ __all__ = ["Forgotten", "Held", "Words", "copies", "forget", "forgotten", "gone"
 Held = tuple[str, str, str | None]
 """What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
 
-_PASSAGE: Final = 25  # code points: longer than a common turn of phrase, shorter than most sentences
+_ADVICE: Final = {
+    "backup": "delete it",
+    "archive": "delete it",
+    "hand-out": "have it deleted by who has it",
+    "file": "look into it, and delete it",
+    "server": "ask its administrator how long they are kept",
+    "codebook": "no call: acts count on every version; leave it out of what is published",
+    "revision": "no call: the record keeps reasons; leave it out of what is published",
+    "round": "no call: the record keeps names of rounds; leave it out of what is published",
+    "memo to judge": "read it; nothing takes a single memo out, so keep it out of what is published",
+    "unit to judge": "no call: nobody else's data is changed; compare it with the original data",
+    "note": "no call: notes of withdrawals stay; leave it out of what is published",
+    "embedding cache": "models.clear_cache(folder)",
+    "reply cache": "models.clear_cache(folder)",
+    "notebook": "restart the kernel, clear the outputs and save",
+}
+_ELSEWHERE: Final[tuple[Held, ...]] = (
+    ("embedding cache", "folders given to models.embedder(cache=…)", None),
+    ("reply cache", "folders given to models.chat(cache=…)", None),
+    ("notebook", "kernels that had the study open, and outputs that were saved", None),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +71,22 @@ class Forgotten:
         The participant.
     n_units, n_texts, n_memos_elsewhere : int
         Units that left the study; quotes and memos that were erased; how many of these were memos on
-        something else that repeated a passage of 25 code points or more.
+        something else that surely repeated their words: 25 letters and digits in a row, or a whole short
+        text, that no other participant's text has.
     still_held : DataFrame
-        One row per thing out of reach: what (``backup``, ``archive``, ``codebook``, ``revision``, ``file``,
-        ``server``), place, at (of copies, and of revisions whose reason repeats a passage; else missing).
-        Backups and archives that were made before hold the words until they are deleted; so may file
-        systems' snapshots and sync clients' histories, which nothing here can list.
+        One row per thing that holds their words, or may do so: what, place, at (of copies and acts; else
+        missing), to_clear (the call, or what to do). what is one of
+
+        - ``backup``, ``archive``, ``hand-out``: made before; ``file``: one that is none of the study's;
+        - ``codebook``, ``revision``, ``round``, ``note``: a version, the reason for one, the name of a round
+          or the reason for a withdrawal that repeats, or may repeat, their words;
+        - ``memo to judge``, ``unit to judge``: a memo, or another unit's text, context or variable that may
+          repeat them: 12 letters and digits in a row over more than one word that no other participant's
+          text has, or a longer passage that one has; whether it does takes a person to say;
+        - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
+          cannot look into them.
+
+        File systems' snapshots and sync clients' histories may hold them, too.
     """
 
     case_id: str
@@ -97,7 +136,9 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
 
 def forgotten(words: Words, n_texts: int, note: Withdrawal, held: Sequence[Held]) -> Forgotten:
     """Return what a withdrawal did; `held` is one row per thing that still has the words."""
-    frame = pd.DataFrame(held, columns=["what", "place", "at"]).astype("string")
+    rows = [*held, *words.in_study, *_ELSEWHERE]
+    frame = pd.DataFrame(rows, columns=["what", "place", "at"]).astype("string")
+    frame["to_clear"] = frame["what"].map(_ADVICE).astype("string")
     return Forgotten(words.case_id, len(words.unit_ids), n_texts, len(note.memos), frame)
 
 
@@ -118,11 +159,12 @@ def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Words:
-    """What a participant wrote: the ids of the units, and every passage of them."""
+    """What a participant wrote: ids and passages of units, and the units and notes that may repeat them."""
 
     case_id: str
     unit_ids: tuple[str, ...]
-    passages: frozenset[str]
+    passages: unit_tables.Passages
+    in_study: tuple[Held, ...]
 
     @classmethod
     def of(cls, units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> Words:
@@ -141,16 +183,20 @@ class Words:
                 f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
             )
         unit_ids = tuple(dict.fromkeys([*noted, *there]))
-        texts = units.loc[units["unit_id"].isin(unit_ids), "text"].dropna().tolist()
-        passages = {text[i : i + _PASSAGE] for text in texts for i in range(len(text) - _PASSAGE + 1)}
-        return cls(case_id, unit_ids, frozenset(passages))
+        repeated = unit_tables.repeated(units, units["unit_id"].isin(unit_ids))
+        places = (f"unit {unit_id!r}, column {column!r}" for unit_id, column in repeated.to_judge)
+        held: list[Held] = [("unit to judge", place, None) for place in places]
+        held += [
+            ("note", f"note {each.id}", each.at) for each in before if repeated.passages.in_text(each.why)
+        ]
+        return cls(case_id, unit_ids, repeated.passages, tuple(held))
 
     def repeated_in(self, text: str) -> bool:
-        """Tell whether `text` has a passage of theirs in it."""
-        return any(text[i : i + _PASSAGE] in self.passages for i in range(len(text) - _PASSAGE + 1))
+        """Return True if `text` surely has a passage of theirs in it."""
+        return self.passages.in_text(text) == "sure"
 
     def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
-        """Yield the hashes of the memos on other things that repeat a passage."""
+        """Yield the hashes of the memos on other things that surely repeat a passage."""
         gone = set(self.unit_ids)
         for link in chain:
             act = link.act
@@ -159,17 +205,61 @@ class Words:
                 yield str(link.fields["text_hash"])
 
     def in_reasons(self, chain: Sequence[Link]) -> Iterator[Held]:
-        """Yield the revisions whose reason repeats a passage; it cannot be taken out of what they say."""
-        for link in chain:
-            act = link.act
-            if act is not None and act.kind == "revise" and self.repeated_in(str(act.text)):
-                yield "revision", f"act {act.act_id} of {act.coder!r}", act.at
+        """Yield the memos that may repeat their words, and the reasons and names that do or may: these cannot
+        be taken out of what they say."""
+        gone, names = set(self.unit_ids), set()
+        for act in (link.act for link in chain if link.act is not None):
+            place = f"act {act.act_id} of {act.coder!r}"
+            if act.kind == "revise" and self.passages.in_text(_reason(act)):
+                yield "revision", place, act.at
+            memo = str(act.text) if act.kind == "memo" and act.unit_id not in gone else ""
+            if self.passages.in_text(memo) == "doubtful":
+                yield "memo to judge", place, act.at
+            if act.round is not None and act.round not in names:
+                names.add(act.round)
+                if self.passages.in_text(act.round):
+                    yield "round", place, act.at
+
+    def in_codebooks(self, contents: Mapping[str, bytes]) -> Iterator[Held]:
+        """Yield the versions of the codebook, here as YAML by name, that repeat their words or may do so.
+
+        A version's fingerprint vouches for all of it, so an example in it cannot be taken out.
+        """
+        for name, content in contents.items():
+            if any(self.passages.in_text(text) for text in _scalars(content)):
+                yield "codebook", name, None
+
+
+def _scalars(content: bytes) -> Iterator[str]:
+    """Yield every text of a codebook in YAML; of bytes that are none, all."""
+    try:
+        waiting: list[object] = [asdict(Codebook.from_yaml(content))]
+    except (CodebookError, UnicodeDecodeError):
+        waiting = [content.decode("utf-8", "replace")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list | tuple):
+            waiting += value.values() if isinstance(value, dict) else value
+
+
+def _reason(act: Act) -> str:
+    try:
+        return str(json.loads(str(act.text))["why"])
+    except (ValueError, KeyError, TypeError, RecursionError):  # of another version
+        return str(act.text)
 
 
 def noted(
     units: pd.DataFrame, before: Sequence[Withdrawal], words: Words, why: str, memos: Sequence[str]
 ) -> tuple[Withdrawal, bytes]:
     """Return the note of the withdrawal (an earlier one that says it all) and the units without theirs."""
+    if words.passages.in_text(why):
+        raise StoreError(
+            "forget: expected a reason without the participant's words – found a passage of theirs, or "
+            "what may be one – give another reason, which stays in the study; nothing was changed."
+        )
     draft = Withdrawal(sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos))
     table = unit_tables.parquet(unit_tables.without(units, [*before, draft]))
     found = hashlib.sha256(table).hexdigest()
@@ -196,9 +286,7 @@ def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
 
 
 def _in_files(path: Path, words: Words) -> Iterator[Held]:
-    for file in sorted((path / "codebooks").glob("*.yaml")):
-        # Its fingerprint vouches for all of it, so an example in it cannot be taken out.
-        if words.repeated_in(file.read_text("utf-8")):
-            yield "codebook", f"codebooks/{file.name}", None
+    files = sorted((path / "codebooks").glob("*.yaml"))
+    yield from words.in_codebooks({f"codebooks/{file.name}": file.read_bytes() for file in files})
     for file in verification.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

@@ -1,7 +1,8 @@
 """Models as callables: sentence embeddings on this machine, and language models behind an address.
 
 Everything below this package takes a model as a plain function (`embed(texts)` gives an array,
-`chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them.
+`chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them, and
+`clear_cache` empties a folder in which they keep vectors or replies.
 """
 
 from __future__ import annotations
@@ -9,5 +10,16 @@ from __future__ import annotations
 from sense7_qual.models.client import Chat, Estimate, Usage, chat
 from sense7_qual.models.embeddings import Embedder, embedder
 from sense7_qual.models.endpoint import EndpointError, NoAnswer
+from sense7_qual.models.replies import clear_cache
 
-__all__ = ["Chat", "Embedder", "EndpointError", "Estimate", "NoAnswer", "Usage", "chat", "embedder"]
+__all__ = [
+    "Chat",
+    "Embedder",
+    "EndpointError",
+    "Estimate",
+    "NoAnswer",
+    "Usage",
+    "chat",
+    "clear_cache",
+    "embedder",
+]

@@ -94,6 +94,16 @@ class VectorCache:
         with self._database() as database:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
+    def clear(self) -> int:
+        """Remove every vector, also from the free pages of the database, and return how many there were."""
+        with self._database() as database:
+            database.execute("PRAGMA secure_delete=ON")
+            n_vectors = database.execute("DELETE FROM vectors").rowcount
+        with self._database() as database:
+            database.commit()
+            database.execute("VACUUM")
+        return n_vectors
+
     def _digest(self, model: str, text: str) -> bytes:
         # The lengths of the parts are fixed by hashing each, so that no two pairs give the same bytes.
         parts = hashlib.sha256(model.encode()).digest() + text.encode("utf-8", "surrogatepass")

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from sense7_qual.errors import StoreError
-from sense7_qual.models.cache import read_or_make_key
+from sense7_qual.models.cache import VectorCache, read_or_make_key
 from sense7_qual.saving import read_at_most
 
-__all__ = ["Reply", "ReplyCache"]
+__all__ = ["Reply", "ReplyCache", "clear_cache"]
 
 #: A reply of 2 MB, each character of it written as an escape.
 _LARGEST: Final = 13_000_000
@@ -106,6 +106,16 @@ class ReplyCache:
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
 
+    def clear(self) -> int:
+        """Remove every reply, and return how many there were."""
+        try:
+            replies = list(self.folder.glob("*.json"))
+            for file in [*replies, *self.folder.glob("new-*")]:
+                file.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unusable(error.strerror or type(error).__name__) from error
+        return len(replies)
+
     def _name(self, asked: bytes) -> str:
         return f"{hmac.new(self._key, asked, 'sha256').hexdigest()}.json"
 
@@ -131,3 +141,34 @@ class ReplyCache:
             f"{str(self.folder)!r} – found: {reason} – correct that, or name another "
             "folder; what is in it is paid for."
         )
+
+
+def clear_cache(folder: str | Path) -> int:
+    """Remove every vector or reply from a folder that was given to `embedder` or `chat` as `cache`.
+
+    For a participant who withdraws (`Store.forget`): a reply may repeat their words, and a vector tells much
+    of a text. The folder holds nothing but what can be computed, or asked and paid for, again.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The folder.
+
+    Returns
+    -------
+    int
+        How many vectors and replies there were.
+
+    Raises
+    ------
+    StoreError
+        There is no such cache, or the disk refuses.
+    """
+    path = Path(folder)
+    if not (path / "key").is_file():
+        raise StoreError(
+            f"clear_cache: expected a folder that embedder or chat was given as cache – found none at "
+            f"{str(path)!r} – check the path."
+        )
+    n_vectors = VectorCache(path).clear() if (path / "vectors.sqlite").exists() else 0
+    return n_vectors + ReplyCache(path).clear()
