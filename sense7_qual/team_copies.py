@@ -130,7 +130,7 @@ def note(server: Server, value: Withdrawal | Copy) -> None:
 def _add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
     run(connection, [search_path(server.name)])
     row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_of(value)}
-    adding = insert_new(NOTES).values(row | {"content": sealed.seal(asdict(value))})
+    adding = insert_new(NOTES).values(row | {"content": sealed.seal_note(value)})
     connection.execute(
         adding.on_conflict_do_nothing()
     )  # the connection may have been lost after it was added
@@ -307,7 +307,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         coders = membership.members(connection, server)
         chains = [_read_chain(connection, server, coder, found.study.id) for coder in coders]
         repeating = [memo for chain in chains for memo in words.repeating(chain)]
-        new, table = withdrawals.noted(units, before, words, why, repeating)
+        new, table = withdrawals.noted(units, before, words, why, repeating, found.codebooks)
         if new not in before:
             _add_note(connection, server, new)
         erased.append(_erased(connection, server, coders, words, new))

@@ -23,7 +23,7 @@ __all__ = ["Passages", "Repeated", "checked", "normalised", "parquet", "repeated
 
 _PASSAGE: Final = 25  # letters and digits: longer than a turn of phrase, shorter than most sentences
 _OVERLAP: Final = 12  # of them: two or three words
-_HINT: Final = 8  # of them: by these most texts are passed over quickly
+_HINT: Final = 10  # of them: by these most texts are passed over quickly
 _FEW: Final = 2  # participants: what stands beside the texts of more is a question or label of the study's
 _KEYS: Final = frozenset({"unit_id", "text", "document_id", "case_id", "position"})
 _NONE: Final[frozenset[str]] = frozenset()
@@ -109,17 +109,21 @@ def _fits(column: pd.Series) -> bool:
     return True
 
 
-def without(units: pd.DataFrame, withdrawn: Sequence[sealed.Withdrawal]) -> pd.DataFrame:
+def without(
+    units: pd.DataFrame, withdrawn: Sequence[sealed.Withdrawal], known: Repeated | None = None
+) -> pd.DataFrame:
     """Return `units` without those of participants who withdrew.
 
     Earlier turns (`context`) in the same conversations are emptied too, because they may repeat what the
-    participant said; and in all other units the cells beside the text that repeat a passage of theirs.
+    participant said; and in all other units the cells beside the text that repeat a passage of theirs. Those
+    are looked for, unless they are `known` of all units that go.
     """
     gone = {unit_id for each in withdrawn for unit_id in each.unit_ids}
     chosen = units["unit_id"].isin(gone) | units["case_id"].isin({each.case_id for each in withdrawn})
     if not chosen.any():
         return units
-    theirs = repeated(units, chosen)
+    is_known = known is not None and known.unit_ids == frozenset(units.loc[chosen, "unit_id"])
+    theirs = known if known is not None and is_known else repeated(units, chosen)
     left = _without_context(units, chosen)
     for name in _variables(units):
         rows = np.isin(np.arange(len(units)), theirs.cells.get(name, []))
@@ -184,7 +188,7 @@ class Passages:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Search:
-    """Runs by their length, and shorter hints: a text that has a run has a hint where 5 divides the place."""
+    """Runs by their length, and shorter hints: a text with a run has a hint where 3 divides the place."""
 
     runs: Mapping[int, frozenset[str]]
     hints: frozenset[str]
@@ -209,6 +213,7 @@ class Repeated(NamedTuple):
     """A participant's words, and where other units repeat them: the cells that surely do, as row numbers by
     column, and the units and columns that a person must judge."""
 
+    unit_ids: frozenset[str]
     passages: Passages
     cells: Mapping[str, Sequence[int]]
     to_judge: Sequence[tuple[str, str]]
@@ -246,7 +251,9 @@ def repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
         for each in [*texts, *stays]
         if not near.isdisjoint(each.runs)
     ]
-    return Repeated(Passages.of(sure, frozenset(doubtful)), cells_gone, to_judge)
+    return Repeated(
+        frozenset(units["unit_id"][own]), Passages.of(sure, frozenset(doubtful)), cells_gone, to_judge
+    )
 
 
 class _Found(NamedTuple):
@@ -255,6 +262,9 @@ class _Found(NamedTuple):
     row: int
     column: str
     runs: frozenset[str]
+
+    def __repr__(self) -> str:
+        return f"_Found(row {self.row}, column {self.column!r}, {len(self.runs)} runs)"
 
 
 def _found(texts: Iterable[tuple[int, str, str]], search: _Search) -> list[_Found]:

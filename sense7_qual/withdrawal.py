@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +38,7 @@ __all__ = ["Forgotten", "Held", "Words", "copies", "forget", "forgotten", "gone"
 Held = tuple[str, str, str | None]
 """What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
 
+_UNIT: Final = "unit to judge"
 _ADVICE: Final = {
     "backup": "delete it",
     "archive": "delete it",
@@ -48,7 +49,7 @@ _ADVICE: Final = {
     "revision": "no call: the record keeps reasons; leave it out of what is published",
     "round": "no call: the record keeps names of rounds; leave it out of what is published",
     "memo to judge": "read it; nothing takes a single memo out, so keep it out of what is published",
-    "unit to judge": "no call: nobody else's data is changed; compare it with the original data",
+    _UNIT: "no call: nobody else's data is changed; compare it with the original data",
     "note": "no call: notes of withdrawals stay; leave it out of what is published",
     "embedding cache": "models.clear_cache(folder)",
     "reply cache": "models.clear_cache(folder)",
@@ -123,7 +124,7 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
             study.rewrite(path, now)  # a version that knows no withdrawals must not open it
         chains = _chains(path, now)
         memos = [memo for chain in chains for memo in words.repeating(chain)]
-        note, table = noted(units, before, words, why, memos)
+        note, table = noted(units, before, words, why, memos, _codebooks(path))
         if note not in before:
             study.note(path, note)
         study.replace_units(path, table)
@@ -157,14 +158,27 @@ def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
         )
 
 
+ToJudge = tuple[str, str, str]
+"""What may repeat a participant's words (as in `Forgotten.still_held`), the id of the act, unit, codebook or
+note that has it, and of a unit the column."""
+
+_THEIRS: Final = "theirs"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Words:
-    """What a participant wrote: ids and passages of units, and the units and notes that may repeat them."""
+    """What a participant wrote: ids and passages of units, and what may repeat them.
+
+    `noted` is what earlier withdrawals of the same participant found: their words are no more there to find
+    it by. `acts` fills as chains are read: what was found in each act by its id (empty: nothing).
+    """
 
     case_id: str
     unit_ids: tuple[str, ...]
-    passages: unit_tables.Passages
-    in_study: tuple[Held, ...]
+    gone: frozenset[str]
+    repeated: unit_tables.Repeated
+    noted: tuple[ToJudge, ...]
+    acts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> Words:
@@ -175,7 +189,8 @@ class Words:
         StoreError
             There is no such participant.
         """
-        noted = [unit_id for each in before if each.case_id == case_id for unit_id in each.unit_ids]
+        earlier = [each for each in before if each.case_id == case_id]
+        noted = [unit_id for each in earlier for unit_id in each.unit_ids]
         there = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
         if not noted and not there:
             raise StoreError(
@@ -184,50 +199,76 @@ class Words:
             )
         unit_ids = tuple(dict.fromkeys([*noted, *there]))
         repeated = unit_tables.repeated(units, units["unit_id"].isin(unit_ids))
-        places = (f"unit {unit_id!r}, column {column!r}" for unit_id, column in repeated.to_judge)
-        held: list[Held] = [("unit to judge", place, None) for place in places]
-        held += [
-            ("note", f"note {each.id}", each.at) for each in before if repeated.passages.in_text(each.why)
-        ]
-        return cls(case_id, unit_ids, repeated.passages, tuple(held))
+        left = set(units["unit_id"])
+        found = [each for note in earlier for each in note.to_judge if each[0] != _UNIT or each[1] in left]
+        found += [(_UNIT, unit_id, column) for unit_id, column in repeated.to_judge]
+        found += [("note", each.id, "") for each in before if repeated.passages.in_text(each.why)]
+        return cls(case_id, unit_ids, frozenset(unit_ids), repeated, tuple(dict.fromkeys(found)))
+
+    @property
+    def in_study(self) -> Iterator[Held]:
+        """What of the units and notes of the study may repeat their words."""
+        for what, key, column in self.noted:
+            if what == _UNIT:
+                yield what, f"unit {key!r}, column {column!r}", None
+            if what == "note":
+                yield what, f"note {key}", None
 
     def repeated_in(self, text: str) -> bool:
         """Return True if `text` surely has a passage of theirs in it."""
-        return self.passages.in_text(text) == "sure"
+        return self.repeated.passages.in_text(text) == "sure"
 
     def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
         """Yield the hashes of the memos on other things that surely repeat a passage."""
-        gone = set(self.unit_ids)
         for link in chain:
-            act = link.act
-            elsewhere = act is not None and act.kind == "memo" and act.unit_id not in gone
-            if elsewhere and self.repeated_in(str(act and act.text)):
+            if link.act is not None and self._found_in(link.act) == _THEIRS:
                 yield str(link.fields["text_hash"])
 
     def in_reasons(self, chain: Sequence[Link]) -> Iterator[Held]:
         """Yield the memos that may repeat their words, and the reasons and names that do or may: these cannot
         be taken out of what they say."""
-        gone, names = set(self.unit_ids), set()
+        noted, rounds = {key: what for what, key, _ in self.noted}, set()
         for act in (link.act for link in chain if link.act is not None):
-            place = f"act {act.act_id} of {act.coder!r}"
-            if act.kind == "revise" and self.passages.in_text(_reason(act)):
-                yield "revision", place, act.at
-            memo = str(act.text) if act.kind == "memo" and act.unit_id not in gone else ""
-            if self.passages.in_text(memo) == "doubtful":
-                yield "memo to judge", place, act.at
-            if act.round is not None and act.round not in names:
-                names.add(act.round)
-                if self.passages.in_text(act.round):
-                    yield "round", place, act.at
+            what = self._found_in(act) or noted.get(act.act_id, "")
+            again = what == "round" and act.round in rounds
+            if what not in ("", _THEIRS) and (act.text or what == "round") and not again:
+                yield what, f"act {act.act_id} of {act.coder!r}", act.at
+                rounds.add(act.round)
+
+    def _found_in(self, act: Act) -> str:
+        if act.act_id not in self.acts:
+            self.acts[act.act_id] = self._look_in(act)
+        return self.acts[act.act_id]
+
+    def _look_in(self, act: Act) -> str:
+        in_text = self.repeated.passages.in_text
+        if act.kind == "memo" and act.text and act.unit_id not in self.gone:
+            return {"": "", "doubtful": "memo to judge", "sure": _THEIRS}[in_text(act.text)]
+        if act.kind == "revise" and in_text(_reason(act)):
+            return "revision"
+        return "round" if act.round is not None and in_text(act.round) else ""
+
+    def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:
+        """Return what is noted for a later call, which has the words no more to find it by."""
+        found = [(what, act_id, "") for act_id, what in self.acts.items() if what not in ("", _THEIRS)]
+        found += [("codebook", name, "") for name in self._repeating_codebooks(codebooks)]
+        return tuple(dict.fromkeys([*self.noted, *found]))
 
     def in_codebooks(self, contents: Mapping[str, bytes]) -> Iterator[Held]:
-        """Yield the versions of the codebook, here as YAML by name, that repeat their words or may do so.
+        """Yield the versions of the codebook, here as YAML by fingerprint, that repeat their words or may.
 
         A version's fingerprint vouches for all of it, so an example in it cannot be taken out.
         """
-        for name, content in contents.items():
-            if any(self.passages.in_text(text) for text in _scalars(content)):
-                yield "codebook", name, None
+        for name in self._repeating_codebooks(contents):
+            yield "codebook", f"codebooks/{name}.yaml", None
+
+    def _repeating_codebooks(self, contents: Mapping[str, bytes]) -> list[str]:
+        noted = {key for what, key, _ in self.noted if what == "codebook"}
+        in_text = self.repeated.passages.in_text
+        return [
+            name for name, content in contents.items()
+            if name in noted or any(in_text(text) for text in _scalars(content))
+        ]  # fmt: skip
 
 
 def _scalars(content: bytes) -> Iterator[str]:
@@ -252,19 +293,28 @@ def _reason(act: Act) -> str:
 
 
 def noted(
-    units: pd.DataFrame, before: Sequence[Withdrawal], words: Words, why: str, memos: Sequence[str]
+    units: pd.DataFrame,
+    before: Sequence[Withdrawal],
+    words: Words,
+    why: str,
+    memos: Sequence[str],
+    codebooks: Mapping[str, bytes],
 ) -> tuple[Withdrawal, bytes]:
     """Return the note of the withdrawal (an earlier one that says it all) and the units without theirs."""
-    if words.passages.in_text(why):
+    if words.repeated.passages.in_text(why):
         raise StoreError(
             "forget: expected a reason without the participant's words – found a passage of theirs, or "
             "what may be one – give another reason, which stays in the study; nothing was changed."
         )
-    draft = Withdrawal(sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos))
-    table = unit_tables.parquet(unit_tables.without(units, [*before, draft]))
+    to_judge = words.to_judge(codebooks)
+    draft = Withdrawal(
+        sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos), to_judge
+    )
+    table = unit_tables.parquet(unit_tables.without(units, [*before, draft], words.repeated))
     found = hashlib.sha256(table).hexdigest()
     for each in before:
-        if (each.case_id, each.units_sha256) == (words.case_id, found) and set(memos) <= set(each.memos):
+        says_all = set(memos) <= set(each.memos) and set(to_judge) <= set(each.to_judge)
+        if says_all and (each.case_id, each.units_sha256) == (words.case_id, found):
             return each, table
     return replace(draft, units_sha256=found), table
 
@@ -285,8 +335,11 @@ def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
             yield copy.kind, copy.place, copy.at
 
 
+def _codebooks(path: Path) -> dict[str, bytes]:
+    return {file.stem: file.read_bytes() for file in sorted((path / "codebooks").glob("*.yaml"))}
+
+
 def _in_files(path: Path, words: Words) -> Iterator[Held]:
-    files = sorted((path / "codebooks").glob("*.yaml"))
-    yield from words.in_codebooks({f"codebooks/{file.name}": file.read_bytes() for file in files})
+    yield from words.in_codebooks(_codebooks(path))
     for file in verification.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

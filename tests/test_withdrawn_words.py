@@ -124,6 +124,8 @@ def test_what_surely_repeats_their_words_goes_and_what_may_is_listed(place: str 
     assert found.n_memos_elsewhere == 2 * list(EXPECTED.values()).count("gone")
     assert store.verify()["ok"].all()
     assert listed["to_clear"].notna().all()
+    again = Store(place).forget("p1", why="Asked again.").still_held
+    pd.testing.assert_frame_equal(again, listed)
     assert not any(word in listed.to_string() for word in ("Quokka", "sister", "roses", "naïve"))
 
 
@@ -166,6 +168,7 @@ def test_reasons_rounds_examples_and_notes_are_listed(place: str | Path) -> None
     assert listed.loc["round", "place"] == f"act {opening.act_id} of 'lead'"
     assert revised.fingerprint in listed.loc["codebook", "place"]
     assert listed.index.tolist().count("note") == 1
+    pd.testing.assert_frame_equal(store.forget("p1", why="Again.").still_held, listed.reset_index())
 
 
 def test_a_reason_that_repeats_their_words_is_refused_before_anything_goes(place: str | Path) -> None:
@@ -176,3 +179,49 @@ def test_a_reason_that_repeats_their_words_is_refused_before_anything_goes(place
         assert "quokka" not in str(refused.value).lower()
     assert "m1" in set(Store(place).units["unit_id"])
     assert not Store(place).verify()["note"].str.contains("withdrew").any()
+
+
+def test_questions_and_labels_that_several_participants_have_stay(tmp_path: Path) -> None:
+    question = "Please tell us of a moment when you felt understood"
+    units = pd.DataFrame(
+        {
+            "unit_id": ["m1", "m2", "m3", "m4"],
+            "text": [f"{question}: when {WORDS}", "Never.", "Once, at home.", "Always, I think."],
+            "document_id": ["d1", "d2", "d3", "d4"],
+            "case_id": ["p1", "p2", "p3", "p4"],
+            "position": 0,
+            "question": question,
+            "condition": ["the warm and curious assistant"] * 3 + ["another one"],
+            "earlier": [["x"], [WORDS, "y"], ["one", "two"], ["three"]],
+        }
+    )
+    store = Store.create(tmp_path / "pilot", units=units, codebook=CODEBOOK)
+    memos = [about(f"Asked: {question}."), about("The warm and curious assistant does well.")]
+    store.append(memos)
+    listed = store.forget("p1", why="Withdrew.").still_held["place"].tolist()
+    left = store.units.set_index("unit_id")
+    assert left["question"].tolist() == [question] * 3
+    assert left["condition"].tolist() == ["the warm and curious assistant"] * 2 + ["another one"]
+    assert left["earlier"].isna().tolist() == [True, False, False]
+    assert [act.text for act in store.acts()] == [act.text for act in memos]
+    assert [place for place in listed if place.startswith(("act", "unit"))] == [
+        f"act {memos[0].act_id} of 'ana'"
+    ]
+
+
+def test_a_participant_is_known_by_units_of_any_script_and_nothing_else_changes() -> None:
+    chinese = "我姐姐上个星期二离开了我们所有的人都很难过我们不知道该怎么办"
+    units = pd.DataFrame(
+        {
+            "unit_id": ["m1", "m2", "m3"],
+            "text": [chinese, "Incomprehensibilities", "x"],
+            "document_id": ["d1", "d2", "d3"],
+            "case_id": ["p1", "p1", "p2"],
+            "context": [None, None, f"“{chinese[:26]}”"],
+            "note": [None, None, f"{chinese[3:16]} incomprehensibilities"],
+        }
+    )
+    found = unit_tables.repeated(units, units["case_id"] == "p1")
+    assert {name: list(rows) for name, rows in found.cells.items()} == {"context": [2]}
+    assert list(found.to_judge) == [("m3", "note")]
+    assert found.passages.in_text("Incomprehensibilities abound.") == ""  # a single long word is nobody's
