@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
+from sqlalchemy import Connection
 
 from sense7_qual import database, sealed, study, unit_tables, verification
 from sense7_qual.acts import Act
@@ -31,9 +32,24 @@ from sense7_qual.chain import Link
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean, first_three
 from sense7_qual.sealed import Copy, Withdrawal
-from sense7_qual.study import Study
+from sense7_qual.study import Opened, Study
 
-__all__ = ["Forgotten", "Held", "Words", "copies", "forget", "forgotten", "gone", "noted", "refuse_gone"]
+__all__ = [
+    "Forgotten",
+    "Held",
+    "Overtaken",
+    "Words",
+    "copies",
+    "forget",
+    "forgotten",
+    "gone",
+    "noted",
+    "noted_memos",
+    "refuse_gone",
+    "refuse_repeating",
+    "refuse_withdrawn",
+    "words_of",
+]
 
 Held = tuple[str, str, str | None]
 """What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
@@ -122,25 +138,56 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         words = Words.of(units, before, case_id)
         if now.schema < database.SCHEMA:
             study.rewrite(path, now)  # a version that knows no withdrawals must not open it
-        chains = _chains(path, now)
-        memos = [memo for chain in chains for memo in words.repeating(chain)]
+        memos = [memo for file in study.acts_files(path) for memo in _repeating(file, now, words)]
         note, table = noted(units, before, words, why, memos, _codebooks(path))
         if note not in before:
             study.note(path, note)
         study.replace_units(path, table)
-        n_texts = sum(database.erase(file, words.unit_ids, note.memos) for file in study.acts_files(path))
-    notes = {each.id for each in sealed.notes(path, Withdrawal) if each.case_id == case_id}
-    held = [*copies(sealed.notes(path, Copy), notes), *_in_files(path, words)]
-    held += [each for chain in chains for each in words.in_reasons(chain)]
-    return forgotten(words, n_texts, note, held)
+        # From here on no act with a word of theirs is taken in, so that what is there now is all.
+        erased = [_erased(path, file, now, words, note) for file in study.acts_files(path)]
+    notes = [each for each in sealed.notes(path, Withdrawal) if each.case_id == case_id]
+    held = [*copies(sealed.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
+    held += [each for _, reasons in erased for each in reasons]
+    return forgotten(words, sum(n_texts for n_texts, _ in erased), notes, held)
 
 
-def forgotten(words: Words, n_texts: int, note: Withdrawal, held: Sequence[Held]) -> Forgotten:
+def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
+    coder = verification.owner(connection) or file.stem
+    return database.read_chain(connection, file, study=now.id, coder=coder)
+
+
+def _repeating(file: Path, now: Study, words: Words) -> list[str]:
+    with database.transaction(file) as connection:
+        return list(words.repeating(_chain(connection, file, now)))
+
+
+def _erased(path: Path, file: Path, now: Study, words: Words, note: Withdrawal) -> tuple[int, list[Held]]:
+    """Erase their words from an acts file, also those that came in since it was first read; return how many
+    texts there were, and the reasons that repeat a passage."""
+    with database.transaction(file, writes=True) as connection:
+        chain = _chain(connection, file, now)
+        memos = noted_memos(sealed.notes(path, Withdrawal), words.case_id)
+        new = set(words.repeating(chain)) - memos
+        if new:
+            again = replace(note, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(new)))
+            study.note(path, again)
+        n_texts = database.erase(connection, words.unit_ids, sorted(memos | new))
+    database.write_anew(file)
+    return n_texts, list(words.in_reasons(chain))
+
+
+def noted_memos(notes: Sequence[Withdrawal], case_id: str) -> set[str]:
+    """Return the hashes of all memos that were found to repeat words of a participant."""
+    return {memo for each in notes if each.case_id == case_id for memo in each.memos}
+
+
+def forgotten(words: Words, n_texts: int, notes: Sequence[Withdrawal], held: Sequence[Held]) -> Forgotten:
     """Return what a withdrawal did; `held` is one row per thing that still has the words."""
     rows = [*held, *words.in_study, *_ELSEWHERE]
     frame = pd.DataFrame(rows, columns=["what", "place", "at"]).astype("string")
     frame["to_clear"] = frame["what"].map(_ADVICE).astype("string")
-    return Forgotten(words.case_id, len(words.unit_ids), n_texts, len(note.memos), frame)
+    n_memos = len(noted_memos(notes, words.case_id))
+    return Forgotten(words.case_id, len(words.unit_ids), n_texts, n_memos, frame)
 
 
 def gone(path: Path) -> frozenset[str]:
@@ -156,6 +203,34 @@ def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
             f"append: expected units of the study – found {first_three(found)} of a participant who withdrew "
             "– open the study again, without these units; nothing was recorded."
         )
+
+
+def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
+    """Return the words of the participants of whom `unit_ids` are units, as far as `units` still has them."""
+    cases = units.loc[units["unit_id"].isin(unit_ids), "case_id"].dropna().unique()
+    return [Words.of(units, [], case_id) for case_id in cases]
+
+
+def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
+    """Raise `ActError` where a memo or a reason repeats words of participants who withdrew."""
+    texts = [str(act.text) for act in acts if act.kind in ("memo", "revise")]
+    n_repeating = sum(any(words.repeated_in(text) for words in withdrawn) for text in texts)
+    if n_repeating:
+        raise ActError(
+            f"append: expected no words of participants who withdrew – found {n_repeating} memos or reasons "
+            "that repeat a passage of theirs – write them without it; nothing was recorded."
+        )
+
+
+class Overtaken(Exception):
+    """A participant withdrew since the study was read: read it again, and judge the acts by it."""
+
+
+def refuse_withdrawn(acts: Sequence[Act], known: Opened, gone: frozenset[str]) -> None:
+    """Raise `ActError` where an act is on a unit in `gone`, `Overtaken` where not all are `known`."""
+    refuse_gone(acts, gone)
+    if gone - known.gone:
+        raise Overtaken
 
 
 ToJudge = tuple[str, str, str]
@@ -317,15 +392,6 @@ def noted(
         if says_all and (each.case_id, each.units_sha256) == (words.case_id, found):
             return each, table
     return replace(draft, units_sha256=found), table
-
-
-def _chains(path: Path, now: Study) -> list[list[Link]]:
-    chains = []
-    for file in study.acts_files(path):
-        with database.transaction(file) as connection:
-            coder = verification.owner(connection) or file.stem
-            chains.append(database.read_chain(connection, file, study=now.id, coder=coder))
-    return chains
 
 
 def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:

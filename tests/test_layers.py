@@ -163,6 +163,7 @@ PARTS = {
     "membership": {"database", "postgresql", "recording", "row_security", "server", "study"},
     "revising": {"membership", "postgresql", "server", "study"},
     "team_copies": {
+        "archives",
         "chain",
         "database",
         "membership",
