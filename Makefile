@@ -19,7 +19,7 @@ help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
 	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks, documents)"
 	@echo "make check     lint, types and the fast tests (under 3 minutes)"
-	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault and interrupt (1-2 hours)"
+	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"
 	@echo "make frontend  build the widgets' bundle from its TypeScript sources (needs Node)"
@@ -54,7 +54,7 @@ test: lint system $(NODE_READY)
 soak: $(READY) system
 	SOAK=1 $(BIN)/python -m pytest -s tests/test_store_crash.py tests/test_power_cuts.py \
 	  tests/test_store_faults.py tests/test_interrupts.py tests/test_two_kernels.py tests/test_record_machine.py \
-	  tests/test_withdrawal_races.py
+	  tests/test_withdrawal_races.py tests/test_hostile_doors.py tests/test_fuzzed_imports.py tests/test_fuzzed_studies.py
 
 # A browser for the widget's tests, a C compiler for those of the disk, and LaTeX and LibreOffice for those of the
 # tables; nothing where there are some.

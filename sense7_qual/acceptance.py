@@ -247,7 +247,7 @@ def knows_code(act: Act, codebooks: Mapping[str, Codebook]) -> bool:
     if act.code is None:
         return True
     books = codebooks.values() if act.kind in ("remove", "memo") else [codebooks[act.codebook]]
-    return any(act.code in book.ids for book in books)
+    return any(act.code in book for book in books)
 
 
 def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook]) -> None:

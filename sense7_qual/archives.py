@@ -39,6 +39,7 @@ from sense7_qual import database, migrations, sealed, study, verification
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.chain import genesis
 from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean, first_three, word
+from sense7_qual.limits import open_file
 from sense7_qual.parquet import refuse_unfolding
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.sealed import Copy, Withdrawal
@@ -214,7 +215,7 @@ def _remove(building: Path) -> None:
 @contextmanager
 def _opened(source: Path) -> Iterator[BinaryIO]:
     try:
-        file = source.open("rb")
+        file = open_file(source)
     except OSError as error:
         raise _refused(source, f"none that can be read ({error.strerror})") from None
     with file:
@@ -411,7 +412,8 @@ def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, 
 def _refuse_unfolding(table: Path, source: Path) -> None:
     """Refuse a table that is small on the disk and would fill the memory."""
     try:
-        refuse_unfolding(table.read_bytes(), table.name, study.LIMITS)
+        packed = table.read_bytes()
+        refuse_unfolding(packed, table.name, study.units_limits(len(packed)))
     except ImportRefused as error:
         raise _refused(source, f"units that cannot be read, or are more than a study has ({error})") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -154,7 +155,8 @@ def _coder_names(coders: Sequence[str]) -> list[str]:
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise TableError(f'expected a list of coders – found {coders!r} – name them: coders=["ana", "ben"].')
     folded = [name.strip().casefold() for name in names]
-    twice = [name for name, fold in zip(names, folded, strict=True) if folded.count(fold) > 1]
+    times = Counter(folded)
+    twice = [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
     if twice:
         raise TableError(
             f"expected each coder once, also without regard to case – found {first_three(twice)} – name each "

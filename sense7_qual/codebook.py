@@ -22,6 +22,7 @@ from typing import Any, Final, get_args, get_type_hints
 import yaml
 
 from sense7_qual.errors import UNPRINTABLE, CodebookError, did_you_mean, first_three, word
+from sense7_qual.limits import open_file
 
 __all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
 
@@ -90,28 +91,29 @@ class Code:
     codable: bool = True
 
     def __post_init__(self) -> None:
-        _check_text(self, f"code {self.id!r}")
+        named = f"code {word(self.id)}"
+        _check_text(self, named)
         if not _ID.fullmatch(self.id):
             raise CodebookError(
                 "codebook: expected a code id of a letter followed by letters, digits, '_', '.' or '-' – "
-                f"found {self.id!r} – give the code a short stable id and keep the wording for its label."
+                f"found {word(self.id)} – give the code a short stable id and keep the wording for its label."
             )
         if not self.label.strip():
-            raise CodebookError(f"codebook: expected a label for code {self.id!r} – found none – add one.")
+            raise CodebookError(f"codebook: expected a label for {named} – found none – add one.")
         if self.origin not in ORIGINS:
             raise CodebookError(
-                f"codebook: expected origin {', '.join(ORIGINS)} for code {self.id!r} – found "
-                f"{self.origin!r} – {did_you_mean(self.origin, ORIGINS)}"
+                f"codebook: expected origin {', '.join(ORIGINS)} for {named} – found "
+                f"{word(self.origin)} – {did_you_mean(self.origin[:64], ORIGINS)}"
             )
         if self.colour is not None and not _COLOUR.fullmatch(self.colour):
             raise CodebookError(
-                f"codebook: expected a colour like '#2a7f62' for code {self.id!r} – found {self.colour!r} – "
+                f"codebook: expected a colour like '#2a7f62' for {named} – found {word(self.colour)} – "
                 "correct it or leave it out."
             )
         if self.key is not None and (len(self.key) != 1 or not self.key.isprintable() or self.key == " "):
             raise CodebookError(
-                f"codebook: expected one printable character as the key of code {self.id!r} – found "
-                f"{self.key!r} – choose a digit or a letter."
+                f"codebook: expected one printable character as the key of {named} – found "
+                f"{word(self.key)} – choose a digit or a letter."
             )
 
 
@@ -182,7 +184,7 @@ class Codebook:
                     )
                 if at.parent not in self._by_id:
                     raise CodebookError(
-                        f"codebook: expected a code's id as the parent of {at.id!r} – found "
+                        f"codebook: expected a code's id as the parent of {word(at.id)} – found "
                         f"{at.parent[:64]!r} – {did_you_mean(at.parent, self.ids)}"
                     )
                 at = self._by_id[at.parent]
@@ -193,6 +195,10 @@ class Codebook:
     def ids(self) -> tuple[str, ...]:
         """The ids of all codes, in order."""
         return tuple(code.id for code in self.codes)
+
+    def __contains__(self, code_id: object) -> bool:
+        """Return True if one of the codes has this id."""
+        return code_id in self._by_id
 
     @property
     def codable(self) -> tuple[Code, ...]:
@@ -391,7 +397,7 @@ def _shipped(name: str | Path) -> Path:
 
 def _decoded(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return _utf8(file.read(_LARGEST + 1), path)
     except OSError as error:
         raise CodebookError(

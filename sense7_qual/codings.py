@@ -150,7 +150,7 @@ def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame
         for code in codebook.codable
         for value in (*codebook.valence, *([_UNSTATED] if code.id in unstated else []))
     }
-    clashing = [name for name in parts if name in codebook.ids]
+    clashing = [name for name in parts if name in codebook]
     if clashing:
         raise TableError(
             f"codebook {codebook.name!r}: expected no code with the name of another with its valence – found "

@@ -86,6 +86,8 @@ def unit_ids(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
         width = len(str(len(table)))
         names = [f"row-{number:0{width}d}" for number in range(1, len(table) + 1)]
         return pd.Series(names, index=table.index, dtype="string")
+    for column in columns:
+        require(table, column)
     ids, *parts = [ids_of(table, column) for column in columns]
     for part in parts:
         ids = ids + "/" + part

@@ -247,7 +247,9 @@ def _connected(path: Path) -> sqlite3.Connection:
     # mode=rw: a file that is missing is never made here; the driver's own transactions are switched off
     # because they begin too late and lose updates.
     wait = PRAGMAS["busy_timeout"] / 1000
-    return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=wait)
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=wait)
+    journals.limit_values(connection)
+    return connection
 
 
 def _set_pragmas(connection: sqlite3.Connection, _: object) -> None:

@@ -72,7 +72,8 @@ def first_three(values: Iterable[object]) -> str:
     "'m1', 'm2', 'm3' (4 in all)"
     """
     found = list(values)
-    named = ", ".join(repr(str(value)) for value in found[:3])
+    shown = (str(value) for value in found[:3])
+    named = ", ".join(repr(each if len(each) <= 200 else f"{each[:200]}…") for each in shown)
     return f"{named} ({len(found)} in all)" if len(found) > 3 else named
 
 

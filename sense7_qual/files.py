@@ -12,21 +12,19 @@ import codecs
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 import pandas as pd
 
 from sense7_qual.cells import frame_of, places
 from sense7_qual.errors import ImportRefused, did_you_mean
-from sense7_qual.limits import Limits
+from sense7_qual.limits import Limits, open_file
 from sense7_qual.parquet import read_parquet
 from sense7_qual.workbooks import read_sheet
-
-if TYPE_CHECKING:
-    import os
 
 __all__ = ["DELIMITERS", "bytes_of", "decoded", "read_strings"]
 
@@ -119,8 +117,10 @@ def read_strings(
 def bytes_of(path: Path, limits: Limits) -> bytes:
     """Return the bytes of a file that is there, is a file, and is not too large."""
     try:
-        limits.require("file_bytes", path.stat().st_size, name=path.name, of="bytes", remedy="split the file")
-        return path.read_bytes()
+        with open_file(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            limits.require("file_bytes", size, name=path.name, of="bytes", remedy="split the file")
+            return file.read(size)
     except FileNotFoundError:
         near = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise ImportRefused(

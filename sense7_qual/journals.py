@@ -13,6 +13,7 @@ and is taken away. Where neither is whole, nothing is touched.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -27,8 +28,9 @@ from typing import Any, Final, TypeAlias
 
 from sense7_qual.chain import genesis, links, text_hash
 from sense7_qual.errors import StoreError
+from sense7_qual.limits import open_file
 
-__all__ = ["OBJECTS", "only_tables", "settle"]
+__all__ = ["OBJECTS", "limit_values", "only_tables", "settle"]
 
 _LONGEST: Final = 5_000  # characters of a table's definition
 _MOST: Final = 50
@@ -45,6 +47,8 @@ _COMPUTED: Final = re.compile(
 _ONE_AT_A_TIME: Final = threading.Lock()
 _Said: TypeAlias = tuple[object, ...]
 _Kept: TypeAlias = tuple[int, int]
+_LARGEST: Final = 2_000_000_000
+_LONGEST_VALUE: Final = 30_000_000  # bytes of a text, at most
 _BUSY: Final = 30  # seconds for which another program may be writing
 
 
@@ -63,6 +67,10 @@ def settle(path: Path) -> None:
     journal = path.with_name(f"{path.name}-journal")
     if not journal.exists():
         return
+    for each in (path, journal):  # they are copied
+        with open_file(each) as file:
+            if os.fstat(file.fileno()).st_size > _LARGEST:
+                raise OSError(errno.EFBIG, f"more than {_LARGEST:,} bytes in {each.name}")
     deadline = time.monotonic() + _BUSY
     with _ONE_AT_A_TIME:
         while journal.exists() and _is_hot(path):
@@ -109,6 +117,11 @@ def only_tables(objects: Iterable[Any]) -> bool:
     )
 
 
+def limit_values(connection: sqlite3.Connection) -> None:
+    """Let values that are longer than any text fail, before they are in memory several times over."""
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+
+
 def _is_hot(path: Path) -> bool:
     """Tell whether SQLite would put the journal's pages back: a connection that may not write says so."""
     try:
@@ -128,7 +141,7 @@ def _said_of(path: Path, journal: Path) -> _Said | None:
     """
     try:
         there = [(each.st_ino, each.st_size, each.st_mtime_ns) for each in (path.stat(), journal.stat())]
-        with journal.open("rb") as opened:
+        with open_file(journal) as opened:
             return (*there, opened.read(28))
     except FileNotFoundError:
         return None
@@ -147,6 +160,7 @@ def _whole(path: Path) -> tuple[int, int] | None:
     whole. A text that was erased must not come back either."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            limit_values(connection)
             return _checked(connection)
     except (sqlite3.Error, StoreError, UnicodeDecodeError, KeyError, ValueError):
         return None

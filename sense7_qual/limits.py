@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import BinaryIO
 
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["Limits"]
+__all__ = ["Limits", "open_file", "read_file"]
 
 # Small files may unpack to this much whatever their ratio: an honest sheet of repeated cells packs very well.
 _FREE_BYTES = 10_000_000
@@ -52,7 +57,7 @@ class Limits:
     unpacked_bytes: int = 500_000_000
     expansion: int = 100
     members: int = 2_000
-    elements: int = 500_000
+    elements: int = 300_000
     depth: int = 64
     rows: int = 1_048_576
     columns: int = 16_384
@@ -96,3 +101,37 @@ class Limits:
             f"{name}: expected at most {most:,} {of} (limits.{setting}) – found {found} – {remedy}; or, if "
             f"you trust the file, pass limits=corpus.Limits({setting}=…)."
         )
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading, if it is one: a pipe would be waited for, and a device may never end.
+
+    Raises
+    ------
+    OSError
+        There is none, it may not be read, or it is a folder, a pipe or a device.
+    """
+    how = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(path, how)
+    except ValueError:
+        raise OSError(errno.EINVAL, "a path with NUL in it") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "a folder, a pipe or a device, which is no file")
+    return os.fdopen(handle, "rb")
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """Return the bytes of a file.
+
+    Raises
+    ------
+    OSError
+        As of `open_file`, or it has more than `most` bytes.
+    """
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"more than {most:,} bytes")
+        return file.read(size)  # which makes room for so much: not for `most`

@@ -82,11 +82,13 @@ def select(
     for name, value, least in (("per_code", per_code, 1), ("seed", seed, 0)):
         if value < least:
             raise QualError(f"quotes: expected {name} of {least} or more – found {value} – correct it.")
-    passages = _passages(codings, units, codebook, rating)
+    of_code: dict[str, list[dict[str, Any]]] = {}
+    for passage in _passages(codings, units, codebook, rating):
+        of_code.setdefault(passage["code"], []).append(passage)
     chosen = [
         quote
         for code in codebook.ids
-        for quote in _chosen([p for p in passages if p["code"] == code], per_code, (seed, _number_of(code)))
+        for quote in _chosen(of_code.get(code, []), per_code, (seed, _number_of(code)))
     ]
     return pd.DataFrame(chosen, columns=list(_COLUMNS))
 

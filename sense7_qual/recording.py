@@ -24,10 +24,11 @@ import pandas as pd
 import platformdirs
 from sqlalchemy import Connection, or_, select
 
-from sense7_qual import acceptance, database, migrations, sealed, verification
+from sense7_qual import acceptance, database, journals, migrations, sealed, verification
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.chain import Link, clocks, genesis, links, relinked, text_hash
 from sense7_qual.errors import ActError, StoreError
+from sense7_qual.limits import read_file
 from sense7_qual.rounds import Round
 from sense7_qual.study import Opened
 
@@ -106,8 +107,8 @@ class Heads:
             self._write(state)
 
     def _state(self) -> dict[str, Any]:
-        with suppress(OSError, ValueError):
-            found = json.loads(self._file.read_bytes())
+        with suppress(OSError, ValueError, RecursionError):
+            found = json.loads(read_file(self._file, 1_000_000))
             if isinstance(found, dict):
                 return found
         return dict(self._MEMORY.get(self._file, {}))
@@ -366,6 +367,7 @@ def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dic
     unheld = "&immutable=1" if path.with_name(f"{path.name}-journal").exists() else ""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{unheld}", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
+        journals.limit_values(connection)
         try:
             database.refuse_computed(connection.execute, path)
             connection.execute(f"SELECT 1 FROM {table} LIMIT 0")
@@ -394,6 +396,8 @@ _SMALLEST_ROW: Final = 64  # bytes: no act takes fewer, so a file of n bytes has
 
 
 def _is_whole(text: Mapping[str, Any]) -> bool:
+    if not {"text_hash", "salt", "text"} <= text.keys():
+        return False
     erased = text["salt"] is None and text["text"] is None
     return erased or text_hash(text["salt"], text["text"]) == text["text_hash"]
 

@@ -7,6 +7,7 @@ the codebook's labels and order, its reason codes become words, and its numbers 
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -150,7 +151,7 @@ def rows(
     for name in columns:
         require_column(result, name, frame_name=frame_name)
     codes = [str(code) for code in result["code"]]
-    twice = sorted({code for code in codes if codes.count(code) > 1})
+    twice = sorted(code for code, times in Counter(codes).items() if times > 1)
     if twice:
         raise TableError(
             f"{frame_name}: expected one row per code – found several for {first_three(twice)} – "
@@ -161,15 +162,16 @@ def rows(
     labelled = [{str(k): v for k, v in record.items()} | {"label": names[code]} for code, record in records]
     if codebook is None:
         return labelled
-    return sorted(labelled, key=lambda row: codebook.ids.index(str(row["code"])))
+    place = {code: number for number, code in enumerate(codebook.ids)}
+    return sorted(labelled, key=lambda row: place[str(row["code"])])
 
 
 def _labels(codes: Sequence[str], codebook: Codebook | None) -> dict[str, str]:
     if codebook is None:
         return {code: code for code in codes}
     names = {code: codebook.code(code).label for code in codes}
-    every = list(names.values())
-    return {code: f"{name} ({code})" if every.count(name) > 1 else name for code, name in names.items()}
+    times = Counter(names.values())
+    return {code: f"{name} ({code})" if times[name] > 1 else name for code, name in names.items()}
 
 
 def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
@@ -202,7 +204,7 @@ def of_sources(
     CodebookError
         A code is not in the codebook.
     """
-    twice = sorted({name for name in sources if list(sources).count(name) > 1})
+    twice = sorted(name for name, times in Counter(sources).items() if times > 1)
     if twice or not sources:
         raise TableError(
             f"links: expected one or more different sources – found {first_three(twice) or 'none'} – name "
@@ -213,10 +215,9 @@ def of_sources(
         for source in sources
         for row in rows(of_source(links, source), (), frame_name="links", codebook=codebook)
     ]
-    order = list(dict.fromkeys(str(row["code"]) for row in found))
-    if codebook is not None:
-        order = [code for code in codebook.ids if code in order]
-    return sorted(found, key=lambda row: order.index(str(row["code"])))
+    order = dict.fromkeys(str(row["code"]) for row in found) if codebook is None else codebook.ids
+    place = {code: number for number, code in enumerate(order)}
+    return sorted(found, key=lambda row: place[str(row["code"])])
 
 
 def reason_words(reason: Any) -> str:

@@ -21,6 +21,7 @@ That a code was merged or split cannot be seen in two codebooks: whoever revises
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
@@ -85,7 +86,7 @@ class Revision:
             return cls(
                 coder=coder, at=at, why=said["why"], base=said["base"], codebook=codebook, changes=steps
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise CodebookError(
                 f"revision: expected the changes that led to codebook {codebook[:12]}… – found something "
                 "else – revise a codebook with store.revise."
@@ -204,17 +205,19 @@ def path(revisions: Iterable[Revision], made_under: str, now: str) -> tuple[Revi
     steps: dict[str, list[Revision]] = {}
     for revision in revisions:
         steps.setdefault(revision.base, []).append(revision)
-    ways: list[tuple[Revision, ...]] = [()]
-    seen = {made_under}
-    while ways:  # breadth first: the shortest way, also where a version was returned to
-        way = ways.pop(0)
-        for step in steps.get(way[-1].codebook if way else made_under, []):
-            if step.codebook == now:
-                return (*way, step)
-            if step.codebook not in seen:
-                seen.add(step.codebook)
-                ways.append((*way, step))
-    return None
+    came: dict[str, Revision] = {}  # to each version, by the shortest way
+    ahead = deque([made_under])
+    while ahead and now not in came:  # breadth first, also where a version was returned to
+        for step in steps.get(ahead.popleft(), []):
+            if step.codebook not in came and step.codebook != made_under:
+                came[step.codebook] = step
+                ahead.append(step.codebook)
+    if now not in came:
+        return None
+    way = [came[now]]
+    while way[-1].base != made_under:
+        way.append(came[way[-1].base])
+    return tuple(reversed(way))
 
 
 def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:

@@ -149,23 +149,23 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
     for act in ordered:
         if act.kind == "open_round":
             openings.setdefault(str(act.round), []).append(act)
-    unblindings = [act for act in ordered if act.kind == "unblind"]
-    return tuple(_standing(acts_of_it, unblindings) for acts_of_it in openings.values())
+    unblindings: dict[str, list[Act]] = {}
+    for act in ordered:
+        if act.kind == "unblind":
+            unblindings.setdefault(str(act.round), []).append(act)
+    return tuple(_standing(acts_of_it, unblindings.get(name, [])) for name, acts_of_it in openings.items())
 
 
 def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
     """Return the round that stands after the acts which open it, in order, and those that unblind any."""
     first = openings[0]
     named = [lead for act in openings if act.coder == first.coder for lead in _said(act)[2]]
-    leads = tuple(dict.fromkeys([first.coder, *named]))
-    shown = [
-        act for act in unblindings
-        if act.round == first.round and act.coder in leads and act.at >= first.at
-    ]  # fmt: skip
+    leads = dict.fromkeys([first.coder, *named])
+    shown = [act for act in unblindings if act.coder in leads and act.at >= first.at]
     last = [act for act in openings if act.coder in leads][-1]
     units, coders, _ = _said(last)
     return Round(
-        str(last.round), units, coders, last.codebook, last.coder, last.at, leads,
+        str(last.round), units, coders, last.codebook, last.coder, last.at, tuple(leads),
         shown[0].coder if shown else None, shown[0].at if shown else None,
     )  # fmt: skip
 
@@ -248,7 +248,7 @@ def _said(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         content: dict[str, Any] = json.loads(str(act.text))
         named = content["units"], content["coders"], content.get("leads", [])
         units, coders, leads = (tuple(map(str, ids)) for ids in named)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ActError(
             f"open_round: expected the units and coders of round {act.round!r} in act {act.act_id!r} – found "
             "something else – make it with rounds.open_round."

@@ -68,7 +68,7 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
         after = under.setdefault(step.codebook, {})
         for act in _carried(under.pop(version), step).values():
             _put(after, act)
-    return [act for (_, code), act in under.get(now, {}).items() if code in codebook.ids]
+    return [act for (_, code), act in under.get(now, {}).items() if code in codebook]
 
 
 def _put(verdicts: _Verdicts, act: Act) -> None:

@@ -289,6 +289,12 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
             )
         if "heads" in plain:
             plain["heads"] = {str(coder): str(head) for coder, head in plain["heads"].items()}
+        if not all(
+            type(plain[field.name]) is str for field in fields(kind) if field.type == "str"
+        ) or not all(
+            type(each) is str for value in plain.values() if isinstance(value, tuple) for each in value
+        ):
+            raise ValueError("no text")
         if plain["id"] != name:
             raise ValueError("a note under another's name")
         return kind(**plain)

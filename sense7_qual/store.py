@@ -19,7 +19,7 @@ import pandas as pd
 from sense7_qual import acceptance, database, merging, migrations, revising, verification, withdrawal
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, StoreError, did_you_mean
+from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean
 from sense7_qual.folders import Folder
 from sense7_qual.recording import Salvage
 from sense7_qual.revisions import Revision
@@ -293,7 +293,7 @@ class Store:
             raise StoreError(revising.older_study(last))
 
     def _remember_codebook(self, current: str) -> None:
-        with suppress(StoreError):  # acts that cannot be read are told of where they are read
+        with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
             if self._superseded(current) is None:
                 self._kept.heads(self._known.study.id).saw_codebook(current)
 

@@ -48,7 +48,7 @@ from sense7_qual.tables import UNITS
 from sense7_qual.unit_tables import checked, parquet, without
 
 __all__ = [
-    "LIMITS",
+    "LARGEST_UNITS",
     "LOCK",
     "Opened",
     "Study",
@@ -75,17 +75,15 @@ __all__ = [
     "replace_units",
     "rewrite",
     "stored_units",
+    "units_limits",
     "units_of",
     "write",
 ]
 
 _STUDY: Final = "study.json"
 _UNITS: Final = "units.parquet"
-LIMITS: Final = Limits(
-    file_bytes=1_000_000_000, unpacked_bytes=1_000_000_000, expansion=1_000_000_000, rows=10_000_000,
-    cells=1_000_000_000,
-)  # fmt: skip
-"""How much the units of a study may be when they are read."""
+LARGEST_UNITS: Final = 1_000_000_000
+"""Bytes of the table of units, at most."""
 _CODEBOOKS: Final = "codebooks"
 _ACTS: Final = "acts"
 LOCK: Final = "change.lock"
@@ -319,11 +317,23 @@ def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = f
     return _table(table, name)
 
 
+def units_limits(packed: int) -> Limits:
+    """Return how much the units may be when they are read, given the bytes of their file: what is small on
+    the disk and far larger in memory is nobody's data."""
+    return Limits(
+        file_bytes=LARGEST_UNITS,
+        unpacked_bytes=min(LARGEST_UNITS, max(100_000_000, 100 * packed)),
+        expansion=LARGEST_UNITS,
+        rows=max(1_000_000, packed),
+        cells=max(20_000_000, packed),
+    )
+
+
 def _table(table: bytes, name: str) -> pd.DataFrame:
     from pyarrow import ArrowException
 
     try:
-        refuse_unfolding(table, _UNITS, LIMITS)
+        refuse_unfolding(table, _UNITS, units_limits(len(table)))
         return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"), as_written=True)
     except (
         ArrowException,

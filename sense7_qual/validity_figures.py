@@ -144,10 +144,12 @@ def _cells(
         found += results.rows(part, _COLUMNS, frame_name="by_dimension", codebook=codebook)
     labels = list(dict.fromkeys(str(row["label"]) for row in found))
     if codebook is not None:
-        order = {str(row["label"]): codebook.ids.index(str(row["code"])) for row in found}
+        place = {code: number for number, code in enumerate(codebook.ids)}
+        order = {str(row["label"]): place[str(row["code"])] for row in found}
         labels = sorted(labels, key=order.__getitem__)
     interval = results.interval_name(found, frame_name="by_dimension")
-    return [row | {"row": labels.index(str(row["label"]))} for row in found], labels, interval
+    at = {label: number for number, label in enumerate(labels)}
+    return [row | {"row": at[str(row["label"])]} for row in found], labels, interval
 
 
 def _placed(

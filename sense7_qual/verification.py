@@ -32,6 +32,7 @@ from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act, fold
 from sense7_qual.chain import Link, ordered
 from sense7_qual.errors import ActError, StoreError, TableError, first_three
+from sense7_qual.limits import open_file
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.study import Study
 
@@ -426,7 +427,7 @@ def _stranger(path: Path, file: Path) -> Finding:
         return Finding(name, note="SQLite's journal of a write that is under way or was interrupted")
     if passing or file.suffix.lower() in _PASSING:
         return Finding(name, note="a temporary or half-synced file; not read")
-    with file.open("rb") as opened:
+    with open_file(file) as opened:
         is_database = opened.read(16) == b"SQLite format 3\0"
     if is_database:
         what = "may hold acts, under a name that is not read – take them in with store.merge(its path)"

@@ -92,7 +92,7 @@ def below_the_limits(path: Path) -> Path:
     """Many shared strings, and nearly as many styles as are let through."""
     styles = b'<styleSheet xmlns="%s"><cellXfs>%s</cellXfs></styleSheet>' % (
         MAIN.encode(),
-        b"<xf/>" * 490_000,
+        b"<xf/>" * 290_000,
     )
     return workbook(path, strings=strings_of(b"<si/>" * 700_000), styles=styles)
 

@@ -33,7 +33,9 @@ __all__ = ["VectorCache", "read_or_make_key"]
 Vector = npt.NDArray[np.float32]
 
 _KEY_BYTES = 32
-_TABLE = "CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+_COLUMNS = "vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+_LONGEST = 1_000_000  # bytes of a vector: 250,000 numbers, a hundred times what models have
+_VECTOR = f"SELECT substr(vector, 1, {_LONGEST + 1}) FROM vectors WHERE digest = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +81,15 @@ class VectorCache:
         found: dict[str, Vector] = {}
         with self._database() as database:
             for text in texts:
-                row = database.execute(
-                    "SELECT vector FROM vectors WHERE digest = ?", (self._digest(model, text),)
-                ).fetchone()
+                row = database.execute(_VECTOR, (self._digest(model, text),)).fetchone()
                 if row is not None:
-                    found[text] = np.frombuffer(row[0], dtype="<f4").astype(np.float32)
+                    found[text] = self._read(row[0])
         return found
+
+    def _read(self, packed: object) -> Vector:
+        if not isinstance(packed, bytes) or not 0 < len(packed) <= _LONGEST or len(packed) % 4:
+            raise self._unusable("a vector that is none")
+        return np.frombuffer(packed, dtype="<f4").astype(np.float32)
 
     def save(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Store `vectors` (text → float32 vector) under `model`: all of them, or none when interrupted."""
@@ -114,7 +119,12 @@ class VectorCache:
         try:
             # 60 s: a second notebook that embeds into the same folder waits for its turn.
             with closing(sqlite3.connect(self.folder / "vectors.sqlite", timeout=60)) as database, database:
-                database.execute(_TABLE)
+                database.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
+                # A view or a trigger could stand for endless rows, or take them away.
+                if database.execute("SELECT sql FROM sqlite_master").fetchall() != [
+                    (f"CREATE TABLE {_COLUMNS}",)
+                ]:
+                    raise self._unusable("other tables than such a cache has")
                 yield database
         except sqlite3.Error as error:
             raise self._unusable(str(error)) from error

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.errors import ImportRefused, TableError, first_three
+from sense7_qual.limits import read_file
 from sense7_qual.models.cache import VectorCache
 
 if TYPE_CHECKING:
@@ -257,9 +258,9 @@ def _check_folder(folder: Path) -> None:
     """Refuse a folder that is no sentence-transformers model, or one that could run code."""
     found = f"embedding model: expected a sentence-transformers folder – found {str(folder)!r}"
     try:
-        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        modules = json.loads(read_file(folder / "modules.json", 1_000_000))
         types = [str(module["type"]) for module in modules]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise ImportRefused(
             f"{found} without a readable modules.json – pass the folder that `model.save(folder)` wrote."
         ) from error

@@ -169,7 +169,7 @@ def _warn_of_absent(turns: pd.DataFrame) -> None:
 def _assistant_turns(context: object) -> int:
     try:
         listed = json.loads(context) if isinstance(context, str) else []
-    except ValueError:
+    except (ValueError, RecursionError):
         return 0
     turns = listed if isinstance(listed, list) else []
     return sum(isinstance(turn, dict) and turn.get("role") == ASSISTANT for turn in turns)

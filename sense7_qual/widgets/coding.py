@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -237,8 +238,7 @@ def _commands(keys: Mapping[str, str]) -> dict[str, str]:
             f"for {first_three(unfit)} – name one such as 'i' or 'ArrowUp'; Tab and Escape stay as they are."
         )
     commands = {**COMMANDS, **keys}
-    used = list(commands.values())
-    twice = sorted({key for key in used if used.count(key) > 1})
+    twice = sorted(key for key, times in Counter(commands.values()).items() if times > 1)
     if twice:
         names = [name for name, key in commands.items() if key == twice[0]]
         raise ActError(

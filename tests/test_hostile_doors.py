@@ -1,0 +1,126 @@
+"""Hostile files at every door: refused by an error of the package, or read; under 1 GB and 10 s each.
+
+`hostile` says how they are made and measured: tables, codebooks, acts files, archives, study folders, caches
+and whatever else may stand at a path, each through one of the doors that take it. Some in the suite, 10,000
+in the soak.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from sense7_qual import corpus
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import CodebookError, ImportRefused, StoreError
+from sense7_qual.limits import read_file
+from sense7_qual.models.cache import VectorCache
+from sense7_qual.models.replies import Reply, ReplyCache
+from sense7_qual.store import Store
+from tests.hostile import Outcome, attack, kinds
+from tests.test_fuzzed_studies import coded
+
+N_FILES = 10_000 if os.environ.get("SOAK") else 140
+AT_ONCE = 2 if os.environ.get("SOAK") else 1
+
+
+@pytest.mark.crash
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
+def test_hostile_files_are_refused_or_read_in_time_and_memory() -> None:
+    part = 250
+    parts = [(first, min(part, N_FILES - first)) for first in range(0, N_FILES, part)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = list(pool.map(lambda each: attack(*each), parts))
+    whole = Outcome(ends=sum((each.ends for each in found), Counter()))
+    megabytes, seconds = max(each.megabytes for each in found), max(each.seconds for each in found)
+    print(f"{whole.ends.total():,} files: at most {megabytes:,.0f} MB and {seconds:.1f} s")
+    print(*(f"{times:6,d} {end}" for end, times in sorted(whole.ends.items())), sep="\n")
+    assert [fault for each in found for fault in each.faults] == []
+    assert whole.ends.total() == N_FILES
+    for kind in kinds():  # one that is never refused, or always, shows nothing
+        assert any(end.startswith(kind.name) and end.endswith(("Error", "Refused")) for end in whole.ends)
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    """A pipe, for whose other end a reader would wait for ever."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes that have a name on this computer")
+    os.mkfifo(tmp_path / "pipe")
+    return tmp_path / "pipe"
+
+
+def test_a_pipe_or_a_device_is_no_file(tmp_path: Path, pipe: Path) -> None:
+    for suffix, read, refused in (
+        (".csv", lambda path: corpus.read(path, text="said"), ImportRefused),
+        (".parquet", lambda path: corpus.read(path, text="said"), ImportRefused),
+        (".yaml", Codebook.read, CodebookError),
+        (".archive", lambda path: Store.restore(path, tmp_path / "restored"), StoreError),
+    ):
+        for source in (pipe, Path("/dev/zero")):
+            path = tmp_path / f"{source.name}{suffix}"
+            path.symlink_to(source)
+            with pytest.raises(refused, match="no file"):
+                read(path)
+
+
+@pytest.mark.parametrize("name", ["study.json", "units.parquet", "codebooks", "acts/ana.sqlite-journal"])
+def test_a_pipe_in_a_study_is_refused(tmp_path: Path, pipe: Path, name: str) -> None:
+    path = coded(tmp_path / "study", "ana").path
+    target = next((path / name).glob("*.yaml")) if name == "codebooks" else path / name
+    target.unlink(missing_ok=True)
+    target.symlink_to(pipe)
+    with pytest.raises(StoreError):
+        Store(path).acts(coder="ana")
+
+
+def test_a_file_is_read_up_to_its_limit_and_a_sparse_one_never(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"abc")
+    assert read_file(path, 3) == b"abc"
+    with pytest.raises(OSError, match="more than 2 bytes"):
+        read_file(path, 2)
+    os.truncate(path, 10**12)
+    with pytest.raises(OSError, match="more than 3 bytes"):
+        read_file(path, 3)
+    with pytest.raises(OSError, match="NUL"):
+        read_file(Path("a\0b"), 3)
+    with pytest.raises(ImportRefused, match="NUL"):
+        corpus.read(tmp_path / "a\0.csv", text="said")
+
+
+@pytest.mark.parametrize("script", [
+    "UPDATE vectors SET vector = zeroblob(7)",
+    "UPDATE vectors SET vector = 'abcd'",
+    "UPDATE vectors SET vector = zeroblob(4000004)",
+    "CREATE VIEW v AS SELECT 1",
+    "CREATE TRIGGER t BEFORE INSERT ON vectors BEGIN SELECT 1; END",
+])  # fmt: skip
+def test_a_cache_with_anything_but_vectors_is_refused(tmp_path: Path, script: str) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    import numpy as np
+
+    cache = VectorCache(tmp_path / "cache")
+    cache.save("m", {"a": np.ones(3, dtype=np.float32)})
+    with closing(sqlite3.connect(tmp_path / "cache" / "vectors.sqlite")) as connection:
+        connection.executescript(script)
+    with pytest.raises(StoreError, match="embedding cache"):
+        cache.load("m", ["a"])
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 200_000, '{"text": 5}', '{"text": "\\ud800"}', '{"text": "a", "prompt_tokens": "x"}']
+)
+def test_a_reply_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
+    cache = ReplyCache(tmp_path / "cache")
+    cache.save(b"q", Reply("4"))
+    (path,) = (tmp_path / "cache").glob("*.json")
+    path.write_text(content)
+    with pytest.raises(StoreError, match="no reply"):
+        cache.load(b"q")
