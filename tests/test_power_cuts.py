@@ -29,7 +29,7 @@ from tests import disk
 pytestmark = pytest.mark.crash
 
 SOAK = bool(os.environ.get("SOAK"))
-N_CUTS = 50_000 if SOAK else 2_000
+N_CUTS = 50_000 if SOAK else 800
 N_SESSIONS, N_BATCHES = (10, 20) if SOAK else (2, 10)
 STUDIES = ("lab/studies/pilot", "copies/pilot", "again")
 # How often a study with a journal to be played back, and one without, is cut once more while it is opened;

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.crash
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 SENTINEL = "Sentinel-Quokka"
-N_KILLS = 10_000 if os.environ.get("SOAK") else 500
+N_KILLS = 10_000 if os.environ.get("SOAK") else 200
 
 
 def new_study(path: Path) -> Store:
@@ -129,7 +129,7 @@ def test_two_processes_write_one_coders_first_acts_at_once_without_losing_one(
 
 
 def test_what_was_acknowledged_outlives_sigkill(tmp_path: Path) -> None:
-    """500 kills (10,000 in `make soak`) of writers, each at a moment of its own."""
+    """200 kills (10,000 in `make soak`) of writers, each at a moment of its own."""
     dice, begin = random.Random(7), time.perf_counter()
     said = [each for number in range(N_KILLS // 100) for each in kill_writers(tmp_path / f"{number}", dice)]
     n_acts, writing = sum(map(len, said)), sum(bool(each) for each in said)
