@@ -116,9 +116,12 @@ def open_file(path: Path) -> BinaryIO:
         handle = os.open(path, how)
     except ValueError:
         raise OSError(errno.EINVAL, "a path with NUL in it") from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
         os.close(handle)
-        raise OSError(errno.EINVAL, "a folder, a pipe or a device, which is no file")
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        raise OSError(errno.EINVAL, "a pipe or a device, which is no file")
     return os.fdopen(handle, "rb")
 
 

@@ -24,7 +24,7 @@ from sense7_qual.store import Store
 from tests.hostile import Outcome, attack, kinds
 from tests.test_fuzzed_studies import coded
 
-N_FILES = 10_000 if os.environ.get("SOAK") else 140
+N_FILES = 10_000 if os.environ.get("SOAK") else 65
 AT_ONCE = 2 if os.environ.get("SOAK") else 1
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, database, migrations, sealed
+from sense7_qual import acts, database, migrations, sealed, verification
 from sense7_qual.chain import chained
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
@@ -152,14 +152,15 @@ def test_files_that_others_may_open_are_noted(store: Store) -> None:
 
 def refusing(monkeypatch: pytest.MonkeyPatch, name: str, error: type[OSError], *, of: str) -> None:
     """Let the method `of` of paths fail for those of this name (a superuser, who may run this, reads all)."""
-    real = getattr(Path, of)
+    owner = verification if of == "open_file" else Path
+    real = getattr(owner, of)
 
     def refuse(self: Path, *args: object, **named: object) -> object:
         if self.name == name:
             raise error(2 if error is FileNotFoundError else 13, "refused", str(self))
         return real(self, *args, **named)
 
-    monkeypatch.setattr(Path, of, refuse)
+    monkeypatch.setattr(owner, of, refuse)
 
 
 def test_a_file_that_goes_while_it_is_verified_or_archived_is_passed_over(
@@ -168,8 +169,8 @@ def test_a_file_that_goes_while_it_is_verified_or_archived_is_passed_over(
     """A temporary file of a colleague's first act, or of a sync client."""
     for name in ("half.txt", ".ben.sqlite.7.new"):
         (store.path / "acts" / name).write_bytes(b"x")
-    refusing(monkeypatch, "half.txt", FileNotFoundError, of="open")
-    refusing(monkeypatch, ".ben.sqlite.7.new", FileNotFoundError, of="open")
+    refusing(monkeypatch, "half.txt", FileNotFoundError, of="open_file")
+    refusing(monkeypatch, ".ben.sqlite.7.new", FileNotFoundError, of="open_file")
     report = store.verify().set_index("file")
     assert report["ok"].all()
     assert "acts/half.txt" not in report.index
@@ -182,7 +183,7 @@ def test_a_file_or_folder_that_cannot_be_read_is_reported(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (store.path / "acts" / "old.bak").write_bytes(b"x")
-    refusing(monkeypatch, "old.bak", PermissionError, of="open")
+    refusing(monkeypatch, "old.bak", PermissionError, of="open_file")
     refusing(monkeypatch, "copies", PermissionError, of="iterdir")
     (row,) = store.verify().query("not ok").to_dict("records")
     assert row["file"] == "acts/old.bak"

@@ -33,7 +33,7 @@ __all__ = ["VectorCache", "read_or_make_key"]
 Vector = npt.NDArray[np.float32]
 
 _KEY_BYTES = 32
-_COLUMNS = "vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+_TABLE = "CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
 _LONGEST = 1_000_000  # bytes of a vector: 250,000 numbers, a hundred times what models have
 _VECTOR = f"SELECT substr(vector, 1, {_LONGEST + 1}) FROM vectors WHERE digest = ?"
 
@@ -119,12 +119,12 @@ class VectorCache:
         try:
             # 60 s: a second notebook that embeds into the same folder waits for its turn.
             with closing(sqlite3.connect(self.folder / "vectors.sqlite", timeout=60)) as database, database:
-                database.execute(f"CREATE TABLE IF NOT EXISTS {_COLUMNS}")
+                database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10 * _LONGEST)
+                database.execute(_TABLE)
                 # A view or a trigger could stand for endless rows, or take them away.
-                if database.execute("SELECT sql FROM sqlite_master").fetchall() != [
-                    (f"CREATE TABLE {_COLUMNS}",)
-                ]:
-                    raise self._unusable("other tables than such a cache has")
+                objects = "SELECT type, name FROM sqlite_master WHERE type <> 'index'"
+                if database.execute(objects).fetchall() != [("table", "vectors")]:
+                    raise self._unusable("more than a table of vectors")
                 yield database
         except sqlite3.Error as error:
             raise self._unusable(str(error)) from error
