@@ -340,7 +340,7 @@ def cache(r: random.Random, _: Study, folder: Path) -> Path:
     vectors, replies = VectorCache(folder / "cache"), ReplyCache(folder / "cache")
     vectors.save("m", {"a": np.ones(3, dtype=np.float32)})
     replies.save(b"q", Reply("4"))
-    names = ["key", "vectors.sqlite", replies._path(b"q").name]
+    names = ["key", "vectors.sqlite", replies._name(b"q")]
     target = folder / "cache" / r.choice(names)
     match r.randrange(5):
         case 0:
