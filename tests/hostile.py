@@ -76,22 +76,22 @@ def attack(first: int, count: int) -> Outcome:
     outcome, at = Outcome(), first
     while at < first + count:
         code = f"from tests.hostile import work; work({at}, {first + count - at})"
-        child = subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", code],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[1],
-        )  # fmt: skip
-        assert child.stdout is not None
-        assert child.stderr is not None
-        for line in child.stdout:
-            said = json.loads(line)
-            at = _add(outcome, said)
-            if said["faults"]:
-                print(*said["faults"], sep="\n", flush=True)
-        if child.wait() != 0 or at < first + count:
-            said = child.stderr.read()[-300:]
-            outcome.faults.append(f"file {at}: ended the process ({child.returncode}): {said}")
-            print(outcome.faults[-1], flush=True)
-            at += 1
+        ) as child:  # fmt: skip
+            assert child.stdout is not None
+            assert child.stderr is not None
+            for line in child.stdout:
+                said = json.loads(line)
+                at = _add(outcome, said)
+                if said["faults"]:
+                    print(*said["faults"], sep="\n", flush=True)
+            if child.wait() != 0 or at < first + count:
+                said = child.stderr.read()[-300:]
+                outcome.faults.append(f"file {at}: ended the process ({child.returncode}): {said}")
+                print(outcome.faults[-1], flush=True)
+                at += 1
     return outcome
 
 
