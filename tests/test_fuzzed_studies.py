@@ -250,7 +250,7 @@ def open_study(r: random.Random, study: Study) -> str:
     path = study.folder / "broken"
     shutil.copytree(study.path, path)
     try:
-        file = r.choice(sorted(each for each in path.rglob("*") if each.is_file()))
+        file = r.choice(sorted(each for each in path.rglob("*") if each.is_file() and each.stat().st_size))
         packed = file.read_bytes()
         if file.suffix == ".sqlite" and r.random() < 0.6:
             file.write_bytes(broken_acts(r, file, study.folder / "scratch.sqlite"))
