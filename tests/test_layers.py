@@ -13,8 +13,8 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 
 LAYERS = {
-    0: ["errors", "codebook", "revisions"],
-    1: ["resampling", "tables"],
+    0: ["_atomic", "errors", "codebook", "revisions"],
+    1: ["_bootstrap", "_present", "tables"],
     2: [
         "act_values",
         "acts",
@@ -45,19 +45,8 @@ LAYERS = {
     ],
     3: ["adjudication", "agreement", "links", "ratings", "themes"],
     4: [
-        "diagnostic_figures",
-        "distribution_figures",
-        "drawing",
-        "effect_scales",
         "figures",
-        "link_figures",
-        "power_figures",
-        "quotes",
         "report",
-        "results",
-        "saving",
-        "specification_figures",
-        "validity_figures",
     ],
     5: [
         "acceptance",
@@ -94,6 +83,8 @@ LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
 # Where a module is made of several, the parts stand in its layer. Layer 3 has none: statistics and proposals
 # do not import each other. Nor do the doors to the outside: a widget is given what it needs, also `save`.
 PARTS = {
+    "_atomic": {"errors"},
+    "_present": {"tables"},
     "assignment": {"acts"},
     "codebook": {"errors"},
     "acts": {"act_values"},
@@ -116,25 +107,6 @@ PARTS = {
     "origins": {"columns", "files", "limits", "parquet", "spellings", "workbooks"},
     "sense7_workbook": {"cells", "columns", "files", "limits"},
     "corpus": {"assignment", "cells", "columns", "files", "limits", "origins", "sense7_workbook"},
-    "drawing": {"results", "saving"},
-    "effect_scales": {"results"},
-    "diagnostic_figures": {"drawing", "results"},
-    "distribution_figures": {"drawing", "results"},
-    "link_figures": {"drawing", "effect_scales", "results"},
-    "power_figures": {"drawing", "results"},
-    "specification_figures": {"drawing", "effect_scales", "results"},
-    "validity_figures": {"drawing", "results"},
-    "figures": {
-        "diagnostic_figures",
-        "distribution_figures",
-        "drawing",
-        "link_figures",
-        "power_figures",
-        "results",
-        "specification_figures",
-        "validity_figures",
-    },
-    "report": {"quotes", "results", "saving"},
     "journals": {"chain"},
     "database": {"chain", "interrupts", "journals"},
     "migrations": {"database"},

@@ -6,7 +6,7 @@ agreement never counts, and the probabilities of `dawid_skene` are nobody's deci
 
 from __future__ import annotations
 
-from sense7_qual.adjudication.settling import consensus, disagreements
-from sense7_qual.adjudication.true_codes import TrueCodes, dawid_skene
+from sense7_qual.adjudication._consensus import consensus, disagreements
+from sense7_qual.adjudication._dawid_skene import TrueCodes, dawid_skene
 
 __all__ = ["TrueCodes", "consensus", "dawid_skene", "disagreements"]

@@ -7,9 +7,8 @@ where it lies. `docs/agreement.md` says which one answers which question.
 
 from __future__ import annotations
 
-from sense7_qual.agreement.alternative import AlternativeAnnotatorTest, alternative_annotator_test
-from sense7_qual.agreement.codes import by_code, overall
-from sense7_qual.agreement.coefficients import (
+from sense7_qual.agreement._by_code import by_code, overall
+from sense7_qual.agreement._coefficients import (
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -21,36 +20,40 @@ from sense7_qual.agreement.coefficients import (
     scott_pi,
     specific_agreement,
 )
-from sense7_qual.agreement.comparison import over_time, stability
-from sense7_qual.agreement.diagnostics import by_unit, confusion, pairwise
-from sense7_qual.agreement.engines import patterns
-from sense7_qual.agreement.frames import from_wide
-from sense7_qual.agreement.gamma_alignment import Gamma, gamma, gamma_dissimilarity
-from sense7_qual.agreement.groups import human_model
-from sense7_qual.agreement.intervals import Estimate, estimate
-from sense7_qual.agreement.pattern_counts import Patterns
-from sense7_qual.agreement.planning import UnitsNeeded, units_needed
-from sense7_qual.agreement.scales import icc, kendall_w, per_category
-from sense7_qual.agreement.second_opinion import cross_check
-from sense7_qual.agreement.segmentation import (
-    SegmentationAgreement,
-    boundary_similarity,
-    segmentation_agreement,
+from sense7_qual.agreement._coefficients._icc_kendall import icc, kendall_w, per_category
+from sense7_qual.agreement._coefficients._patterns import Patterns
+from sense7_qual.agreement._diagnostics._alternative_annotator_test import (
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
 )
-from sense7_qual.agreement.sets import (
+from sense7_qual.agreement._diagnostics._cross_check import cross_check
+from sense7_qual.agreement._diagnostics._human_model import human_model
+from sense7_qual.agreement._diagnostics._over_time import over_time, stability
+from sense7_qual.agreement._diagnostics._pairwise import by_unit, confusion, pairwise
+from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_needed
+from sense7_qual.agreement._engines import patterns
+from sense7_qual.agreement._frames import from_wide
+from sense7_qual.agreement._intervals import Estimate, estimate
+from sense7_qual.agreement._sets import (
     dice_distance,
     jaccard_distance,
     masi_distance,
     multivalued_alpha,
     set_alpha,
 )
-from sense7_qual.agreement.spans import (
+from sense7_qual.agreement._spans import (
     UnitizingAlphas,
     alpha_u_2004,
     overlap_f1,
     span_agreement,
     unitizing_alphas,
 )
+from sense7_qual.agreement._spans._boundary_similarity import (
+    SegmentationAgreement,
+    boundary_similarity,
+    segmentation_agreement,
+)
+from sense7_qual.agreement._spans._gamma import Gamma, gamma, gamma_dissimilarity
 
 __all__ = [
     "AlternativeAnnotatorTest",

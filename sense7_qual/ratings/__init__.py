@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sense7_qual.ratings.baselines import OrdinalRegression, ordinal_regression
-from sense7_qual.ratings.comparison import compare, cross_validate
-from sense7_qual.ratings.evaluation import Evaluation, evaluate, evaluate_runs
-from sense7_qual.ratings.judging import INSTRUCTIONS, judge, judge_prompts
-from sense7_qual.ratings.truth import ground_truth
+from sense7_qual.ratings._cross_validate import compare, cross_validate
+from sense7_qual.ratings._evaluate import Evaluation, evaluate, evaluate_runs
+from sense7_qual.ratings._ground_truth import ground_truth
+from sense7_qual.ratings._judge import INSTRUCTIONS, judge, judge_prompts
+from sense7_qual.ratings._ordinal_regression import OrdinalRegression, ordinal_regression
 
 __all__ = [
     "INSTRUCTIONS",

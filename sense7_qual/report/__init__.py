@@ -7,14 +7,14 @@ is printed as "–", and a note under the table says why.
 
 from __future__ import annotations
 
-from sense7_qual.report.association import link_table
-from sense7_qual.report.codes import codebook_table
-from sense7_qual.report.judgements import disruption_table, variance_table
-from sense7_qual.report.predictions import rating_table
-from sense7_qual.report.quotations import quote_table
-from sense7_qual.report.reliability import reliability_table
-from sense7_qual.report.table import Table
-from sense7_qual.report.together import joint_table
+from sense7_qual.report._codebook_table import codebook_table
+from sense7_qual.report._joint_table import joint_table
+from sense7_qual.report._judgement_tables import disruption_table, variance_table
+from sense7_qual.report._link_table import link_table
+from sense7_qual.report._quote_table import quote_table
+from sense7_qual.report._rating_table import rating_table
+from sense7_qual.report._reliability_table import reliability_table
+from sense7_qual.report._table import Table
 
 __all__ = [
     "Table",

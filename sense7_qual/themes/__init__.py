@@ -7,9 +7,9 @@ of; `nearest` serves studies too small to group.
 
 from __future__ import annotations
 
-from sense7_qual.themes.against import against_codebook, codes_by_theme
-from sense7_qual.themes.fitting import fit
-from sense7_qual.themes.nearness import nearest
-from sense7_qual.themes.result import Themes, quotes
+from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
+from sense7_qual.themes._fit import fit
+from sense7_qual.themes._nearest import nearest
+from sense7_qual.themes._themes import Themes, quotes
 
 __all__ = ["Themes", "against_codebook", "codes_by_theme", "fit", "nearest", "quotes"]

@@ -1,0 +1,237 @@
+"""Agreement category by category, and of coders who rate on a scale: ICC and Kendall's W."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement._coefficients._compute import compute
+from sense7_qual.agreement._coefficients._patterns import Patterns, tally
+from sense7_qual.agreement._values import read_values
+from sense7_qual.errors import QualError, TableError, did_you_mean
+
+__all__ = ["icc", "kendall_w", "per_category"]
+
+Kind = Literal["one_way", "agreement", "consistency"]
+Floats = npt.NDArray[np.float64]
+
+_CATEGORIES: Final = {
+    "n_units": "int64",
+    "prevalence": "float64",
+    "alpha": "float64",
+    "fleiss_kappa": "float64",
+    "specific_agreement": "float64",
+    "reason": "string",
+}
+
+
+def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
+    """Return the agreement on each category against all others together.
+
+    Use it to see which category of a scale coders cannot tell from the others. A category is taken for given
+    or not given; where codes are not exclusive, take `by_code` instead.
+
+    Parameters
+    ----------
+    values : array-like (coders, units), frame of `from_wide`, or Patterns
+        What each coder gave each unit; None or NaN is missing. Units with two or more values count, for alpha
+        and specific agreement; for the chance agreement of Fleiss' kappa all units do.
+
+    Returns
+    -------
+    DataFrame
+        One row per category, sorted:
+
+        - category
+        - n_units: units with two or more values in which at least one coder gave it
+        - prevalence: share of the values of units with two or more, 0–1
+        - alpha, fleiss_kappa: of given or not given, at most 1
+        - specific_agreement: where a coder gave it, how often another did too, 0–1
+        - reason: missing, or `no_pairable_units` or `no_variation` where there is no alpha
+
+    Raises
+    ------
+    TableError
+        `values` is not a table of numbers or of strings.
+
+    References
+    ----------
+    Fleiss (1971), Measuring nominal scale agreement among many raters, Psychological Bulletin 76, 378–382:
+    the conditional kappa of a category is the kappa of the category against the rest.
+
+    Examples
+    --------
+    >>> per_category([["a", "a", "b", "c"], ["a", "b", "b", "c"]])[["category", "fleiss_kappa"]].round(3)
+      category  fleiss_kappa
+    0        a         0.467
+    1        b         0.467
+    2        c         1.000
+    """
+    patterns = values if isinstance(values, Patterns) else tally(read_values(values))
+    paired = patterns.pairable()
+    rows = []
+    for place, category in enumerate(patterns.categories):
+        binary = _against_rest(patterns, place)
+        given = _against_rest(paired, int(np.flatnonzero(paired.categories == category)[:1].sum()), category)
+        alpha = compute("krippendorff_alpha", binary, {"level": "nominal"})
+        rows.append(
+            {
+                "category": category,
+                "n_units": int(given.n_units[given.counts[:, -1] > 0].sum()),
+                "prevalence": given.marginals[-1] / given.marginals.sum() if len(given.n_units) else np.nan,
+                "alpha": alpha.found.estimate,
+                "fleiss_kappa": compute("fleiss_kappa", binary, {}).found.estimate,
+                "specific_agreement": compute("specific_agreement", binary, {"category": 1}).found.estimate,
+                "reason": alpha.reason,
+            }
+        )
+    return pd.DataFrame(rows, columns=["category", *_CATEGORIES]).astype(_CATEGORIES)
+
+
+def _against_rest(patterns: Patterns, place: int, category: object = None) -> Patterns:
+    """Return the patterns of a category given (1) or another (0)."""
+    known = category is None or (place < len(patterns.categories) and patterns.categories[place] == category)
+    given = patterns.counts[:, place] if known else np.zeros(len(patterns.counts), dtype=np.int64)
+    counts = np.stack([patterns.n_values - given, given], axis=1)
+    return Patterns(np.array([0.0, 1.0]), counts, patterns.n_units)
+
+
+def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
+    """Return the intraclass correlation of coders who rate units on a numeric scale.
+
+    Use it for ratings whose means over coders are analysed later (`n_averaged`), or where a field expects it.
+    Do not use it for few categories or missing values; alpha at the interval level takes both.
+
+    Parameters
+    ----------
+    values : array-like (coders, units), or frame of `from_wide`
+        Numbers. Units that lack a coder's value are left out.
+    kind : {"one_way", "agreement", "consistency"}
+        Different coders for every unit, ICC(1); the same coders for all, a sample of coders, who should give
+        the same values, ICC(A) or ICC(2); or who need only order and space units alike, ICC(C) or ICC(3).
+    n_averaged : int
+        Reliability of the mean of so many coders; 1 is that of a single coder.
+
+    Returns
+    -------
+    float
+        At most 1. NaN, with a warning, with fewer than two units or coders, or where its denominator is not
+        above 0: nothing varies, or units differ less than chance has it and `n_averaged` is above 1.
+
+    Raises
+    ------
+    TableError
+        Not a table (coders, units) of numbers.
+    QualError
+        An unknown kind, or `n_averaged` below 1.
+
+    References
+    ----------
+    Shrout and Fleiss (1979), Intraclass correlations: uses in assessing rater reliability, Psychological
+    Bulletin 86, 420–428 (the example, table 2, published as .17, .29 and .71). McGraw and Wong (1996),
+    Psychological Methods 1, 30–46.
+
+    Examples
+    --------
+    >>> values = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    >>> [round(icc(values, kind=kind), 2) for kind in ("one_way", "agreement", "consistency")]
+    [0.17, 0.29, 0.71]
+    """
+    if kind not in get_args(Kind):
+        raise QualError(
+            f"icc: expected kind out of {', '.join(get_args(Kind))} – found {kind!r} – "
+            f"{did_you_mean(str(kind), get_args(Kind))}"
+        )
+    if isinstance(n_averaged, bool) or not isinstance(n_averaged, int) or n_averaged < 1:
+        raise QualError(f"icc: expected n_averaged to be 1 or more – found {n_averaged!r} – 1 is one coder.")
+    table = _complete(values)
+    if min(table.shape) < 2:
+        return _undefined("icc", "fewer than two coders, or fewer than two units with a value of every coder")
+    between, coders, error, within = _mean_squares(table)
+    k, n = table.shape
+    # The variances of the units' true values, and of what comes on top of them in one value.
+    unexplained = within if kind == "one_way" else error
+    of_units = (between - unexplained) / k
+    noise = unexplained + ((coders - error) / n if kind == "agreement" else 0.0)
+    total = of_units + noise / n_averaged
+    if total <= 0:
+        return _undefined("icc", "the values do not vary, or vary too much within units")
+    return float(of_units / total)
+
+
+def kendall_w(values: npt.ArrayLike) -> float:
+    """Return Kendall's W, the concordance of coders who order the units, corrected for ties.
+
+    Use it where only the order of units matters and every coder ordered all of them. Do not use it for
+    reliability of values: coders who differ by a constant are in perfect concordance.
+
+    Parameters
+    ----------
+    values : array-like (coders, units), or frame of `from_wide`
+        Numbers that are ranked within each coder. Units that lack a coder's value are left out.
+
+    Returns
+    -------
+    float
+        0 (no concordance) to 1. NaN, with a warning, with fewer than three units or two coders, or where
+        every coder gave all units the same value.
+
+    Raises
+    ------
+    TableError
+        Not a table (coders, units) of numbers.
+
+    References
+    ----------
+    Kendall and Babington Smith (1939), The problem of m rankings, Annals of Mathematical Statistics 10,
+    275–287. Siegel and Castellan (1988), Nonparametric Statistics for the Behavioral Sciences (2nd ed.),
+    p. 262 ff.
+
+    Examples
+    --------
+    >>> kendall_w([[1, 2, 3, 4], [10, 20, 30, 40], [2, 3, 4, 5]])
+    1.0
+    """
+    from scipy import stats
+
+    table = _complete(values)
+    k, n = table.shape
+    if k < 2 or n < 3:
+        return _undefined("kendall_w", "fewer than two coders, or fewer than three units with all values")
+    ranks = stats.rankdata(table, axis=1)
+    ties = sum(float((t**3 - t).sum()) for row in table for t in [np.unique(row, return_counts=True)[1]])
+    spread = np.square(ranks.sum(axis=0) - k * (n + 1) / 2).sum()
+    most = k**2 * (n**3 - n) - k * ties
+    if most <= 0:
+        return _undefined("kendall_w", "no coder told units apart")
+    return float(12 * spread / most)
+
+
+def _complete(values: npt.ArrayLike) -> Floats:
+    """Return the units with a value of every coder, as numbers (coders, units)."""
+    found = read_values(values)
+    if len(found.categories) and found.categories.dtype.kind not in "biuf":
+        raise TableError("values: expected numbers – found strings – rank or score them first.")
+    complete = (found.codes > 0).all(axis=0)
+    numbers = found.categories[found.codes[:, complete].astype(np.int64) - 1]
+    return np.asarray(numbers, dtype=np.float64).reshape(len(found.codes), -1)
+
+
+def _mean_squares(table: Floats) -> tuple[float, float, float, float]:
+    """Return the mean squares between units, between coders, of the rest, and within units."""
+    k, n = table.shape
+    units, coders, mean = table.mean(axis=0), table.mean(axis=1), table.mean()
+    between = k * np.square(units - mean).sum() / (n - 1)
+    of_coders = n * np.square(coders - mean).sum() / (k - 1)
+    rest = np.square(table - units - coders[:, None] + mean).sum() / ((n - 1) * (k - 1))
+    within = np.square(table - units).sum() / (n * (k - 1))
+    return float(between), float(of_coders), float(rest), float(within)
+
+
+def _undefined(statistic: str, why: str) -> float:
+    warnings.warn(f"{statistic} is not defined here (NaN): {why}.", RuntimeWarning, stacklevel=3)
+    return float("nan")
