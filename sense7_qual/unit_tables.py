@@ -8,7 +8,7 @@ from io import BytesIO
 import pandas as pd
 
 from sense7_qual import sealed
-from sense7_qual.act_values import is_unicode
+from sense7_qual._checks import is_unicode
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import UNITS
 

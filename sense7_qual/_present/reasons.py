@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-__all__ = ["caution_words", "reason_words"]
+__all__ = ["CAUTIONS", "REASONS", "caution_words", "reason_words"]
 
-_REASONS: Final[Mapping[str, str]] = {
+REASONS: Final[Mapping[str, str]] = {
     "no_pairable_units": "no text was finished by two or more coders",
     "no_variation": "every decision was the same, so agreement beyond chance is not defined",
     "no_disagreement": "the coders never disagreed; some disagreement could have gone unseen",
@@ -70,7 +70,7 @@ _REASONS: Final[Mapping[str, str]] = {
 
 
 # Of numbers that there are: what to know of them. Some have the name of a reason, and mean less by it.
-_CAUTIONS: Final[Mapping[str, str]] = {
+CAUTIONS: Final[Mapping[str, str]] = {
     "fewer_than_10_clusters": "fewer than 10 clusters have, or lack, the code",
     "few_clusters": "there are fewer than 10 clusters",
     "varies_between_only": "the code differs between clusters only, so it cannot be told apart from them",
@@ -93,7 +93,7 @@ def reason_words(reason: Any) -> str:
     """
     if pd.isna(reason) or not str(reason):
         return "the result gives no reason"
-    return _REASONS.get(str(reason), str(reason).replace("_", " "))
+    return REASONS.get(str(reason), str(reason).replace("_", " "))
 
 
 def caution_words(cautions: Any) -> list[str]:
@@ -105,4 +105,4 @@ def caution_words(cautions: Any) -> list[str]:
     if pd.isna(cautions):
         return []
     codes = str(cautions).replace(",", " ").split()
-    return [_CAUTIONS.get(code, code.replace("_", " ")) for code in codes]
+    return [CAUTIONS.get(code, code.replace("_", " ")) for code in codes]

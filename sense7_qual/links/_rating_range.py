@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual.corpus import SENSE7_DIMENSIONS
 from sense7_qual.errors import QualError, TableError, did_you_mean
-from sense7_qual.sense7_workbook import DIMENSIONS
 
 __all__ = ["Range", "RatingRange", "checked_range", "range_in", "refuse_off_scale"]
 
@@ -71,7 +71,8 @@ def range_in(
         stated = checked_range(rating_range[column]) if column in rating_range else None
     else:
         stated = checked_range(rating_range) if is_rating else None
-    of_sense7 = column in (*DIMENSIONS, "EmpathyOverall") and set(DIMENSIONS) <= set(units.columns)
+    own = set(SENSE7_DIMENSIONS)
+    of_sense7 = column in {*own, "EmpathyOverall"} and own <= set(units.columns)
     return _SENSE7 if stated is None and of_sense7 else stated
 
 

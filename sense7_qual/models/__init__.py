@@ -6,8 +6,8 @@ Everything below this package takes a model as a plain function (`embed(texts)` 
 
 from __future__ import annotations
 
-from sense7_qual.models.client import Chat, Estimate, Usage, chat
-from sense7_qual.models.embeddings import Embedder, embedder
-from sense7_qual.models.endpoint import EndpointError, NoAnswer
+from sense7_qual.models._chat import Chat, Estimate, Usage, chat
+from sense7_qual.models._embedder import Embedder, embedder
+from sense7_qual.models._openai import EndpointError, NoAnswer
 
 __all__ = ["Chat", "Embedder", "EndpointError", "Estimate", "NoAnswer", "Usage", "chat", "embedder"]

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from sense7_qual.columns import ratings_of
+from sense7_qual.corpus import SENSE7_DIMENSIONS, sense7_levels
 from sense7_qual.errors import TableError
 from sense7_qual.ratings._turns import ASSISTANT, column_of, turns_by_document
-from sense7_qual.sense7_workbook import DIMENSIONS, LEVEL_WORDS
 from sense7_qual.tables import require_column
 
 __all__ = ["ground_truth"]
@@ -24,7 +23,7 @@ def ground_truth(
     case: str = "case_id",
     role: str = "Role",
     position: str | None = None,
-    dimensions: Sequence[str] = DIMENSIONS,
+    dimensions: Sequence[str] = SENSE7_DIMENSIONS,
 ) -> pd.DataFrame:
     """Return one rating per conversation, turn first: the mean over its rated turns of each turn's mean.
 
@@ -115,7 +114,7 @@ def _known(messages: pd.DataFrame, position: str | None) -> str | None:
 def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
     """Return the mean of each turn's ratings and its counts; a turn that is not the assistant's has none."""
     own = turns["role"] == ASSISTANT
-    ratings = pd.DataFrame({name: _ratings(turns[name]).where(own) for name in dimensions})
+    ratings = pd.DataFrame({name: sense7_levels(turns[name]).where(own) for name in dimensions})
     given = ratings.notna()
     return pd.DataFrame(
         {
@@ -126,13 +125,6 @@ def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
             "n_ratings": given.sum(axis=1).astype("int64"),
             **{f"n_{name}": given[name].astype("int64") for name in dimensions},
         }
-    )
-
-
-def _ratings(column: pd.Series) -> pd.Series:
-    written = column.astype(object).where(column.notna(), "").map(str)
-    return ratings_of(
-        written.rename(str(column.name)), LEVEL_WORDS, low=1, high=5, remedy="correct these cells."
     )
 
 
