@@ -2,6 +2,14 @@
 
 Nothing here changes a coder's own decisions: consensus is the decisions of a coder of that name, which
 agreement never counts, and the probabilities of `dawid_skene` are nobody's decisions.
+
+==========================================  ===============  ===================
+question                                    function         file
+==========================================  ===============  ===================
+Where do coders disagree?                   `disagreements`  ``_consensus.py``
+What was decided in the end?                `consensus`      ``_consensus.py``
+Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
+==========================================  ===============  ===================
 """
 
 from __future__ import annotations

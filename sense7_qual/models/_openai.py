@@ -27,7 +27,7 @@ from sense7_qual.models._reply_cache import Reply
 if TYPE_CHECKING:
     import httpcore
 
-    from sense7_qual.models.transport import Answer
+    from sense7_qual.models._transport import Answer
 
 __all__ = ["Endpoint", "EndpointError", "Message", "NoAnswer", "endpoint"]
 
@@ -107,7 +107,7 @@ class Endpoint:
         """Return the answer to one request, or the error that says why there is none."""
         import httpcore
 
-        from sense7_qual.models.transport import post
+        from sense7_qual.models._transport import post
 
         pool, headers = self._opened()
         again = f"(asked {self.max_retries + 1} times)" if self.max_retries else "(asked once)"
@@ -128,7 +128,7 @@ class Endpoint:
     def _opened(self) -> tuple[httpcore.ConnectionPool, dict[str, str]]:
         """Return the connections and the headers: these, and nothing that the environment adds."""
         if not self._connections:
-            from sense7_qual.models.transport import connections
+            from sense7_qual.models._transport import connections
 
             key = _key(self.api_key_env, self.destination, self.local)
             try:

@@ -1,8 +1,4 @@
-"""Where coders disagree: which two of them, which codes for which, and which units cost most alpha.
-
-Coverage decides what is missing: a unit counts for two coders where both have decided on it. Computed
-decisions (`consensus`, `majority`, `pooled`) are not coders and are left out.
-"""
+"""Agreement of every two coders on every code."""
 
 from __future__ import annotations
 
@@ -18,10 +14,10 @@ from sense7_qual.agreement._counts import (
     binary_kappa,
     own_decisions,
     paired,
-    unit_counts,
 )
 
-__all__ = ["by_unit", "confusion", "pairwise"]
+__all__ = ["Integers", "pairwise"]
+
 
 Integers = npt.NDArray[np.int64]
 
@@ -38,26 +34,6 @@ _PAIRWISE: Final = {
     "kappa": "float64",
     "alpha": "float64",
     "reason": "string",
-}
-
-_CONFUSION: Final = {
-    "code_a": "string",
-    "code_b": "string",
-    "n_pairs": "int64",
-    "n_units": "int64",
-    "share": "float64",
-}
-
-_BY_UNIT: Final = {
-    "code": "string",
-    "unit_id": "string",
-    "n_coders": "int64",
-    "n_applied": "int64",
-    "disagreement": "float64",
-    "share": "float64",
-    "alpha": "float64",
-    "alpha_without": "float64",
-    "cost": "float64",
 }
 
 
@@ -139,142 +115,6 @@ def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=list(_PAIRWISE)).astype(_PAIRWISE)
 
 
-def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return which codes are taken for one another: one coder applied A where the other applied B instead.
-
-    On a unit, two coders confuse A and B where one of them applied A without B, and the other B without A,
-    and both have decided on both codes. A code that one applied where the other put no code in its stead
-    stands in a row without `code_b`: an omission, which a sharper definition of another code does not
-    cure.
-
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool). Every two coders are compared on the units that both have
-        finished; codes that both applied, or neither did, are no part of a confusion.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair of codes that was confused, the most frequent first:
-
-        - code_a, code_b: the pair, in the order in which the codes first appear; code_b is missing where
-          the other coder applied nothing instead
-        - n_pairs: times that two coders confused them (units × pairs of coders)
-        - n_units: units on which that happened
-        - share: n_pairs among all units × pairs of coders that differ in any code, 0–1; where coders put
-          several codes on a unit one difference can belong to several rows, so shares can add up to more
-          than 1
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
-
-    Examples
-    --------
-    >>> given = [("m1", "ana", "affective", True), ("m1", "ana", "cognitive", False),
-    ...          ("m1", "ben", "affective", False), ("m1", "ben", "cognitive", True),
-    ...          ("m2", "ana", "affective", True), ("m2", "ana", "cognitive", False),
-    ...          ("m2", "ben", "affective", False), ("m2", "ben", "cognitive", False)]
-    >>> decisions = pd.DataFrame(given, columns=["unit_id", "coder", "code", "applied"])
-    >>> confusion(decisions).values.tolist()
-    [['affective', 'cognitive', 1, 1, 0.5], ['affective', <NA>, 1, 1, 0.5]]
-    """
-    pairs = paired(own_decisions(decisions))
-    found, n_differing = _confused(pairs)
-    cells, place = np.unique(found[:, :2], axis=0, return_inverse=True)
-    n_pairs = np.bincount(place, minlength=len(cells))
-    n_units = np.bincount(np.unique(np.c_[place, found[:, 2]], axis=0)[:, 0], minlength=len(cells))
-    order = np.lexsort((cells[:, 1], cells[:, 0], -n_pairs))
-    names = np.array([*pairs.codes, None], dtype=object)
-    columns = {
-        "code_a": names[cells[order, 0]],
-        "code_b": names[cells[order, 1]],
-        "n_pairs": n_pairs[order],
-        "n_units": n_units[order],
-        "share": n_pairs[order] / max(n_differing, 1),
-    }
-    return pd.DataFrame(columns, columns=list(_CONFUSION)).astype(_CONFUSION)
-
-
-def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return what each unit costs in agreement: its disagreement, and each code's alpha without it.
-
-    Use it to find the units worth discussing and the definitions that they break. Do not remove units
-    because they are costly: alpha without them is no longer the agreement of the study.
-
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool). A unit counts for a code where two or more coders have
-        decided on it.
-
-    Returns
-    -------
-    DataFrame
-        One row per code × unit, codes in the order in which they first appear, within a code the most
-        costly unit first:
-
-        - code, unit_id
-        - n_coders (2 or more), n_applied (0 to n_coders)
-        - disagreement: share of the unit's pairs of coders that differ, 0–1
-        - share: the unit's part of the code's observed disagreement, 0–1, adding up to 1 over its units;
-          missing where coders never differ on the code
-        - alpha: Krippendorff's nominal alpha of the code over all units, at most 1
-        - alpha_without: the same without this unit
-        - cost: alpha_without − alpha; above 0 the unit lowers alpha, below 0 it holds alpha up. Missing
-          where one of the two is not defined because every decision was the same
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
-
-    References
-    ----------
-    Krippendorff (2004), Content Analysis: An Introduction to Its Methods (2nd ed.), chapter 11: alpha as
-    observed over expected disagreement, to which each unit adds its part.
-
-    Examples
-    --------
-    >>> given = {"ana": [1, 1, 0, 0], "ben": [1, 0, 0, 0]}
-    >>> decisions = pd.DataFrame([
-    ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
-    ...     for coder, row in given.items() for i, value in enumerate(row, start=1)])
-    >>> columns = ["unit_id", "share", "alpha", "alpha_without", "cost"]
-    >>> by_unit(decisions)[columns].round(3).head(2).values.tolist()
-    [['m2', 1.0, 0.533, 1.0, 0.467], ['m3', 0.0, 0.533, 0.444, -0.089]]
-    """
-    counts = unit_counts(own_decisions(decisions))
-    totals, disagreement = counts.totals(), counts.disagreement
-    absent = counts.n_coders - counts.n_applied
-    part = np.stack([disagreement, counts.n_applied, absent], axis=1)
-    alpha = binary_alpha(totals)[counts.code]
-    # Rounding takes away what the order of a sum leaves behind: without its one dispute a code has none.
-    without = totals[counts.code] - part
-    without[:, 0] = np.where(without[:, 0] < 1e-9, 0.0, without[:, 0])
-    alpha_without = binary_alpha(without)
-    observed = totals[counts.code, 0]
-    share = np.full(len(observed), np.nan)
-    np.divide(disagreement, observed, out=share, where=observed > 0)
-    cost = alpha_without - alpha
-    order = np.lexsort((counts.unit, -np.round(np.nan_to_num(cost, nan=-np.inf), 12), counts.code))
-    columns = {
-        "code": counts.codes[counts.code],
-        "unit_id": counts.units[counts.unit],
-        "n_coders": counts.n_coders,
-        "n_applied": counts.n_applied,
-        "disagreement": disagreement / counts.n_coders,
-        "share": share,
-        "alpha": alpha,
-        "alpha_without": alpha_without,
-        "cost": cost,
-    }
-    frame = pd.DataFrame(columns, columns=list(_BY_UNIT)).astype(_BY_UNIT)
-    return frame.iloc[order].reset_index(drop=True)
-
-
 def _cells(pairs: Pairs) -> Integers:
     """Count the units by code, coders and what they decided: (codes, coders, coders, 4).
 
@@ -284,21 +124,3 @@ def _cells(pairs: Pairs) -> Integers:
     decided = 2 * pairs.applied_first.astype(np.int64) + pairs.applied_second
     place = ((pairs.code * shape[1] + pairs.first) * shape[2] + pairs.second) * 4 + decided
     return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape)
-
-
-def _confused(pairs: Pairs) -> tuple[Integers, int]:
-    """Return the codes and the unit of each confusion (n, 3), and how many times two coders differed.
-
-    A code past the last stands for "nothing instead", and so sorts behind all codes.
-    """
-    differ = pairs.applied_first != pairs.applied_second
-    meeting = (pairs.unit * len(pairs.coders) + pairs.first) * len(pairs.coders) + pairs.second
-    columns = {"meeting": meeting, "unit": pairs.unit, "code": pairs.code, "of_first": pairs.applied_first}
-    disputes = pd.DataFrame(columns)[differ]
-    of_first, of_second = disputes[disputes["of_first"]], disputes[~disputes["of_first"]]
-    met = of_first.merge(of_second, on=["meeting", "unit"])
-    alone = disputes[disputes.groupby("meeting")["of_first"].transform("nunique") == 1]
-    codes = np.sort(met[["code_x", "code_y"]].to_numpy(dtype=np.int64), axis=1)
-    instead = np.c_[codes, met["unit"].to_numpy(dtype=np.int64)]
-    omitted = alone.assign(nothing=len(pairs.codes))[["code", "nothing", "unit"]].to_numpy(dtype=np.int64)
-    return np.concatenate([instead, omitted]), int(disputes["meeting"].nunique())
