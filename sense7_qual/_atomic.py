@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 import uuid
 from pathlib import Path
 
 from sense7_qual.errors import QualError
 
-__all__ = ["save"]
+__all__ = ["read_at_most", "save"]
+
+
+def read_at_most(path: Path, most: int) -> bytes:
+    """Return the bytes of a file that has at most `most`.
+
+    Raises
+    ------
+    OSError
+        It has more, it is no regular file (but a device, say, that never ends), or it cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.txt").write_bytes(b"four")
+    ...     read_at_most(Path(folder, "a.txt"), 4)
+    b'four'
+    """
+    there = path.stat()
+    if stat.S_ISDIR(there.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(there.st_mode):
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    if there.st_size > most:
+        raise OSError(errno.EFBIG, f"{there.st_size:,} bytes, more than {most:,}", str(path))
+    return path.read_bytes()
 
 
 def save(path: Path, content: bytes, *, overwrite: bool) -> None:

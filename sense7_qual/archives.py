@@ -43,7 +43,7 @@ from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.sealed import Copy, Withdrawal
 
-__all__ = ["archive", "backup", "hand_out", "restore"]
+__all__ = ["archive", "backup", "hand_out", "refuse_withdrawn", "restore"]
 
 _FORMAT: Final = "sense7_qual study"
 _MEMBER: Final = re.compile(
@@ -102,9 +102,10 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
             f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
         )
     with _building(target) as building:
+        made = _copied(path, target, "hand-out")  # first, as in `archive`
         _copy_files(path, building, going)
         _refuse_unsound(building, "the copy")
-        _note(path, _copied(path, target, "hand-out"), note)
+        _note(path, made, note)
         building.rename(target)
         database.sync_folder(target.parent)
 
@@ -144,8 +145,8 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
 
 def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
+    made = _copied(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
     _refuse_unsound(path, "the study")
-    made = _copied(path, target, "archive")
     with _building(target) as building:
         _write(path, building)
         with building.open("rb") as file:
@@ -231,7 +232,12 @@ def _refuse_unsound(path: Path, what: str) -> None:
 def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
     """Note the copy; whoever withdraws after this finds the note, and before this it is refused."""
     note(made)
-    if {each.id for each in sealed.notes(path, Withdrawal)} != set(made.withdrawn):
+    refuse_withdrawn(made, sealed.notes(path, Withdrawal))
+
+
+def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
+    """Raise `StoreError` where there are `notes` of withdrawals that the copy does not know of."""
+    if {each.id for each in notes} != set(made.withdrawn):
         raise StoreError(
             "copy: expected nobody to withdraw while it was made – found that a participant did – do it "
             "again; no copy was made."

@@ -19,7 +19,7 @@ import re
 import secrets
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -77,6 +77,7 @@ __all__ = [
     "refuse_computed",
     "sync_folder",
     "transaction",
+    "write_anew",
 ]
 
 SCHEMA: Final = 2
@@ -460,28 +461,28 @@ def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Ite
         raise damaged(path, f"{number} acts where {counted} different ones are indexed")
 
 
-def erase(path: Path, unit_ids: Sequence[str], text_hashes: Sequence[str]) -> int:
+def erase(connection: Connection, unit_ids: Sequence[str], text_hashes: Collection[str]) -> int:
     """Erase the quotes and memos on units, and those of the given hashes; return how many there were.
 
-    The file is written anew, so that neither its free pages nor the space within its pages keep a word.
+    The transaction must be one that writes; `write_anew` follows it.
     """
+    connection.exec_driver_sql("PRAGMA secure_delete=ON")
     of_units = "UPDATE texts SET salt = NULL, text = NULL WHERE text IS NOT NULL AND text_hash IN "
+    query = f"{of_units} (SELECT text_hash FROM acts WHERE unit_id = ?)"
+    n_texts = 0
+    for statement, values in ((query, unit_ids), (f"{of_units} (?)", text_hashes)):
+        if values:
+            n_texts += connection.exec_driver_sql(statement, [(each,) for each in values]).rowcount
+    return n_texts
+
+
+def write_anew(path: Path) -> None:
+    """Write the acts file anew, so that neither free pages nor space within pages keep what was erased."""
     with uninterrupted(), _refusing(path), closing(_connected(path)) as connection:
         _set_pragmas(connection, None)
         refuse_computed(connection.execute, path)
-        connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA temp_store=MEMORY")  # what is written anew goes through no other file
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            query = f"{of_units} (SELECT text_hash FROM acts WHERE unit_id = ?)"
-            erased = connection.executemany(query, [(unit_id,) for unit_id in unit_ids]).rowcount
-            erased += connection.executemany(f"{of_units} (?)", [(each,) for each in text_hashes]).rowcount
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
         connection.execute("VACUUM")
-    return erased
 
 
 def copy(path: Path, target: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -159,7 +159,7 @@ class Folder:
 
         def work(connection: Connection, place: Path, _: bool) -> tuple[int, tuple[int, str] | None]:
             # Once more: nobody can be forgotten while this file is locked.
-            withdrawal.refuse_gone(batch, withdrawal.gone(self.path))
+            withdrawal.refuse_withdrawn(batch, known, withdrawal.gone(self.path))
             n_new = record(
                 connection, place, batch, study=known.study.id, rounds=rounds,
                 refuse_lost=lambda there: self._refuse_lost(there, known.study.id, coder),
@@ -220,13 +220,17 @@ class Folder:
         with unpacked(other) as source:
             return merging.merge(self, source, known)
 
-    def note(self, value: sealed.Withdrawal) -> None:
+    def note(self, value: sealed.Withdrawal, _: object) -> None:
         """Add the note of a withdrawal (`merging.Into`)."""
         study.note(self.path, value)
 
-    def withdrawals(self) -> list[sealed.Withdrawal]:
+    def withdrawals(self, _: object = None) -> list[sealed.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
         return sealed.notes(self.path, sealed.Withdrawal)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Let no withdrawal begin meanwhile (`merging.Into`)."""
+        return study.alone(self.path)
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where a later version wrote the study."""

@@ -13,7 +13,16 @@ from sqlalchemy import Connection, insert, select, text, update
 from sense7_qual import database, row_security
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
-from sense7_qual.postgresql import MEMBERS, STUDY, WHO, check_lead, enter, leads, place_of
+from sense7_qual.postgresql import (
+    MEMBERS,
+    STUDY,
+    WHO,
+    check_lead,
+    enter,
+    keep_withdrawals_out,
+    leads,
+    place_of,
+)
 from sense7_qual.recording import known_as
 from sense7_qual.server import Server, retried, run, search_path
 from sense7_qual.study import refuse_device
@@ -73,6 +82,7 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
         _check_role(connection, role)
     owner = connection.execute(select(STUDY.c.owner)).scalar_one()
     if there is None:
+        keep_withdrawals_out(connection, server)  # one would look for words in the tables that are there
         _make_coder(connection, server, coder, owner)
     if there != role:
         run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(server.name)])
@@ -136,6 +146,7 @@ def write(server: Server, coder: str, work: Callable[[Connection, Path], _T], *,
     def locked(connection: Connection) -> _T:
         if as_lead:
             check_lead(connection, server, "merge")
+            keep_withdrawals_out(connection, server)
             take(connection, server, coder)
         else:
             _check_own(connection, server, coder)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -48,7 +49,9 @@ class Merge:
         (had already), ``conflicting`` (the same act_id with other content here: this study's stays) or ``left
         out``; unknown: what this study did not know of it, one of ``coder`` (taken in: a coder's first acts),
         ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act of a later version, or one that
-        opens a round or revises without saying how), empty where it knew all.
+        opens a round or revises without saying how), or ``words`` (taken in: a memo out of a lone acts file,
+        which could only be compared with the quotes in that file: read whether it repeats words of a
+        participant who withdrew); empty where it knew all.
     codebooks : tuple of str
         The fingerprints of the versions of the codebook that came with them.
     withdrawn : tuple of str
@@ -98,11 +101,14 @@ class _Incoming:
 class Into(Protocol):
     """Where a merge writes: a study folder, or a study in PostgreSQL."""
 
-    def withdrawals(self) -> list[sealed.Withdrawal]:
-        """Return the notes of withdrawals, oldest first."""
+    def withdrawals(self, connection: Connection | None = None) -> list[sealed.Withdrawal]:
+        """Return the notes of withdrawals, oldest first; in the transaction of `taking`, if it is given."""
 
-    def note(self, value: sealed.Withdrawal) -> None:
-        """Add the note of a withdrawal."""
+    def note(self, value: sealed.Withdrawal, connection: Connection) -> None:
+        """Add the note of a withdrawal, in the transaction of `taking`."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Let no withdrawal begin meanwhile, unless each transaction of `taking` keeps them out by itself."""
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where nothing can be written here."""
@@ -119,7 +125,7 @@ class Into(Protocol):
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done in one transaction on the coder's tables, which are made where
         the coder has none; it is given the connection, what messages call the tables, and whether they are
-        new."""
+        new. No withdrawal comes between what `work` reads and what it writes."""
 
 
 def merge(into: Into, other: Path, opened: Opened) -> Merge:
@@ -142,33 +148,72 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
     into.refuse_unwritable(opened)
     versions, files, theirs = _other(other, opened.study)
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
+    gone = _Gone(other)  # before the acts: a withdrawal there may begin meanwhile
     incoming = [_incoming(file, opened.study) for file in files]
-    _note_repeating(into, other, incoming)
     here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
     for each in incoming:  # all of them, before anything is written
         into.known_as(each.coder)
-    for codebook in new_versions.values():
-        into.add_codebook(codebook)
-    rows = [row for each in incoming for row in _merged(into, each, here)]
+    with into.alone():
+        for codebook in new_versions.values():
+            into.add_codebook(codebook)
+        rows = [row for each in incoming for row in _merged(into, each, here, gone)]
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
     ours = {each.case_id for each in into.withdrawals()}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
 
 
-def _note_repeating(into: Into, other: Path, incoming: Sequence[_Incoming]) -> None:
-    """Note which memos of the other copy repeat words of participants who withdrew here: they come in empty.
+class _Gone:
+    """Finds which memos of the other copy repeat words of participants who withdrew here: they come in empty.
 
-    It takes the words to find them, which the other copy may still have (one acts file alone has not).
+    It takes the words to find them, which the other copy may still have; of one acts file there are the
+    quotes in it. Memos that a withdrawal over there has found are known by their hashes.
     """
-    notes = into.withdrawals() if other.is_dir() else []
-    for case_id in dict.fromkeys(each.case_id for each in notes):
-        words = Words.of(study.stored_units(other, study.read(other)), notes, case_id)
-        known = {memo for each in notes for memo in each.memos}
-        repeating = {memo for each in incoming for memo in words.repeating(each.chain)} - known
-        if repeating:
-            last = next(each for each in reversed(notes) if each.case_id == case_id)
-            into.note(replace(last, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(repeating))))
+
+    def __init__(self, other: Path) -> None:
+        self._other = other
+        self._units = study.stored_units(other, study.read(other)) if other.is_dir() else None
+        self._words: dict[tuple[str, tuple[str, ...]], Words] = {}
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the words of all units are there to compare memos with."""
+        return self._units is not None
+
+    def noted(self, into: Into, connection: Connection, incoming: _Incoming) -> list[sealed.Withdrawal]:
+        """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
+        notes = into.withdrawals(connection)
+        over_there = sealed.notes(self._other, sealed.Withdrawal) if self._units is not None else []
+        in_there = {str(link.fields.get("text_hash")) for link in incoming.chain}
+        for case_id in dict.fromkeys(each.case_id for each in notes):
+            words = self._words_of(case_id, notes, incoming)
+            repeating = {memo for each in over_there if each.case_id == case_id for memo in each.memos}
+            repeating = (repeating & in_there) | set(words.repeating(incoming.chain))
+            repeating -= {memo for each in notes for memo in each.memos}
+            if repeating:
+                last = next(each for each in reversed(notes) if each.case_id == case_id)
+                note = replace(last, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(repeating)))
+                into.note(note, connection)
+                notes.append(note)
+        return notes
+
+    def _words_of(self, case_id: str, notes: list[sealed.Withdrawal], incoming: _Incoming) -> Words:
+        unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
+        if self._units is None:
+            acts = [link.act for link in incoming.chain if link.act is not None]
+            quotes = [
+                (act.unit_id, case_id, act.text) for act in acts
+                if act.kind == "apply" and act.text and act.unit_id in unit_ids
+            ]  # fmt: skip
+            return Words.of(
+                pd.DataFrame(quotes, columns=["unit_id", "case_id", "text"]).assign(document_id=None),
+                notes,
+                case_id,
+            )
+        key = (case_id, tuple(sorted(unit_ids)))
+        if key not in self._words:
+            self._words[key] = Words.of(self._units, notes, case_id)
+        return self._words[key]
 
 
 def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], set[str]]:
@@ -215,7 +260,7 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
             )
 
 
-def _merged(into: Into, incoming: _Incoming, here: _Here) -> Iterator[tuple[object, ...]]:
+def _merged(into: Into, incoming: _Incoming, here: _Here, gone: _Gone) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
     def work(connection: Connection, place: Path, first_acts: bool) -> tuple[list[tuple[str, str]], bool]:
@@ -223,9 +268,12 @@ def _merged(into: Into, incoming: _Incoming, here: _Here) -> Iterator[tuple[obje
         migrations.migrate(connection, place, version)
         chain = database.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
-        # Asked only here: while these acts are locked, nobody's words can be erased from them.
-        known = here.without(into.withdrawals())
+        # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
+        known = here.without(gone.noted(into, connection, incoming))
         judged = [_judged(link, recorded, known) for link in incoming.chain]
+        if known.gone and not gone.has_words:
+            pairs = zip(incoming.chain, judged, strict=True)
+            judged = [_uncompared(link, known, each) for link, each in pairs]
         new = [number for number, (status, _) in enumerate(judged) if status == "new"]
         _append(connection, chain, incoming, new, known, as_own)
         return judged, first_acts
@@ -237,7 +285,7 @@ def _merged(into: Into, incoming: _Incoming, here: _Here) -> Iterator[tuple[obje
     for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
         act = link.act
         if act is not None:
-            said = "coder" if first_acts and status == "new" else unknown
+            said = "coder" if first_acts and status == "new" and not unknown else unknown
             yield act.act_id, act.coder, act.kind, act.unit_id, status, said
 
 
@@ -256,6 +304,14 @@ def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, 
     if act.codebook not in here.codebooks:
         return "left out", "codebook"
     return ("new", "") if knows_code(act, here.codebooks) else ("left out", "code")
+
+
+def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, str]:
+    """Return `judged`, or that nobody could compare this memo with the words of who withdrew."""
+    act = link.act
+    is_open = act is not None and act.kind == "memo" and bool(act.text) and act.unit_id not in here.gone
+    is_new = judged == ("new", "") and link.fields["text_hash"] not in here.erased
+    return ("new", "words") if is_open and is_new else judged
 
 
 def _same(act: Act, before: Act) -> bool:

@@ -57,6 +57,7 @@ __all__ = [
     "create",
     "enter",
     "has_acts",
+    "keep_withdrawals_out",
     "leads",
     "make",
     "may_see_all",
@@ -312,6 +313,11 @@ def enter(connection: Connection, server: Server, coder: str) -> None:
     """Let table names mean those of `coder`, and keep every other writer of them out."""
     run(connection, [search_path(f"{server.name}-{coder}")])
     connection.execute(_LOCK)
+
+
+def keep_withdrawals_out(connection: Connection, server: Server) -> None:
+    """Wait for a withdrawal under way, and let none begin until the transaction ends; for the lead."""
+    run(connection, [f'LOCK TABLE "{server.name}".notes IN ROW EXCLUSIVE MODE'])
 
 
 def leads(connection: Connection, server: Server) -> bool:

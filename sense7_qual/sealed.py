@@ -44,6 +44,7 @@ __all__ = [
     "refuse_existing",
     "replace",
     "seal",
+    "seal_note",
     "settle",
     "unseal",
     "write",
@@ -57,7 +58,8 @@ _FILE_MODE: Final = 0o600
 @dataclass(frozen=True, slots=True)
 class Withdrawal:
     """A participant's withdrawal: the case, its units, why and when, the hash of ``units.parquet`` without
-    them, and the hashes of memos elsewhere that quoted them. It holds no text."""
+    them, the hashes of memos elsewhere that quoted them, and what a person must judge: what it is, the id of
+    the act, unit, codebook or note, and a unit's column. It holds no text."""
 
     id: str
     case_id: str
@@ -66,6 +68,7 @@ class Withdrawal:
     at: str
     units_sha256: str
     memos: tuple[str, ...]
+    to_judge: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def said(self) -> str:
@@ -109,6 +112,11 @@ def seal(values: Mapping[str, Any]) -> bytes:
     """Return `values` as the bytes of a sealed file."""
     plain = json.loads(json.dumps(dict(values)))  # tuples become lists, as they will be read
     return _written({**plain, _SEAL: _hash(plain)})
+
+
+def seal_note(value: Withdrawal | Copy) -> bytes:
+    """Return a note as the bytes of its file; with nothing to judge, as earlier versions wrote it."""
+    return seal({name: each for name, each in asdict(value).items() if name != "to_judge" or each})
 
 
 def unseal(content: bytes) -> dict[str, Any]:
@@ -203,7 +211,7 @@ def note(study: Path, value: Withdrawal | Copy) -> None:
     folder = study / _FOLDERS[type(value)]
     folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
     sync_folder(study)
-    write(folder / f"{value.id}.json", seal(asdict(value)))
+    write(folder / f"{value.id}.json", seal_note(value))
 
 
 def notes(study: Path, kind: type[_Note]) -> list[_Note]:
@@ -244,10 +252,14 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
     """Return the note that `content` holds and that is called `name`; errors as of `notes`."""
     try:
         values = unseal(content)
-        plain = {field.name: values[field.name] for field in fields(kind)}
+        plain = {field.name: values[field.name] for field in fields(kind) if field.name != "to_judge"}
         for listed in ("unit_ids", "memos", "withdrawn"):
             if listed in plain:
                 plain[listed] = tuple(plain[listed])
+        if "to_judge" in values and kind is Withdrawal:
+            plain["to_judge"] = tuple(
+                (str(what), str(key), str(column)) for what, key, column in values["to_judge"]
+            )
         if "heads" in plain:
             plain["heads"] = {str(coder): str(head) for coder, head in plain["heads"].items()}
         if plain["id"] != name:

@@ -70,10 +70,12 @@ class Store:
     Store(1 units, 7 codes, 1 coders)
     """
 
-    __slots__ = ("_kept", "_known", "path")
+    __slots__ = ("_kept", "_known", "_withdrawn", "path")
 
     _kept: Folder | Team
     _known: Opened
+    _withdrawn: list[withdrawal.Words]
+    """The words of participants who withdrew while this store was open: no memo may bring them back."""
 
     path: Path | str
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
@@ -81,7 +83,7 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self._kept = kept_at(path)
         self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
-        self._known = self._kept.read()
+        self._known, self._withdrawn = self._kept.read(), []
         self._remember_codebook(self._known.study.codebook)
         if self._known.study.schema > database.SCHEMA:
             warnings.warn(migrations.newer("study", self._known.study.schema), stacklevel=2)
@@ -183,8 +185,8 @@ class Store:
         ActError
             Several coders; an unknown unit, code or codebook; a span outside the text; a quote that is not
             the unit's; an undo or redo of an act that the coder has not done; an act_id that stands for
-            another act; a pseudonym that differs from a recorded one in upper and lower case only. Nothing
-            was recorded.
+            another act; a pseudonym that differs from a recorded one in upper and lower case only; a memo
+            that repeats words of a participant who withdrew while this store was open. Nothing was recorded.
         StoreError
             The file cannot be written (disk full, no permission, locked for 30 s) or is damaged, or an older
             copy of it, or of ``study.json``, was put in its place. Send the same acts again when that is
@@ -195,7 +197,15 @@ class Store:
             self._look_again()  # another notebook may have revised the codebook
         if any(act.kind != "revise" for act in given):
             self._refuse_superseded()
+        while True:
+            try:
+                return self._record(given)
+            except withdrawal.Overtaken:
+                self._look_again()
+
+    def _record(self, given: Sequence[Act]) -> int:
         withdrawal.refuse_gone(given, self._known.gone)
+        withdrawal.refuse_repeating(given, self._withdrawn)
         batch = [acceptance.settled(act, self._known.texts, self._known.codebooks) for act in given]
         return self._kept.record(acceptance.one_coder(batch), batch, self._known) if batch else 0
 
@@ -514,7 +524,10 @@ class Store:
         """Remove the words of a participant who withdraws, everywhere this study keeps them.
 
         Units, quotes and memos of the participant are erased, also from what the database keeps in free
-        pages; ids and hashes stay, so that `verify` still passes. Their units leave `units`, `codings`,
+        pages, and so is what surely repeats their words: memos on other things, and the context and variables
+        of other units. Case, white space, punctuation, accents and soft hyphens make no difference. What only
+        may repeat them is listed, and nobody else's text is changed. Ids and hashes stay, so that `verify`
+        still passes. Their units leave `units`, `codings`,
         `coverage` and `memos`; `acts` still has the acts, without words. This cannot be undone.
 
         Parameters
@@ -527,13 +540,13 @@ class Store:
         Returns
         -------
         Forgotten
-            What was erased, and which backups, archives and files still hold it.
+            What was erased, and what still holds it, or may hold it, with what to do about it.
 
         Raises
         ------
         StoreError
-            There is no such participant, a file is damaged, the role does not lead, or the disk or server
-            refuses: call again then.
+            There is no such participant, `why` repeats their words, a file is damaged, the role does not
+            lead, or the disk or server refuses: call again then.
         """
         found = self._kept.forget(case_id, why=why)
         self._look_again()
@@ -545,6 +558,7 @@ class Store:
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
         known = self._kept.read()
+        self._withdrawn += withdrawal.words_of(self._known.units, known.gone - self._known.gone)
         current = current or self._known.study.codebook
         self._known = replace(known, study=replace(known.study, codebook=current))
         self._remember_codebook(known.study.codebook)

@@ -8,7 +8,7 @@ and is byte for byte that of a study folder with the same content.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from sqlalchemy import Connection, Table, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_new
 
-from sense7_qual import database, membership, postgresql, sealed, study, verification
+from sense7_qual import archives, database, membership, postgresql, sealed, study, verification
 from sense7_qual import withdrawal as withdrawals
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.chain import Link
@@ -27,7 +27,7 @@ from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.server import SNAPSHOT, Server, outside_transactions, retried, run, search_path
 from sense7_qual.verification import Finding
 
-__all__ = ["download", "forget", "note", "notes", "upload", "verify"]
+__all__ = ["add_note", "download", "forget", "note_copy", "notes", "notes_in", "upload", "verify"]
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
 _ELSEWHERE: Final = "the server's write-ahead log, its replicas and its own backups"
@@ -110,7 +110,7 @@ def upload(path: Path, server: Server) -> postgresql.Openness:
         if not new:
             return openness
         for each in kept:
-            _add_note(connection, server, each)
+            add_note(connection, server, each)
         for file in study.acts_files(path):
             membership.take(connection, server, file.stem)
             postgresql.enter(connection, server, file.stem)
@@ -122,18 +122,33 @@ def upload(path: Path, server: Server) -> postgresql.Openness:
     return retried(server, work)
 
 
-def note(server: Server, value: Withdrawal | Copy) -> None:
-    """Add a note to the study; for the lead."""
-    retried(server, lambda connection: _add_note(connection, server, value))
+def note_copy(server: Server, made: Copy) -> None:
+    """Add the note of a copy to the study; for the lead.
+
+    Raises
+    ------
+    StoreError
+        A participant withdrew since the copy was begun: their words are in it.
+    """
+
+    def work(connection: Connection) -> None:
+        add_note(connection, server, made)  # waits for a withdrawal that is under way
+        archives.refuse_withdrawn(made, notes_in(connection, server, Withdrawal))
+
+    retried(server, work)
 
 
-def _add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
-    run(connection, [search_path(server.name)])
+def add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
+    """Add a note to the study, in the transaction of `connection`; for the lead."""
     row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_of(value)}
-    adding = insert_new(NOTES).values(row | {"content": sealed.seal(asdict(value))})
-    connection.execute(
-        adding.on_conflict_do_nothing()
-    )  # the connection may have been lost after it was added
+    adding = insert_new(NOTES).values(row | {"content": sealed.seal_note(value)})
+    # The connection may have been lost after it was added.
+    connection.execute(adding.on_conflict_do_nothing(), execution_options=_in_schema(server))
+
+
+def _in_schema(server: Server) -> dict[str, Any]:
+    """Name the study's own tables whatever the search path is, which may lead to those of a coder."""
+    return {"schema_translate_map": {None: server.name}}
 
 
 def _shown_of(value: Withdrawal | Copy) -> str | None:
@@ -157,18 +172,19 @@ def notes(server: Server, kind: type[_Note]) -> list[_Note]:
     StoreError
         One is not as it was written.
     """
-    return retried(server, lambda connection: _notes(connection, server, kind))
+    return retried(server, lambda connection: notes_in(connection, server, kind))
 
 
-def _notes(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
+def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
+    """Return what `notes` does, in the transaction of `connection`."""
     found = [sealed.note_of(content, name, kind) for name, content in _contents(connection, server, kind)]
     return sorted(found, key=lambda each: (each.at, each.id))
 
 
 def _contents(connection: Connection, server: Server, kind: type[_Note]) -> list[tuple[str, bytes]]:
-    run(connection, [search_path(server.name)])
     query = select(NOTES.c.id, NOTES.c.content).where(NOTES.c.kind == kind.__name__)
-    return [(str(name), bytes(content)) for name, content in connection.execute(query)]
+    rows = connection.execute(query, execution_options=_in_schema(server))
+    return [(str(name), bytes(content)) for name, content in rows]
 
 
 def verify(server: Server) -> list[Finding]:
@@ -300,28 +316,29 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         postgresql.check_lead(connection, server, "forget")
         # One withdrawal after the other, each from the units that the one before left.
         run(connection, [f'LOCK TABLE "{server.name}".notes IN SHARE ROW EXCLUSIVE MODE'])
-        before = _notes(connection, server, Withdrawal)
+        before = notes_in(connection, server, Withdrawal)
         found = postgresql.stored_in(connection, server)
         units = study.units_of(found.units, found.study, name=server.name, later=found.later)
         words = withdrawals.Words.of(units, before, case_id)
         coders = membership.members(connection, server)
         chains = [_read_chain(connection, server, coder, found.study.id) for coder in coders]
+        found = postgresql.stored_in(connection, server)  # revisions are made under those locks as well
         repeating = [memo for chain in chains for memo in words.repeating(chain)]
-        new, table = withdrawals.noted(units, before, words, why, repeating)
+        new, table = withdrawals.noted(units, before, words, why, repeating, found.codebooks)
         if new not in before:
-            _add_note(connection, server, new)
-        erased.append(_erased(connection, server, coders, words, new))
+            add_note(connection, server, new)
+        memos = withdrawals.noted_memos([*before, new], case_id)
+        erased.append(_erased(connection, server, coders, words, memos))
         run(connection, [search_path(server.name)])
         connection.execute(update(STUDY).values(units=table))
-        ids = {each.id for each in [*before, new] if each.case_id == case_id}
+        notes = [each for each in notes_in(connection, server, Withdrawal) if each.case_id == case_id]
         held = [
-            *withdrawals.copies(_notes(connection, server, Copy), ids),
-            *(("codebook", name, None) for name, content in found.codebooks.items()
-              if words.repeated_in(content.decode())),
+            *withdrawals.copies(notes_in(connection, server, Copy), {each.id for each in notes}),
+            *words.in_codebooks(found.codebooks),
             *(each for chain in chains for each in words.in_reasons(chain)),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
-        return coders, withdrawals.forgotten(words, max(erased), new, held)
+        return coders, withdrawals.forgotten(words, max(erased), notes, held)
 
     coders, done = retried(server, work)
     _write_anew(server, coders)
@@ -335,23 +352,27 @@ def _read_chain(connection: Connection, server: Server, coder: str, study_id: st
 
 
 def _erased(
-    connection: Connection, server: Server, coders: Sequence[str], words: withdrawals.Words, new: Withdrawal
+    connection: Connection,
+    server: Server,
+    coders: Sequence[str],
+    words: withdrawals.Words,
+    memos: Collection[str],
 ) -> int:
     """Erase the quotes and memos of the units, and the memos that repeat them; return how many there were."""
     n_texts = 0
     run(connection, [search_path(server.name)])
-    _erase(connection, SHOWN, SHOWN_TEXTS, words, new)
+    _erase(connection, SHOWN, SHOWN_TEXTS, words, memos)
     for coder in coders:
         run(connection, [search_path(f"{server.name}-{coder}")])
-        n_texts += _erase(connection, ACTS, TEXTS, words, new)
+        n_texts += _erase(connection, ACTS, TEXTS, words, memos)
     return n_texts
 
 
 def _erase(
-    connection: Connection, acts: Table, texts: Table, words: withdrawals.Words, new: Withdrawal
+    connection: Connection, acts: Table, texts: Table, words: withdrawals.Words, memos: Collection[str]
 ) -> int:
     of_units = select(acts.c.text_hash).where(acts.c.unit_id.in_(words.unit_ids))
-    theirs = or_(texts.c.text_hash.in_(of_units), texts.c.text_hash.in_(new.memos))
+    theirs = or_(texts.c.text_hash.in_(of_units), texts.c.text_hash.in_(memos))
     return connection.execute(
         update(texts).where(texts.c.text.is_not(None), theirs).values(salt=None, text=None)
     ).rowcount

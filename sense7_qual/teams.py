@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -142,7 +142,7 @@ class Team:
 
         def work(connection: Connection, place: Path) -> tuple[int, tuple[int, str] | None]:
             # Nobody can be forgotten while this coder's tables are locked.
-            withdrawal.refuse_gone(batch, postgresql.withdrawn(connection, self.server)[0])
+            withdrawal.refuse_withdrawn(batch, known, postgresql.withdrawn(connection, self.server)[0])
             rounds = postgresql.rounds(connection, self.server) if in_rounds else ()
             postgresql.enter(connection, self.server, coder)
             n_new = record(
@@ -205,13 +205,19 @@ class Team:
         with unpacked(other) as source:
             return merging.merge(self, source, known)
 
-    def note(self, value: sealed.Withdrawal) -> None:
+    def note(self, value: sealed.Withdrawal, connection: Connection) -> None:
         """Add the note of a withdrawal (`merging.Into`)."""
-        team_copies.note(self.server, value)
+        team_copies.add_note(connection, self.server, value)
 
-    def withdrawals(self) -> list[sealed.Withdrawal]:
+    def withdrawals(self, connection: Connection | None = None) -> list[sealed.Withdrawal]:
         """Return the notes of withdrawals, oldest first, for the lead."""
-        return team_copies.notes(self.server, sealed.Withdrawal)
+        if connection is None:
+            return team_copies.notes(self.server, sealed.Withdrawal)
+        return team_copies.notes_in(connection, self.server, sealed.Withdrawal)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Do nothing: each transaction of `taking` keeps withdrawals out (`merging.Into`)."""
+        return nullcontext()
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where a later version made the study, or this role does not lead."""
@@ -235,7 +241,7 @@ class Team:
         postgresql.refuse_newer(self.server)
 
         def note(made: sealed.Copy) -> None:
-            team_copies.note(self.server, replace(made, kind=kind))
+            team_copies.note_copy(self.server, replace(made, kind=kind))
 
         with self.as_folder() as folder:
             archives.archive(folder, target, note)
@@ -243,7 +249,7 @@ class Team:
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
         with self.as_folder() as folder:
-            note = partial(team_copies.note, self.server)
+            note = partial(team_copies.note_copy, self.server)
             archives.hand_out(folder, target, note, round=round, coder=coder)
 
     @contextmanager

@@ -294,12 +294,13 @@ def _of_chain(
     chain: Sequence[Link], texts: Mapping[str, str | None], coder: str, known: Known
 ) -> Iterator[str]:
     gone = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
-    may_be_empty = {memo for each in known.withdrawn for memo in each.memos}
+    may_be_empty = {memo: each.case_id for each in known.withdrawn for memo in each.memos}
     rows = [(link.act, link.fields.get("text_hash")) for link in chain if link.act is not None]
     orphans = set(texts) - {text_hash for _, text_hash in rows}
     emptied = [(act, found) for act, found in rows if found is not None and texts[found] is None]
     lost = [act.act_id for act, found in emptied if found not in may_be_empty and act.unit_id not in gone]
     kept = [gone[str(act.unit_id)] for act, _ in rows if act.unit_id in gone and act.text]
+    kept += [case_id for memo, case_id in may_be_empty.items() if texts.get(memo)]
     mute = [act.act_id for act, _ in rows if not says_its_change(act)]
     strange = [act.codebook for act, _ in rows if act.codebook not in known.codebooks]
     if orphans and all(link.act is not None for link in chain):

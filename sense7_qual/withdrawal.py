@@ -1,35 +1,81 @@
 """Withdrawal: a participant's words leave the study, and the record of who did what stays whole.
 
 What goes: the participant's units with their texts and variables; the quotes and memos on them; earlier turns
-of the same conversations; and memos on anything else that repeat a passage of theirs. What stays: the ids of
-the units, the acts, and hashes that are salted, so that the chain can be checked and nothing can be guessed
-back from it. A note in ``withdrawn/`` is written first: from that moment on no copy of the package shows or
-takes in those words, also where a synced folder or a merge brings them back.
+of the same conversations; and what surely repeats a passage of theirs: memos on other things, and the context
+and variables of other units. What may be theirs is listed for a person to judge. Texts of other participants
+are never changed. What stays: the ids of the units, the acts, and hashes that are salted, so that the chain
+can be checked and nothing can be guessed back from it.
+
+Texts are compared by their letters and digits alone (`unit_tables.normalised`): case, white space,
+punctuation, accents and soft hyphens make no difference. Surely theirs are 25 of them, or a whole short text,
+that no other participant's text has; to judge are 12 that are rare in the study (`unit_tables.Passages`).
+
+A note in ``withdrawn/`` is written first: from that moment on no copy of the package shows or takes in those
+words, also where a synced folder or a merge brings them back.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
+from sqlalchemy import Connection
 
 from sense7_qual import database, sealed, study, unit_tables, verification
 from sense7_qual.acts import Act
 from sense7_qual.chain import Link
-from sense7_qual.errors import ActError, StoreError, did_you_mean, first_three
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean, first_three
 from sense7_qual.sealed import Copy, Withdrawal
-from sense7_qual.study import Study
+from sense7_qual.study import Opened, Study
 
-__all__ = ["Forgotten", "Held", "Words", "copies", "forget", "forgotten", "gone", "noted", "refuse_gone"]
+__all__ = [
+    "Forgotten",
+    "Held",
+    "Overtaken",
+    "Words",
+    "copies",
+    "forget",
+    "forgotten",
+    "gone",
+    "noted",
+    "noted_memos",
+    "refuse_gone",
+    "refuse_repeating",
+    "refuse_withdrawn",
+    "words_of",
+]
 
 Held = tuple[str, str, str | None]
 """What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
 
-_PASSAGE: Final = 25  # code points: longer than a common turn of phrase, shorter than most sentences
+_UNIT: Final = "unit to judge"
+_ADVICE: Final = {
+    "backup": "delete it",
+    "archive": "delete it",
+    "hand-out": "have it deleted by who has it",
+    "file": "look into it, and delete it",
+    "server": "ask its administrator how long they are kept",
+    "codebook": "no call: acts count on every version; leave it out of what is published",
+    "revision": "no call: the record keeps reasons; leave it out of what is published",
+    "round": "no call: the record keeps names of rounds; leave it out of what is published",
+    "memo to judge": "read it; nothing takes a single memo out, so keep it out of what is published",
+    _UNIT: "no call: nobody else's data is changed; compare it with the original data",
+    "note": "no call: notes of withdrawals stay; leave it out of what is published",
+    "embedding cache": "models.clear_cache(folder)",
+    "reply cache": "models.clear_cache(folder)",
+    "notebook": "restart the kernel, clear the outputs and save",
+}
+_ELSEWHERE: Final[tuple[Held, ...]] = (
+    ("embedding cache", "folders given to models.embedder(cache=…)", None),
+    ("reply cache", "folders given to models.chat(cache=…)", None),
+    ("notebook", "kernels that had the study open, and outputs that were saved", None),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +88,22 @@ class Forgotten:
         The participant.
     n_units, n_texts, n_memos_elsewhere : int
         Units that left the study; quotes and memos that were erased; how many of these were memos on
-        something else that repeated a passage of 25 code points or more.
+        something else that surely repeated their words: 25 letters and digits in a row, or a whole short
+        text, that no other participant's text has.
     still_held : DataFrame
-        One row per thing out of reach: what (``backup``, ``archive``, ``codebook``, ``revision``, ``file``,
-        ``server``), place, at (of copies, and of revisions whose reason repeats a passage; else missing).
-        Backups and archives that were made before hold the words until they are deleted; so may file
-        systems' snapshots and sync clients' histories, which nothing here can list.
+        One row per thing that holds their words, or may do so: what, place, at (of copies and acts; else
+        missing), to_clear (the call, or what to do). what is one of
+
+        - ``backup``, ``archive``, ``hand-out``: made before; ``file``: one that is none of the study's;
+        - ``codebook``, ``revision``, ``round``, ``note``: a version, the reason for one, the name of a round
+          or the reason for a withdrawal that repeats, or may repeat, their words;
+        - ``memo to judge``, ``unit to judge``: a memo, or another unit's text, context or variable that may
+          repeat them: 12 letters and digits in a row over more than one word that no other participant's
+          text has, or a longer passage that one has; whether it does takes a person to say;
+        - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
+          cannot look into them.
+
+        File systems' snapshots and sync clients' histories may hold them, too.
     """
 
     case_id: str
@@ -82,23 +138,56 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         words = Words.of(units, before, case_id)
         if now.schema < database.SCHEMA:
             study.rewrite(path, now)  # a version that knows no withdrawals must not open it
-        chains = _chains(path, now)
-        memos = [memo for chain in chains for memo in words.repeating(chain)]
-        note, table = noted(units, before, words, why, memos)
+        memos = [memo for file in study.acts_files(path) for memo in _repeating(file, now, words)]
+        note, table = noted(units, before, words, why, memos, _codebooks(path))
         if note not in before:
             study.note(path, note)
         study.replace_units(path, table)
-        n_texts = sum(database.erase(file, words.unit_ids, note.memos) for file in study.acts_files(path))
-    notes = {each.id for each in sealed.notes(path, Withdrawal) if each.case_id == case_id}
-    held = [*copies(sealed.notes(path, Copy), notes), *_in_files(path, words)]
-    held += [each for chain in chains for each in words.in_reasons(chain)]
-    return forgotten(words, n_texts, note, held)
+        # From here on no act with a word of theirs is taken in, so that what is there now is all.
+        erased = [_erased(path, file, now, words, note) for file in study.acts_files(path)]
+    notes = [each for each in sealed.notes(path, Withdrawal) if each.case_id == case_id]
+    held = [*copies(sealed.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
+    held += [each for _, reasons in erased for each in reasons]
+    return forgotten(words, sum(n_texts for n_texts, _ in erased), notes, held)
 
 
-def forgotten(words: Words, n_texts: int, note: Withdrawal, held: Sequence[Held]) -> Forgotten:
+def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
+    coder = verification.owner(connection) or file.stem
+    return database.read_chain(connection, file, study=now.id, coder=coder)
+
+
+def _repeating(file: Path, now: Study, words: Words) -> list[str]:
+    with database.transaction(file) as connection:
+        return list(words.repeating(_chain(connection, file, now)))
+
+
+def _erased(path: Path, file: Path, now: Study, words: Words, note: Withdrawal) -> tuple[int, list[Held]]:
+    """Erase their words from an acts file, also those that came in since it was first read; return how many
+    texts there were, and the reasons that repeat a passage."""
+    with database.transaction(file, writes=True) as connection:
+        chain = _chain(connection, file, now)
+        memos = noted_memos(sealed.notes(path, Withdrawal), words.case_id)
+        new = set(words.repeating(chain)) - memos
+        if new:
+            again = replace(note, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(new)))
+            study.note(path, again)
+        n_texts = database.erase(connection, words.unit_ids, sorted(memos | new))
+    database.write_anew(file)
+    return n_texts, list(words.in_reasons(chain))
+
+
+def noted_memos(notes: Sequence[Withdrawal], case_id: str) -> set[str]:
+    """Return the hashes of all memos that were found to repeat words of a participant."""
+    return {memo for each in notes if each.case_id == case_id for memo in each.memos}
+
+
+def forgotten(words: Words, n_texts: int, notes: Sequence[Withdrawal], held: Sequence[Held]) -> Forgotten:
     """Return what a withdrawal did; `held` is one row per thing that still has the words."""
-    frame = pd.DataFrame(held, columns=["what", "place", "at"]).astype("string")
-    return Forgotten(words.case_id, len(words.unit_ids), n_texts, len(note.memos), frame)
+    rows = [*held, *words.in_study, *_ELSEWHERE]
+    frame = pd.DataFrame(rows, columns=["what", "place", "at"]).astype("string")
+    frame["to_clear"] = frame["what"].map(_ADVICE).astype("string")
+    n_memos = len(noted_memos(notes, words.case_id))
+    return Forgotten(words.case_id, len(words.unit_ids), n_texts, n_memos, frame)
 
 
 def gone(path: Path) -> frozenset[str]:
@@ -116,13 +205,55 @@ def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
         )
 
 
+def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
+    """Return the words of the participants of whom `unit_ids` are units, as far as `units` still has them."""
+    cases = units.loc[units["unit_id"].isin(unit_ids), "case_id"].dropna().unique()
+    return [Words.of(units, [], case_id) for case_id in cases]
+
+
+def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
+    """Raise `ActError` where a memo or a reason repeats words of participants who withdrew."""
+    texts = [str(act.text) for act in acts if act.kind in ("memo", "revise")]
+    n_repeating = sum(any(words.repeated_in(text) for words in withdrawn) for text in texts)
+    if n_repeating:
+        raise ActError(
+            f"append: expected no words of participants who withdrew – found {n_repeating} memos or reasons "
+            "that repeat a passage of theirs – write them without it; nothing was recorded."
+        )
+
+
+class Overtaken(Exception):
+    """A participant withdrew since the study was read: read it again, and judge the acts by it."""
+
+
+def refuse_withdrawn(acts: Sequence[Act], known: Opened, gone: frozenset[str]) -> None:
+    """Raise `ActError` where an act is on a unit in `gone`, `Overtaken` where not all are `known`."""
+    refuse_gone(acts, gone)
+    if gone - known.gone:
+        raise Overtaken
+
+
+ToJudge = tuple[str, str, str]
+"""What may repeat a participant's words (as in `Forgotten.still_held`), the id of the act, unit, codebook or
+note that has it, and of a unit the column."""
+
+_THEIRS: Final = "theirs"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Words:
-    """What a participant wrote: the ids of the units, and every passage of them."""
+    """What a participant wrote: ids and passages of units, and what may repeat them.
+
+    `noted` is what earlier withdrawals of the same participant found: their words are no more there to find
+    it by. `acts` fills as chains are read: what was found in each act by its id (empty: nothing).
+    """
 
     case_id: str
     unit_ids: tuple[str, ...]
-    passages: frozenset[str]
+    gone: frozenset[str]
+    repeated: unit_tables.Repeated
+    noted: tuple[ToJudge, ...]
+    acts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> Words:
@@ -133,7 +264,8 @@ class Words:
         StoreError
             There is no such participant.
         """
-        noted = [unit_id for each in before if each.case_id == case_id for unit_id in each.unit_ids]
+        earlier = [each for each in before if each.case_id == case_id]
+        noted = [unit_id for each in earlier for unit_id in each.unit_ids]
         there = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
         if not noted and not there:
             raise StoreError(
@@ -141,51 +273,125 @@ class Words:
                 f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
             )
         unit_ids = tuple(dict.fromkeys([*noted, *there]))
-        texts = units.loc[units["unit_id"].isin(unit_ids), "text"].dropna().tolist()
-        passages = {text[i : i + _PASSAGE] for text in texts for i in range(len(text) - _PASSAGE + 1)}
-        return cls(case_id, unit_ids, frozenset(passages))
+        repeated = unit_tables.repeated(units, units["unit_id"].isin(unit_ids))
+        left = set(units["unit_id"])
+        found = [each for note in earlier for each in note.to_judge if each[0] != _UNIT or each[1] in left]
+        found += [(_UNIT, unit_id, column) for unit_id, column in repeated.to_judge]
+        found += [("note", each.id, "") for each in before if repeated.passages.in_text(each.why)]
+        return cls(case_id, unit_ids, frozenset(unit_ids), repeated, tuple(dict.fromkeys(found)))
+
+    @property
+    def in_study(self) -> Iterator[Held]:
+        """What of the units and notes of the study may repeat their words."""
+        for what, key, column in self.noted:
+            if what == _UNIT:
+                yield what, f"unit {key!r}, column {column!r}", None
+            if what == "note":
+                yield what, f"note {key}", None
 
     def repeated_in(self, text: str) -> bool:
-        """Tell whether `text` has a passage of theirs in it."""
-        return any(text[i : i + _PASSAGE] in self.passages for i in range(len(text) - _PASSAGE + 1))
+        """Return True if `text` surely has a passage of theirs in it."""
+        return self.repeated.passages.in_text(text) == "sure"
 
     def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
-        """Yield the hashes of the memos on other things that repeat a passage."""
-        gone = set(self.unit_ids)
+        """Yield the hashes of the memos on other things that surely repeat a passage."""
         for link in chain:
-            act = link.act
-            elsewhere = act is not None and act.kind == "memo" and act.unit_id not in gone
-            if elsewhere and self.repeated_in(str(act and act.text)):
+            if link.act is not None and self._found_in(link.act) == _THEIRS:
                 yield str(link.fields["text_hash"])
 
     def in_reasons(self, chain: Sequence[Link]) -> Iterator[Held]:
-        """Yield the revisions whose reason repeats a passage; it cannot be taken out of what they say."""
-        for link in chain:
-            act = link.act
-            if act is not None and act.kind == "revise" and self.repeated_in(str(act.text)):
-                yield "revision", f"act {act.act_id} of {act.coder!r}", act.at
+        """Yield the memos that may repeat their words, and the reasons and names that do or may: these cannot
+        be taken out of what they say."""
+        noted, rounds = {key: what for what, key, _ in self.noted}, set()
+        for act in (link.act for link in chain if link.act is not None):
+            what = self._found_in(act) or noted.get(act.act_id, "")
+            again = what == "round" and act.round in rounds
+            if what not in ("", _THEIRS) and (act.text or what == "round") and not again:
+                yield what, f"act {act.act_id} of {act.coder!r}", act.at
+                rounds.add(act.round)
+
+    def _found_in(self, act: Act) -> str:
+        if act.act_id not in self.acts:
+            self.acts[act.act_id] = self._look_in(act)
+        return self.acts[act.act_id]
+
+    def _look_in(self, act: Act) -> str:
+        in_text = self.repeated.passages.in_text
+        if act.kind == "memo" and act.text and act.unit_id not in self.gone:
+            return {"": "", "doubtful": "memo to judge", "sure": _THEIRS}[in_text(act.text)]
+        if act.kind == "revise" and in_text(_reason(act)):
+            return "revision"
+        return "round" if act.round is not None and in_text(act.round) else ""
+
+    def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:
+        """Return what is noted for a later call, which has the words no more to find it by."""
+        found = [(what, act_id, "") for act_id, what in self.acts.items() if what not in ("", _THEIRS)]
+        found += [("codebook", name, "") for name in self._repeating_codebooks(codebooks)]
+        return tuple(dict.fromkeys([*self.noted, *found]))
+
+    def in_codebooks(self, contents: Mapping[str, bytes]) -> Iterator[Held]:
+        """Yield the versions of the codebook, here as YAML by fingerprint, that repeat their words or may.
+
+        A version's fingerprint vouches for all of it, so an example in it cannot be taken out.
+        """
+        for name in self._repeating_codebooks(contents):
+            yield "codebook", f"codebooks/{name}.yaml", None
+
+    def _repeating_codebooks(self, contents: Mapping[str, bytes]) -> list[str]:
+        noted = {key for what, key, _ in self.noted if what == "codebook"}
+        in_text = self.repeated.passages.in_text
+        return [
+            name for name, content in contents.items()
+            if name in noted or any(in_text(text) for text in _scalars(content))
+        ]  # fmt: skip
+
+
+def _scalars(content: bytes) -> Iterator[str]:
+    """Yield every text of a codebook in YAML; of bytes that are none, all."""
+    try:
+        waiting: list[object] = [asdict(Codebook.from_yaml(content))]
+    except (CodebookError, UnicodeDecodeError):
+        waiting = [content.decode("utf-8", "replace")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list | tuple):
+            waiting += value.values() if isinstance(value, dict) else value
+
+
+def _reason(act: Act) -> str:
+    try:
+        return str(json.loads(str(act.text))["why"])
+    except (ValueError, KeyError, TypeError, RecursionError):  # of another version
+        return str(act.text)
 
 
 def noted(
-    units: pd.DataFrame, before: Sequence[Withdrawal], words: Words, why: str, memos: Sequence[str]
+    units: pd.DataFrame,
+    before: Sequence[Withdrawal],
+    words: Words,
+    why: str,
+    memos: Sequence[str],
+    codebooks: Mapping[str, bytes],
 ) -> tuple[Withdrawal, bytes]:
     """Return the note of the withdrawal (an earlier one that says it all) and the units without theirs."""
-    draft = Withdrawal(sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos))
-    table = unit_tables.parquet(unit_tables.without(units, [*before, draft]))
+    if words.repeated.passages.in_text(why):
+        raise StoreError(
+            "forget: expected a reason without the participant's words – found a passage of theirs, or "
+            "what may be one – give another reason, which stays in the study; nothing was changed."
+        )
+    to_judge = words.to_judge(codebooks)
+    draft = Withdrawal(
+        sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos), to_judge
+    )
+    table = unit_tables.parquet(unit_tables.without(units, [*before, draft], words.repeated))
     found = hashlib.sha256(table).hexdigest()
     for each in before:
-        if (each.case_id, each.units_sha256) == (words.case_id, found) and set(memos) <= set(each.memos):
+        says_all = set(memos) <= set(each.memos) and set(to_judge) <= set(each.to_judge)
+        if says_all and (each.case_id, each.units_sha256) == (words.case_id, found):
             return each, table
     return replace(draft, units_sha256=found), table
-
-
-def _chains(path: Path, now: Study) -> list[list[Link]]:
-    chains = []
-    for file in study.acts_files(path):
-        with database.transaction(file) as connection:
-            coder = verification.owner(connection) or file.stem
-            chains.append(database.read_chain(connection, file, study=now.id, coder=coder))
-    return chains
 
 
 def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
@@ -195,10 +401,11 @@ def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
             yield copy.kind, copy.place, copy.at
 
 
+def _codebooks(path: Path) -> dict[str, bytes]:
+    return {file.stem: file.read_bytes() for file in sorted((path / "codebooks").glob("*.yaml"))}
+
+
 def _in_files(path: Path, words: Words) -> Iterator[Held]:
-    for file in sorted((path / "codebooks").glob("*.yaml")):
-        # Its fingerprint vouches for all of it, so an example in it cannot be taken out.
-        if words.repeated_in(file.read_text("utf-8")):
-            yield "codebook", f"codebooks/{file.name}", None
+    yield from words.in_codebooks(_codebooks(path))
     for file in verification.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

@@ -13,6 +13,8 @@ import sys
 import textwrap
 import time
 import traceback
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -479,14 +481,81 @@ def test_the_cache_holds_replies_for_their_owner_and_nothing_that_was_asked(tmp_
     assert b"Rate." not in stored
 
 
-def test_a_damaged_reply_is_said_and_not_shown(tmp_path: Path) -> None:
+def cut(stored: bytes) -> bytes:
+    return stored[: len(stored) // 2]
+
+
+def another_rating(stored: bytes) -> bytes:
+    return stored.replace(b"Quill", b"Quail")
+
+
+def another_count(stored: bytes) -> bytes:
+    return stored.replace(b"100", b"900")
+
+
+def without_a_seal(stored: bytes) -> bytes:
+    return json.dumps(json.loads(stored)["reply"]).encode()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        cut,
+        another_rating,
+        another_count,
+        without_a_seal,
+        lambda _: b"",
+        lambda _: b"[]",
+        lambda _: b"[" * 10**5,
+    ],
+)
+def test_a_damaged_reply_is_said_and_not_shown(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    with serving(says(PRIVATE)) as server:
+        chat = asking(server, cache=tmp_path)
+        chat(ASK)
+        stored = next(tmp_path.glob("*.json"))
+        stored.write_bytes(change(stored.read_bytes()))
+        with pytest.raises(StoreError, match=r"found: \w+\.json, which is not the reply") as refused:
+            chat(ASK)
+        assert "Xanthippe" not in "".join(traceback.format_exception(refused.value))
+        stored.unlink()  # as the message says
+        assert chat(ASK) == PRIVATE
+
+
+def test_replies_that_were_swapped_are_noticed(tmp_path: Path) -> None:
+    other = [{"role": "user", "content": "another"}]
+    with serving(says("1"), says("5")) as server:
+        chat = asking(server, cache=tmp_path)
+        assert (chat(ASK), chat(other)) == ("1", "5")
+        first, second = sorted(tmp_path.glob("*.json"))
+        first.rename(tmp_path / "held")
+        second.rename(first)
+        (tmp_path / "held").rename(second)
+        for asked in (ASK, other):
+            with pytest.raises(StoreError, match="not the reply that was kept under this name"):
+                chat(asked)
+
+
+def test_a_reply_that_fills_the_disk_is_not_read(tmp_path: Path) -> None:
     with serving(says("4")) as server:
         chat = asking(server, cache=tmp_path)
         chat(ASK)
-        next(tmp_path.glob("*.json")).write_text(f'{{"text": "{PRIVATE}')
-        with pytest.raises(StoreError, match=r"found: a file that is no reply, \w+\.json") as refused:
-            chat(ASK)
-    assert "Xanthippe" not in "".join(traceback.format_exception(refused.value))
+        os.truncate(next(tmp_path.glob("*.json")), 8 * 2**30)
+        tracemalloc.start()
+        try:
+            with pytest.raises(StoreError, match="8,589,934,592 bytes, more than"):
+                chat(ASK)
+            assert tracemalloc.get_traced_memory()[1] < 1_000_000
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("key", [b"", b"k", b"k" * 31, b"k" * 33])
+def test_a_key_that_is_none_is_refused(key: bytes, tmp_path: Path) -> None:
+    """With an empty key, whoever has the files could test a guess at what was asked."""
+    (tmp_path / "key").write_bytes(key)
+    with pytest.raises(StoreError, match=f"found: a key of {len(key)} bytes instead of 32"):
+        models.chat(base_url="http://localhost:1/v1", model="m", cache=tmp_path)
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from sense7_qual.errors import ImportRefused, StoreError, TableError
 from sense7_qual.models import Embedder, embedder
+from sense7_qual.models._reply_cache import Reply, ReplyCache, clear_cache
 from sense7_qual.models._vector_cache import VectorCache
 
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
@@ -242,6 +243,23 @@ def test_a_lost_key_or_database_costs_the_vectors_only(tmp_path: Path) -> None:
     assert VectorCache(tmp_path).load("m", ["x"]) == {}
     (tmp_path / "vectors.sqlite").unlink()
     assert VectorCache(tmp_path).load("m", ["x"]) == {}
+
+
+def test_clearing_a_cache_leaves_no_vector_and_no_reply(tmp_path: Path) -> None:
+    cache, replies = VectorCache(tmp_path / "c"), ReplyCache(tmp_path / "r")
+    cache.save("m", {PRIVATE: vector(1.7), "x": vector(2)})
+    replies.save(b"what was asked", Reply(PRIVATE))
+    (tmp_path / "r" / "new-left").write_text(PRIVATE, "utf-8")  # by a kernel that was killed
+    assert (clear_cache(tmp_path / "c"), clear_cache(str(tmp_path / "r"))) == (2, 1)
+    assert cache.load("m", [PRIVATE, "x"]) == {}
+    assert replies.load(b"what was asked") is None
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert vector(1.7).tobytes() not in stored
+    assert b"Xanthippe" not in stored
+    assert clear_cache(tmp_path / "c") == 0
+    cache.save("m", {"x": vector(2)})
+    with pytest.raises(StoreError, match="expected a folder that embedder or chat was given"):
+        clear_cache(tmp_path)
 
 
 def test_a_batch_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def fold(acts: Iterable[Act]) -> Record:
 
     Examples
     --------
+    >>> from sense7_qual.acts import apply, finish
     >>> from sense7_qual.codebook import Codebook
     >>> sense7 = Codebook.read("sense7")
     >>> fold([apply(coder="ana", unit_id="m17", code="interest", codebook=sense7),

@@ -24,7 +24,7 @@ _WRITTEN_AT_ONCE: Final = 4_096
 _IDLE_SECONDS: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """Status, headers (names in lower case) and body of a reply, as they came."""
 

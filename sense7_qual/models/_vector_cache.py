@@ -10,6 +10,7 @@ EMNLP), so keep the folder where the texts may be kept, and out of what is publi
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
 import os
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._atomic import read_at_most
 from sense7_qual.errors import StoreError
 
 __all__ = ["VectorCache", "read_or_make_key"]
@@ -70,8 +72,6 @@ class VectorCache:
             (self.folder / "vectors.sqlite").touch(mode=0o600)
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
-        if len(key) != _KEY_BYTES:
-            raise self._unusable(f"a key of {len(key)} bytes instead of {_KEY_BYTES}")
         object.__setattr__(self, "_key", key)
 
     def load(self, model: str, texts: Sequence[str]) -> dict[str, Vector]:
@@ -93,6 +93,16 @@ class VectorCache:
         ]
         with self._database() as database:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+    def clear(self) -> int:
+        """Remove every vector, also from the free pages of the database, and return how many there were."""
+        with self._database() as database:
+            database.execute("PRAGMA secure_delete=ON")
+            n_vectors = database.execute("DELETE FROM vectors").rowcount
+        with self._database() as database:
+            database.commit()
+            database.execute("VACUUM")
+        return n_vectors
 
     def _digest(self, model: str, text: str) -> bytes:
         # The lengths of the parts are fixed by hashing each, so that no two pairs give the same bytes.
@@ -117,15 +127,26 @@ class VectorCache:
 
 
 def read_or_make_key(path: Path) -> bytes:
-    """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one."""
+    """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one.
+
+    Raises
+    ------
+    OSError
+        It cannot be read or written, or it is not a key's length: of an empty one, anybody could tell names.
+    """
     if not path.exists():
         handle, written = tempfile.mkstemp(dir=path.parent)  # mode 0600
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(_KEY_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
         try:
             os.link(written, path)
         except FileExistsError:
             pass
         finally:
             Path(written).unlink()
-    return path.read_bytes()
+    key = read_at_most(path, 1_000_000)
+    if len(key) != _KEY_BYTES:
+        raise OSError(errno.EINVAL, f"a key of {len(key):,} bytes instead of {_KEY_BYTES}")
+    return key
