@@ -51,6 +51,7 @@ _MEMBER: Final = re.compile(
     r"withdrawn/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"
 )
 _ALWAYS: Final = frozenset({"study.json", "units.parquet", "acts.jsonl"})
+_ACTS: Final = "acts.jsonl"
 _LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest text that a unit may have
 
 
@@ -258,7 +259,7 @@ def _plain(path: Path) -> dict[str, bytes]:
     files += [file for file in (path / "codebooks").glob("*.yaml") if study.is_fingerprint(file.stem)]
     if (path / "withdrawn").is_dir():
         files += [file for file in (path / "withdrawn").iterdir() if sealed.is_note(file)]
-    return {file.relative_to(path).as_posix(): file.read_bytes() for file in sorted(files)}
+    return {file.relative_to(path).as_posix(): sealed.bytes_of(file) for file in sorted(files)}
 
 
 def _write(path: Path, target: Path) -> None:
@@ -355,6 +356,8 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
                 raise _refused(source, f"an archive without {first_three(lacking)}")
             if sorted([*files, "manifest.json"]) != sorted(info.filename for info in infos):
                 raise _refused(source, "other members than its manifest names")
+            with members.open(_ACTS) as lines:
+                next(_acts(lines, source), None)  # so that what is no act is not hashed for minutes
             for name, said in files.items():
                 with members.open(name) as member:
                     found = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
@@ -373,6 +376,9 @@ def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     strange = [name for name in names if not _MEMBER.fullmatch(name)]
     if strange:
         raise _refused(source, f"{len(strange)} members that an archive does not have")
+    large = [i.filename for i in infos if i.filename != _ACTS and i.file_size > sealed.most_bytes(i.filename)]
+    if large:
+        raise _refused(source, f"members larger than any that a study has: {first_three(large)}")
     if len(set(names)) != len(names):
         raise _refused(source, "members that stand in it twice")
     packed = [

@@ -23,11 +23,12 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar
 
 from sense7_qual.database import sync_folder
 from sense7_qual.errors import StoreError
+from sense7_qual.saving import read_at_most
 
 __all__ = [
     "Copy",
@@ -95,6 +96,15 @@ class Copy:
 
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
+#: The most bytes that a file of a study may have when it is read: far more than any in use, so that a file of
+#: holes cannot fill the memory. Acts are read row by row.
+_MOST: Final = {
+    "study.json": 1_000_000,
+    "manifest.json": 10_000_000,
+    "units.parquet": 1_000_000_000,
+    ".yaml": 5_000_000,
+    ".json": 100_000_000,
+}
 _FOLDERS: Final[Mapping[type, str]] = {Withdrawal: "withdrawn", Copy: "copies"}
 
 
@@ -206,6 +216,23 @@ def settle(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def most_bytes(name: str) -> int:
+    """Return how many bytes a file of a study may have, by its name."""
+    file = PurePosixPath(name)
+    return _MOST.get(file.name) or _MOST[file.suffix]
+
+
+def bytes_of(path: Path) -> bytes:
+    """Return the bytes of a file of a study.
+
+    Raises
+    ------
+    OSError
+        It has more than `most_bytes`, is no regular file, or cannot be read.
+    """
+    return read_at_most(path, most_bytes(path.name))
+
+
 def note(study: Path, value: Withdrawal | Copy) -> None:
     """Add a note to the study folder."""
     folder = study / _FOLDERS[type(value)]
@@ -242,7 +269,7 @@ def is_note(path: Path) -> bool:
 def read_note(path: Path, kind: type[_Note]) -> _Note:
     """Return the note at `path`; errors as of `notes`."""
     try:
-        content = path.read_bytes()
+        content = bytes_of(path)
     except OSError as error:
         raise _refused(f"{path.parent.name}/{path.name}", error) from None
     return note_of(content, path.stem, kind)

@@ -190,7 +190,7 @@ def read(path: Path) -> Study:
         It is no study folder, or one that a newer version wrote.
     """
     try:
-        content = (path / _STUDY).read_bytes()
+        content = sealed.bytes_of(path / _STUDY)
         values = json.loads(content)
         if values.get("schema") != 1:  # version 1 had no seal
             values = sealed.unseal(content)
@@ -264,7 +264,7 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
 def stored_units(path: Path, study: Study) -> pd.DataFrame:
     """Return all the units that are still in the file, also those of participants who withdrew."""
     with _refusing(path):
-        table = (path / _UNITS).read_bytes()
+        table = sealed.bytes_of(path / _UNITS)
         later = frozenset(each.units_sha256 for each in sealed.notes(path, sealed.Withdrawal))
     return units_of(table, study, name=path.name, later=later)
 
@@ -279,7 +279,7 @@ def clear(path: Path) -> None:
 def replace_units(path: Path, table: bytes) -> None:
     """Put the Parquet file `table` in the place of the units, where it is another one."""
     with _refusing(path):
-        if (path / _UNITS).read_bytes() != table:
+        if sealed.bytes_of(path / _UNITS) != table:
             sealed.replace(path / _UNITS, table)
 
 
@@ -352,7 +352,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     with _refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
         # A sync client's second copy has another name; `verification` reports it.
-        contents = {file.stem: file.read_bytes() for file in files if is_fingerprint(file.stem)}
+        contents = {file.stem: sealed.bytes_of(file) for file in files if is_fingerprint(file.stem)}
     return codebooks_of(contents, study, name=path.name)
 
 

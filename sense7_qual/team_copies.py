@@ -101,7 +101,7 @@ def upload(path: Path, server: Server) -> postgresql.Openness:
     """
     made = replace(study.read(path), schema=database.SCHEMA)
     codebooks = {name: book.to_yaml() for name, book in study.read_codebooks(path, made).items()}
-    units, kept = (path / "units.parquet").read_bytes(), sealed.notes(path, Withdrawal)
+    units, kept = sealed.bytes_of(path / "units.parquet"), sealed.notes(path, Withdrawal)
 
     owner = postgresql.owner_of(server)
 

@@ -190,7 +190,7 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
 def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
     later = frozenset(each.units_sha256 for each in withdrawn)
     try:
-        table = (path / "units.parquet").read_bytes()
+        table = sealed.bytes_of(path / "units.parquet")
         units = study.units_of(table, now, name=path.name, later=later)
     except (StoreError, TableError) as error:
         return None, Finding("units.parquet", problem=str(error))
@@ -210,7 +210,7 @@ def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
         if not study.is_fingerprint(file.stem):
             continue
         try:
-            found = of_codebook(path.name, file.stem, file.read_bytes())
+            found = of_codebook(path.name, file.stem, sealed.bytes_of(file))
         except OSError as error:
             found = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
         findings.append(found)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -402,10 +403,19 @@ def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
 
 
 def _codebooks(path: Path) -> dict[str, bytes]:
-    return {file.stem: file.read_bytes() for file in sorted((path / "codebooks").glob("*.yaml"))}
+    """Return the versions of the codebook by fingerprint, but for files that are too large or unreadable."""
+    contents = {}
+    for file in sorted((path / "codebooks").glob("*.yaml")):
+        with suppress(OSError):
+            contents[file.stem] = sealed.bytes_of(file)
+    return contents
 
 
 def _in_files(path: Path, words: Words) -> Iterator[Held]:
-    yield from words.in_codebooks(_codebooks(path))
+    readable = _codebooks(path)
+    yield from words.in_codebooks(readable)
+    for file in sorted((path / "codebooks").glob("*.yaml")):
+        if file.stem not in readable:  # somebody has to look
+            yield "codebook", f"codebooks/{file.name}", None
     for file in verification.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

@@ -174,6 +174,18 @@ def probes(study: str) -> list[str]:
         "SELECT * FROM pg_available_wal_summaries()",
         "SELECT * FROM pg_wal_summary_contents(1, '0/0', '0/1')",
         "SELECT * FROM pg_get_wal_summarizer_state()",
+        # one by one: what the views above are made of, and ways to the same numbers
+        "SELECT pg_stat_get_tuples_inserted(c.oid) FROM pg_class c WHERE relname = 'acts' ORDER BY c.oid",
+        "SELECT pg_stat_get_last_analyze_time(c.oid) FROM pg_class c WHERE relname = 'acts' ORDER BY c.oid",
+        "SELECT relname, relpages FROM pg_class WHERE relkind = 't' ORDER BY oid",
+        "SELECT pg_relation_size(oid) FROM pg_class WHERE relkind = 't' ORDER BY oid",
+        f"SELECT pg_relation_filepath('{ben}.acts')",
+        "SELECT * FROM pg_ls_waldir()",
+        "SELECT pg_last_committed_xact()",
+        "SELECT pg_xact_status('99999999')",
+        "SELECT txid_status(99999999)",
+        "SELECT pg_blocking_pids(pg_backend_pid())",
+        "SELECT count(*) FROM pg_largeobject_metadata",
         f"INSERT INTO {ana}.acts ({COLUMNS}) VALUES (900, '{NO_ACT}', 'finish', 'ana', 'x', 'x', 'x', 'x') "
         "RETURNING xmin",
         "NOTIFY x",
