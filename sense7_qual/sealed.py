@@ -26,9 +26,9 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar
 
+from sense7_qual._atomic import read_at_most
 from sense7_qual.database import sync_folder
 from sense7_qual.errors import StoreError
-from sense7_qual.saving import read_at_most
 
 __all__ = [
     "Copy",

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from sense7_qual._atomic import read_at_most
 from sense7_qual.errors import StoreError
-from sense7_qual.saving import read_at_most
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, frame_of, put
 
