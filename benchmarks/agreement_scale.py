@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sense7_qual.agreement.coefficients import krippendorff_alpha
-from sense7_qual.agreement.engines import patterns
-from sense7_qual.agreement.pattern_counts import Patterns
+from sense7_qual.agreement._coefficients import krippendorff_alpha
+from sense7_qual.agreement._coefficients._patterns import Patterns
+from sense7_qual.agreement._engines import patterns
 
 ENGINES = ["polars", "polars lazy", "duckdb", "parquet", "pandas", "pandas groupby"]
 N_CODERS, N_VALUES, MISSING = 3, 5, 0.2

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sense7_qual.act_values import is_unicode
+from sense7_qual._checks import is_unicode
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, did_you_mean, first_three, word

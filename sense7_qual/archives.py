@@ -36,11 +36,11 @@ from typing import Any, BinaryIO, Final
 from sqlalchemy import insert, select
 
 from sense7_qual import database, migrations, sealed, study, verification
+from sense7_qual._limits import open_file
+from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.chain import genesis
 from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean, first_three, word
-from sense7_qual.limits import open_file
-from sense7_qual.parquet import refuse_unfolding
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.sealed import Copy, Withdrawal
 

@@ -50,7 +50,7 @@ from sqlalchemy.exc import DBAPIError
 from sense7_qual import journals
 from sense7_qual.acts import Act
 from sense7_qual.chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import Damaged, StoreError
 from sense7_qual.interrupts import uninterrupted
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "damaged",
     "erase",
     "find",
+    "has_sound_tables",
     "head",
     "last",
     "loose",
@@ -311,9 +312,9 @@ def place(path: Path) -> str:
     return f"'{path.parent.name}/{path.name}'"
 
 
-def damaged(path: Path, found: str) -> StoreError:
+def damaged(path: Path, found: str) -> Damaged:
     """Return the error for an acts file that cannot be trusted."""
-    return StoreError(
+    return Damaged(
         f"{place(path)}: expected the unbroken acts of one coder – found {found} – put a good copy of this "
         "file back (from a backup, or from the coder), or save what is sound in it with store.salvage; "
         "other coders' files still open with store.acts(coder=…), and store.verify() names all damaged ones."
@@ -327,12 +328,12 @@ def check(connection: Connection, path: Path, *, study: str, coder: str) -> int:
     """
     meta: dict[str, str] = {row.name: row.value for row in connection.execute(select(META))}
     if meta.get("study") != study:
-        raise StoreError(
+        raise Damaged(
             f"{place(path)}: expected an acts file of study {study!r} – found one of study "
             f"{meta.get('study')!r} – move it back to the study folder that it came from."
         )
     if meta.get("coder") != coder:
-        raise StoreError(
+        raise Damaged(
             f"{place(path)}: expected the acts of coder {coder!r} – found those of coder "
             f"{meta.get('coder')!r} – where {meta.get('coder')}.sqlite is missing, give the file that name; "
             "where both are there, a sync client made a copy: take in what is new in it with "
@@ -463,19 +464,22 @@ def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Ite
         raise damaged(path, f"{number} acts where {counted} different ones are indexed")
 
 
-def erase(connection: Connection, unit_ids: Sequence[str], text_hashes: Collection[str]) -> int:
+def erase(connection: Connection, unit_ids: Collection[str], text_hashes: Collection[str]) -> int:
     """Erase the quotes and memos on units, and those of the given hashes; return how many there were.
 
-    The transaction must be one that writes; `write_anew` follows it.
+    The transaction must be one that writes; `write_anew` follows it. No index is asked: it may be damaged.
     """
     connection.exec_driver_sql("PRAGMA secure_delete=ON")
-    of_units = "UPDATE texts SET salt = NULL, text = NULL WHERE text IS NOT NULL AND text_hash IN "
-    query = f"{of_units} (SELECT text_hash FROM acts WHERE unit_id = ?)"
-    n_texts = 0
-    for statement, values in ((query, unit_ids), (f"{of_units} (?)", text_hashes)):
-        if values:
-            n_texts += connection.exec_driver_sql(statement, [(each,) for each in values]).rowcount
-    return n_texts
+    units, theirs = set(unit_ids), set(text_hashes)
+    acts = connection.exec_driver_sql("SELECT unit_id, text_hash FROM acts NOT INDEXED")
+    theirs |= {found for unit_id, found in acts if unit_id in units and found is not None}
+    texts = connection.exec_driver_sql(
+        "SELECT rowid, text_hash FROM texts NOT INDEXED WHERE text IS NOT NULL"
+    )
+    rows = [(number,) for number, found in texts if found in theirs]
+    if rows:
+        connection.exec_driver_sql("UPDATE texts SET salt = NULL, text = NULL WHERE rowid = ?", rows)
+    return len(rows)
 
 
 def write_anew(path: Path) -> None:
@@ -515,12 +519,23 @@ def problems(connection: Connection) -> str:
     return "" if found == ["ok"] else f"{len(found)} faults in SQLite's own check of the file"
 
 
+def has_sound_tables(connection: Connection) -> bool:
+    """Return True if SQLite's own check finds nothing but faults of indices, which no row depends on."""
+    return all(
+        found == "ok" or " index " in found
+        for found in connection.exec_driver_sql("PRAGMA integrity_check").scalars()
+    )
+
+
 def read_texts(connection: Connection, path: Path, query: Executable) -> dict[str, str | None]:
     """Return the texts by their hash, each checked; an erased one is None."""
     texts: dict[str, str | None] = {}
-    for found, salt, text in connection.execute(query):
-        erased = salt is None and text is None
-        if not erased and text_hash(salt, text) != found:
-            raise damaged(path, "a quote or memo that is not the one that was written")
-        texts[found] = text
+    try:
+        for found, salt, text in connection.execute(query):
+            erased = salt is None and text is None
+            if not erased and text_hash(salt, text) != found:
+                raise damaged(path, "a quote or memo that is not the one that was written")
+            texts[found] = text
+    except UnicodeDecodeError:
+        raise damaged(path, "a quote or memo that is no text") from None
     return texts

@@ -25,6 +25,7 @@ __all__ = [
     "UNPRINTABLE",
     "ActError",
     "CodebookError",
+    "Damaged",
     "ImportRefused",
     "QualError",
     "StoreError",
@@ -63,6 +64,10 @@ class ImportRefused(QualError):
 
 class StoreError(QualError):
     """A study folder that cannot be read or written; what was saved in it is unchanged."""
+
+
+class Damaged(StoreError):
+    """Acts that are not what was written; whoever can go on with what is sound catches this."""
 
 
 def first_three(values: Iterable[object]) -> str:

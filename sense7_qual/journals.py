@@ -26,9 +26,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
 
+from sense7_qual._limits import open_file
 from sense7_qual.chain import genesis, links, text_hash
-from sense7_qual.errors import StoreError
-from sense7_qual.limits import open_file
+from sense7_qual.errors import Damaged, StoreError
 
 __all__ = ["OBJECTS", "limit_values", "only_tables", "settle"]
 
@@ -98,7 +98,7 @@ def _act(path: Path, journal: Path, said: _Said, mended: _Kept | None, as_it_is:
     if as_it_is is not None and (mended is None or mended < as_it_is):
         _take_away(path, journal, said)
     elif mended is None:
-        raise StoreError(
+        raise Damaged(
             f"'{path.parent.name}/{path.name}': expected a file that is whole, or one that its journal "
             f"mends – found neither – put a good copy of {path.name} back (from a backup, or from the "
             f"coder) and move {journal.name} out of the study; nothing was changed."

@@ -25,10 +25,10 @@ import platformdirs
 from sqlalchemy import Connection, or_, select
 
 from sense7_qual import acceptance, database, journals, migrations, sealed, verification
+from sense7_qual._limits import read_file
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.chain import Link, clocks, genesis, links, relinked, text_hash
 from sense7_qual.errors import ActError, StoreError
-from sense7_qual.limits import read_file
 from sense7_qual.rounds import Round
 from sense7_qual.study import Opened
 

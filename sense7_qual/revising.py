@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sense7_qual import membership, postgresql, study
-from sense7_qual.act_values import check_codebook
+from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError

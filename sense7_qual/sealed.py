@@ -26,9 +26,9 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar
 
+from sense7_qual._limits import read_file
 from sense7_qual.database import sync_folder
 from sense7_qual.errors import StoreError
-from sense7_qual.saving import read_at_most
 
 __all__ = [
     "Copy",
@@ -230,7 +230,7 @@ def bytes_of(path: Path) -> bytes:
     OSError
         It has more than `most_bytes`, is no regular file, or cannot be read.
     """
-    return read_at_most(path, most_bytes(path.name))
+    return read_file(path, most_bytes(path.name))
 
 
 def note(study: Path, value: Withdrawal | Copy) -> None:

@@ -530,6 +530,10 @@ class Store:
         still passes. Their units leave `units`, `codings`,
         `coverage` and `memos`; `acts` still has the acts, without words. This cannot be undone.
 
+        Damaged acts of a coder hinder nothing: what can be found in them is erased, and they are named in
+        ``still_held`` as ``damaged``. Save what is sound in them (`salvage`), or put a good copy back, and
+        call this again.
+
         Parameters
         ----------
         case_id : str
@@ -545,8 +549,8 @@ class Store:
         Raises
         ------
         StoreError
-            There is no such participant, `why` repeats their words, a file is damaged, the role does not
-            lead, or the disk or server refuses: call again then.
+            There is no such participant, `why` repeats their words, a note or the units are damaged, the role
+            does not lead, or the disk or server refuses: call again then.
         """
         found = self._kept.forget(case_id, why=why)
         self._look_again()

@@ -36,14 +36,14 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual import sealed
+from sense7_qual._limits import Limits
+from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.database import SCHEMA, sync_folder
 from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError, first_three
 from sense7_qual.interrupts import uninterrupted
-from sense7_qual.limits import Limits
 from sense7_qual.migrations import newer
-from sense7_qual.parquet import refuse_unfolding
 from sense7_qual.tables import UNITS
 from sense7_qual.unit_tables import checked, parquet, without
 

@@ -8,7 +8,7 @@ and is byte for byte that of a study folder with the same content.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -21,7 +21,7 @@ from sense7_qual import withdrawal as withdrawals
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.chain import Link
 from sense7_qual.database import ACTS, TEXTS
-from sense7_qual.errors import StoreError, TableError, first_three
+from sense7_qual.errors import Damaged, StoreError, TableError, first_three
 from sense7_qual.postgresql import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.server import SNAPSHOT, Server, outside_transactions, retried, run, search_path
@@ -78,8 +78,11 @@ def _chain(connection: Connection, server: Server, coder: str) -> _Chain:
 
 def _rows(connection: Connection, coder: str) -> _Chain:
     acts = connection.execute(select(ACTS).order_by(ACTS.c.seq)).mappings()
-    texts = connection.execute(select(TEXTS)).mappings()
-    return _Chain(coder, [dict(row) for row in acts], [dict(row) for row in texts])
+    try:
+        texts = [dict(row) for row in connection.execute(select(TEXTS)).mappings()]
+    except UnicodeDecodeError:
+        raise database.damaged(Path(coder), "a quote or memo that is no text") from None
+    return _Chain(coder, [dict(row) for row in acts], texts)
 
 
 def _insert(connection: Connection, chain: _Chain) -> None:
@@ -321,9 +324,16 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         units = study.units_of(found.units, found.study, name=server.name, later=found.later)
         words = withdrawals.Words.of(units, before, case_id)
         coders = membership.members(connection, server)
-        chains = [_read_chain(connection, server, coder, found.study.id) for coder in coders]
+        chains: dict[str, list[Link]] = {}
+        repeating: list[str] = []
+        for coder in coders:
+            postgresql.enter(connection, server, coder)
+            try:
+                chains[coder] = _read_chain(connection, server, coder, found.study.id)
+                repeating += words.repeating(chains[coder])
+            except Damaged:
+                repeating += words.repeating_rows(_damaged_rows(connection))
         found = postgresql.stored_in(connection, server)  # revisions are made under those locks as well
-        repeating = [memo for chain in chains for memo in words.repeating(chain)]
         new, table = withdrawals.noted(units, before, words, why, repeating, found.codebooks)
         if new not in before:
             add_note(connection, server, new)
@@ -335,7 +345,8 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         held = [
             *withdrawals.copies(notes_in(connection, server, Copy), {each.id for each in notes}),
             *words.in_codebooks(found.codebooks),
-            *(each for chain in chains for each in words.in_reasons(chain)),
+            *(each for chain in chains.values() for each in words.in_reasons(chain)),
+            *(("damaged", f"tables of coder {coder!r}", None) for coder in coders if coder not in chains),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
         return coders, withdrawals.forgotten(words, max(erased), notes, held)
@@ -346,9 +357,15 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
 
 
 def _read_chain(connection: Connection, server: Server, coder: str, study_id: str) -> list[Link]:
-    postgresql.enter(connection, server, coder)
     place = postgresql.place_of(server, coder)
     return database.read_chain(connection, place, study=study_id, coder=coder)
+
+
+def _damaged_rows(connection: Connection) -> Iterator[tuple[str, str, dict[str, object]]]:
+    """Yield of each text of the coder whose tables were entered: its hash, itself, what its act says."""
+    query = "SELECT t.text_hash, t.text, a.kind, a.unit_id FROM texts t LEFT JOIN acts a USING (text_hash)"
+    for name, content, kind, unit_id in connection.exec_driver_sql(f"{query} WHERE t.text IS NOT NULL"):
+        yield name, bytes(content).decode("utf-8", "replace"), {"kind": kind, "unit_id": unit_id}
 
 
 def _erased(

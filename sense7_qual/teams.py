@@ -161,8 +161,11 @@ class Team:
         def work(connection: Connection) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             run(connection, [SNAPSHOT, search_path(f"{self.server.name}-{coder}")])
             acts = connection.execute(select(database.ACTS).order_by(database.ACTS.c.seq)).mappings()
-            texts = connection.execute(select(database.TEXTS)).mappings()
-            return [dict(row) for row in acts], [dict(row) for row in texts]
+            rows = connection.exec_driver_sql("SELECT text_hash, salt, text FROM texts")
+            # What is no text then fits to no hash.
+            words = [(*row[:2], row[2] and bytes(row[2]).decode("utf-8", "replace")) for row in rows]
+            texts = [dict(zip(("text_hash", "salt", "text"), row, strict=True)) for row in words]
+            return [dict(row) for row in acts], texts
 
         acts, texts = retried(self.server, work)
         rows = [(int(row["seq"]), row) for row in acts]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import sealed
-from sense7_qual.act_values import is_unicode
+from sense7_qual._checks import is_unicode
 from sense7_qual.errors import TableError, first_three
 from sense7_qual.tables import UNITS
 

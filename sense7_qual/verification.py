@@ -28,11 +28,11 @@ import pandas as pd
 from sqlalchemy import Connection, create_engine, select
 
 from sense7_qual import database, migrations, sealed, study, unit_tables
+from sense7_qual._limits import open_file
 from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act, fold
 from sense7_qual.chain import Link, ordered
 from sense7_qual.errors import ActError, StoreError, TableError, first_three
-from sense7_qual.limits import open_file
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.study import Study
 

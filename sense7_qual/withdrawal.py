@@ -18,20 +18,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import pandas as pd
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from sense7_qual import database, sealed, study, unit_tables, verification
 from sense7_qual.acts import Act
 from sense7_qual.chain import Link
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean, first_three
+from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError, did_you_mean, first_three
+from sense7_qual.recording import rows_one_by_one
 from sense7_qual.sealed import Copy, Withdrawal
 from sense7_qual.study import Opened, Study
 
@@ -61,6 +62,7 @@ _ADVICE: Final = {
     "archive": "delete it",
     "hand-out": "have it deleted by who has it",
     "file": "look into it, and delete it",
+    "damaged": "store.salvage(coder, path), move the damaged acts out, store.merge(path), forget again",
     "server": "ask its administrator how long they are kept",
     "codebook": "no call: acts count on every version; leave it out of what is published",
     "revision": "no call: the record keeps reasons; leave it out of what is published",
@@ -101,6 +103,8 @@ class Forgotten:
         - ``memo to judge``, ``unit to judge``: a memo, or another unit's text, context or variable that may
           repeat them: 12 letters and digits in a row over more than one word that no other participant's
           text has, or a longer passage that one has; whether it does takes a person to say;
+        - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);
+          ``memo to judge`` names a whole file where it came back after the words to compare it with had gone;
         - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
           cannot look into them.
 
@@ -126,8 +130,9 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
     Raises
     ------
     StoreError
-        The study has no such participant, is damaged or from a later version, or the disk refuses; call
-        again then, which completes what was begun.
+        The study has no such participant, its own files are damaged or from a later version, or the disk
+        refuses; call again then, which completes what was begun. Damaged acts files raise nothing: they are
+        among what still holds words.
     """
     study.refuse_newer(path, study.read(path))
     study.refuse_absent(path)
@@ -146,10 +151,14 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         study.replace_units(path, table)
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
         erased = [_erased(path, file, now, words, note) for file in study.acts_files(path)]
+        came_back = not units["unit_id"].isin(words.unit_ids).any()  # then no text is left to compare with
     notes = [each for each in sealed.notes(path, Withdrawal) if each.case_id == case_id]
     held = [*copies(sealed.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
-    held += [each for _, reasons in erased for each in reasons]
-    return forgotten(words, sum(n_texts for n_texts, _ in erased), notes, held)
+    held += [each for _, _, rows in erased for each in rows]
+    held += [
+        ("memo to judge", f"memos in {name}", None) for name, n_texts, _ in erased if came_back and n_texts
+    ]
+    return forgotten(words, sum(n_texts for _, n_texts, _ in erased), notes, held)
 
 
 def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
@@ -158,23 +167,50 @@ def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
 
 
 def _repeating(file: Path, now: Study, words: Words) -> list[str]:
-    with database.transaction(file) as connection:
+    with suppress(Damaged), database.transaction(file) as connection:
         return list(words.repeating(_chain(connection, file, now)))
+    with suppress(Damaged):
+        acts = {row["text_hash"]: row for _, row in rows_one_by_one(file, "acts", "seq") if row}
+        texts = {row["text_hash"]: row["text"] for _, row in rows_one_by_one(file, "texts", "rowid") if row}
+        return list(words.repeating_rows((name, text, acts.get(name, {})) for name, text in texts.items()))
+    return []  # nothing in it can be read
 
 
-def _erased(path: Path, file: Path, now: Study, words: Words, note: Withdrawal) -> tuple[int, list[Held]]:
-    """Erase their words from an acts file, also those that came in since it was first read; return how many
-    texts there were, and the reasons that repeat a passage."""
-    with database.transaction(file, writes=True) as connection:
-        chain = _chain(connection, file, now)
-        memos = noted_memos(sealed.notes(path, Withdrawal), words.case_id)
-        new = set(words.repeating(chain)) - memos
+def _erased(
+    path: Path, file: Path, now: Study, words: Words, note: Withdrawal
+) -> tuple[str, int, list[Held]]:
+    """Erase their words from an acts file, also those that came in since it was first read; return its name,
+    how many texts there were, and what still holds words: reasons, or the file where it is damaged."""
+    name = file.relative_to(path).as_posix()
+    memos = noted_memos(sealed.notes(path, Withdrawal), words.case_id)
+    chain: list[Link] | None = None
+    with suppress(Damaged), database.transaction(file, writes=True) as connection:
+        read = _chain(connection, file, now)
+        new = set(words.repeating(read)) - memos
         if new:
             again = replace(note, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(new)))
             study.note(path, again)
         n_texts = database.erase(connection, words.unit_ids, sorted(memos | new))
+        chain = read
+    if chain is None:  # only here, where nothing of the failed reading holds the file any more
+        return name, _erased_of_damaged(file, now, words, memos), [("damaged", name, None)]
     database.write_anew(file)
-    return n_texts, list(words.in_reasons(chain))
+    return name, n_texts, list(words.in_reasons(chain))
+
+
+def _erased_of_damaged(file: Path, now: Study, words: Words, memos: Collection[str]) -> int:
+    """Erase what acts say is theirs where the chain is broken and SQLite finds the tables sound. A file in
+    which it does not is never written, which could cost others' acts (`Store.salvage` saves these)."""
+    n_texts = 0
+    with suppress(Damaged):
+        with database.transaction(file, writes=True) as connection:
+            named = select(database.META.c.value).where(database.META.c.name == "study")
+            same = connection.execute(named).scalar_one_or_none() == now.id
+            if same and database.has_sound_tables(connection):
+                n_texts = database.erase(connection, words.unit_ids, memos)
+        if n_texts:
+            database.write_anew(file)
+    return n_texts
 
 
 def noted_memos(notes: Sequence[Withdrawal], case_id: str) -> set[str]:
@@ -299,6 +335,13 @@ class Words:
         for link in chain:
             if link.act is not None and self._found_in(link.act) == _THEIRS:
                 yield str(link.fields["text_hash"])
+
+    def repeating_rows(self, rows: Iterable[tuple[str, object, Mapping[str, object]]]) -> Iterator[str]:
+        """Yield the same of damaged tables: of each text its hash, itself and what is known of its act."""
+        for name, text, act in rows:
+            is_memo = act.get("kind") in ("memo", None) and act.get("unit_id") not in self.gone
+            if is_memo and isinstance(text, str) and self.repeated_in(text):
+                yield name
 
     def in_reasons(self, chain: Sequence[Link]) -> Iterator[Held]:
         """Yield the memos that may repeat their words, and the reasons and names that do or may: these cannot

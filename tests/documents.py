@@ -12,7 +12,7 @@ import pandas as pd
 import sense7_qual as qual
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.report import Table
-from sense7_qual.report.table import Alignment
+from sense7_qual.report._table import Alignment
 
 DATA = Path(__file__).parents[1] / "data"
 SENSE7 = Codebook.read("sense7")

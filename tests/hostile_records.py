@@ -26,8 +26,8 @@ import pyarrow as pa
 
 from sense7_qual import acts, corpus, rounds, sealed
 from sense7_qual.codebook import Codebook
-from sense7_qual.models.cache import VectorCache
-from sense7_qual.models.replies import Reply, ReplyCache
+from sense7_qual.models._reply_cache import Reply, ReplyCache
+from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
 from tests import disk
 from tests.hostile import Kind

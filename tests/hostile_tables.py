@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from sense7_qual import corpus
 from sense7_qual.codebook import Codebook
-from sense7_qual.files import read_strings
+from sense7_qual.corpus._formats import read_strings
 from tests import test_hostile_files as bombs
 from tests.hostile import Kind, changing
 from tests.test_files import write_table

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import agreement, codings
-from sense7_qual.agreement.bootstrap import resampled
+from sense7_qual.agreement._intervals._bootstrap import resampled
 from sense7_qual.errors import QualError, TableError
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -323,7 +323,7 @@ def test_overall_is_set_alpha_with_the_cluster_bootstrap() -> None:
         ]
         for coder in range(3)
     ]
-    from sense7_qual.agreement.sets import set_alpha
+    from sense7_qual.agreement._sets import set_alpha
 
     for distance in ("masi", "jaccard", "dice"):
         row = agreement.overall(decisions, distance=distance, n_boot=200, seed=1).iloc[0]

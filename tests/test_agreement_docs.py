@@ -40,7 +40,7 @@ def test_the_page_names_nothing_that_does_not_exist() -> None:
     source = Path(inspect.getfile(agreement)).parent
     defined = set(
         re.findall(
-            r"^(?:def|class) (\w+)", "\n".join(p.read_text("utf-8") for p in source.glob("*.py")), re.M
+            r"^(?:def|class) (\w+)", "\n".join(p.read_text("utf-8") for p in source.rglob("*.py")), re.M
         )
     )
     assert len(named) >= 25

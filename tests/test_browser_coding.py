@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 import sense7_qual as qual
-from sense7_qual.widgets.coding import COMMANDS
+from sense7_qual.widgets._coding import COMMANDS
 from tests import lab as labs
 from tests.coding_page import SENTINEL, TEXTS, cell, enter, press, saved, shows, spans, study
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sense7_qual.themes.clusters import (
+from sense7_qual.themes._graph_clusters import (
     Neighbours,
     _best_jaccard,
     by_size,

@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import agreement
-from sense7_qual.agreement import coefficients, intervals, scales
-from sense7_qual.agreement.pattern_counts import from_values
-from sense7_qual.agreement.weights import agreement_weights, difference
+from sense7_qual.agreement import _coefficients, _intervals
+from sense7_qual.agreement._coefficients import _icc_kendall
+from sense7_qual.agreement._coefficients._patterns import from_values
+from sense7_qual.agreement._coefficients._weights import agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
@@ -28,7 +29,7 @@ RENAMED = {
     "conger_kappa (irr exact Fleiss)": "conger_kappa",
     "krippendorff_alpha_weighted": "krippendorff_alpha",
 }
-EVERY = [name for name in coefficients.__all__ if name not in ("krippendorff_alpha", "specific_agreement")]
+EVERY = [name for name in _coefficients.__all__ if name not in ("krippendorff_alpha", "specific_agreement")]
 TWO_CODERS = ("cohen_kappa", "scott_pi")
 
 
@@ -75,7 +76,7 @@ def options_of(entry: dict[str, object], table: list[list[object]]) -> dict[str,
     return {"weights": weights}
 
 
-COEFFICIENTS = [name for name in coefficients.__all__ if name != "specific_agreement"]
+COEFFICIENTS = [name for name in _coefficients.__all__ if name != "specific_agreement"]
 ALL_ROWS = published(*COEFFICIENTS, *RENAMED)
 
 
@@ -91,9 +92,9 @@ def test_a_coefficient_equals_the_published_value(entry: dict[str, object]) -> N
     table = as_table(entry["data"])
     name = RENAMED.get(entry["statistic"], entry["statistic"])
     options = options_of(entry, table)
-    found = getattr(coefficients, name)(table, **options)
+    found = getattr(_coefficients, name)(table, **options)
     assert found == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
-    from_counts = getattr(coefficients, name)(from_values(table, keep_coders=True), **options)
+    from_counts = getattr(_coefficients, name)(from_values(table, keep_coders=True), **options)
     assert from_counts == pytest.approx(found, abs=1e-12)
 
 
@@ -104,9 +105,9 @@ GWETS = [name for name in COEFFICIENTS if name != "krippendorff_alpha"]
 @pytest.mark.parametrize("entry", published(*GWETS, stating="pa"))
 def test_agreement_and_chance_are_the_published_ones(entry: dict[str, object]) -> None:
     params, table = entry["params"], as_table(entry["data"])
-    observed = coefficients.percent_agreement(table, **options_of(entry, table))
+    observed = _coefficients.percent_agreement(table, **options_of(entry, table))
     assert observed == pytest.approx(params["pa"], abs=1e-9), entry["source"]
-    value = getattr(coefficients, entry["statistic"])(table, **options_of(entry, table))
+    value = getattr(_coefficients, entry["statistic"])(table, **options_of(entry, table))
     assert value == pytest.approx((params["pa"] - params["pe"]) / (1 - params["pe"]), abs=1e-9)
 
 
@@ -115,7 +116,7 @@ def test_agreement_and_chance_are_the_published_ones(entry: dict[str, object]) -
 def test_gwets_standard_errors_and_intervals(entry: dict[str, object]) -> None:
     params, table = entry["params"], as_table(entry["data"])
     name = RENAMED.get(entry["statistic"], entry["statistic"])
-    found = intervals.estimate(table, name, ci="gwet", **options_of(entry, table))
+    found = _intervals.estimate(table, name, ci="gwet", **options_of(entry, table))
     assert found.standard_error == pytest.approx(params["se"], abs=5.1e-6), entry["source"]
     assert [found.low, found.high] == pytest.approx(params["ci95"], abs=5.1e-4), entry["source"]
 
@@ -125,7 +126,7 @@ def test_gwets_standard_errors_and_intervals(entry: dict[str, object]) -> None:
 def test_fleiss_kappa_of_each_category(entry: dict[str, object]) -> None:
     category = entry["params"]["category"]
     columns = entry["data"].get("columns")
-    frame = scales.per_category(as_table(entry["data"])).set_index("category")
+    frame = _icc_kendall.per_category(as_table(entry["data"])).set_index("category")
     found = frame.loc[columns.index(category) if columns else category, "fleiss_kappa"]
     assert found == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
 
@@ -252,7 +253,9 @@ def test_missing_values_follow_gwets_conventions() -> None:
 
 
 def test_per_category_by_hand() -> None:
-    frame = scales.per_category([["a", "a", "b", "c", "d"], ["a", "b", "b", "c", None]]).set_index("category")
+    frame = _icc_kendall.per_category([["a", "a", "b", "c", "d"], ["a", "b", "b", "c", None]]).set_index(
+        "category"
+    )
     assert frame["n_units"].to_dict() == {"a": 2, "b": 2, "c": 1, "d": 0}
     assert frame.loc["a", "prevalence"] == pytest.approx(3 / 8)
     assert frame.loc["a", "specific_agreement"] == pytest.approx(2 / 3)
@@ -333,9 +336,9 @@ def test_patterns_without_coders_are_not_enough_for_some(name: str) -> None:
         (lambda: agreement.krippendorff_alpha(PAIR, level=[[0, -1], [-1, 0]]), "differences ≥ 0"),
         (lambda: agreement.krippendorff_alpha(PAIR, level=[[1, 1], [1, 0]]), "0 of a value from itself"),
         (lambda: agreement.fleiss_kappa([[-1, 2], [2, 2]], weights="ratio"), "categories ≥ 0"),
-        (lambda: scales.icc(PAIR, kind="consistent"), "did you mean 'consistency'"),
-        (lambda: scales.icc(PAIR, kind="agreement", n_averaged=0), "n_averaged"),
-        (lambda: scales.icc([["a"], ["b"]], kind="agreement"), "expected numbers"),
+        (lambda: _icc_kendall.icc(PAIR, kind="consistent"), "did you mean 'consistency'"),
+        (lambda: _icc_kendall.icc(PAIR, kind="agreement", n_averaged=0), "n_averaged"),
+        (lambda: _icc_kendall.icc([["a"], ["b"]], kind="agreement"), "expected numbers"),
     ],
 )
 def test_settings_that_are_none_are_refused(call: Callable[[], float], message: str) -> None:
@@ -361,7 +364,7 @@ def quiet(name: str, table: object, **options: object) -> float:
         options = {"level": "nominal", **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return getattr(coefficients, name)(table, **options)
+        return getattr(_coefficients, name)(table, **options)
 
 
 @settings(max_examples=40, deadline=None)
@@ -416,9 +419,9 @@ def test_the_ordinal_difference_of_krippendorff_is_not_gwets_ordinal_weight() ->
 
 
 def test_alpha_of_wide_scales_equals_the_narrow_way() -> None:
-    from sense7_qual.agreement.pattern_counts import coded
-    from sense7_qual.agreement.totals import alpha_totals
-    from sense7_qual.agreement.wide import wide_alpha
+    from sense7_qual.agreement._coefficients._continuous_alpha import wide_alpha
+    from sense7_qual.agreement._coefficients._patterns import coded
+    from sense7_qual.agreement._coefficients._sums import alpha_totals
 
     rng = np.random.default_rng(25)
     for trial in range(40):
@@ -436,7 +439,7 @@ def test_alpha_of_wide_scales_equals_the_narrow_way() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_influence_is_the_derivative(level: str) -> None:
-    from sense7_qual.agreement.totals import alpha_totals
+    from sense7_qual.agreement._coefficients._sums import alpha_totals
 
     table = np.random.default_rng(26).integers(0, 4, (3, 30)).astype(float)
     totals = alpha_totals(from_values(table), level=level)
@@ -486,10 +489,10 @@ def test_a_large_offset_costs_no_digits() -> None:
 )
 def test_icc_of_shrout_and_fleiss(kind: str, single: float, mean: float) -> None:
     values = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
-    assert scales.icc(values, kind=kind) == pytest.approx(single, abs=0.0051)
-    assert scales.icc(values, kind=kind, n_averaged=4) == pytest.approx(mean, abs=0.0051)
+    assert _icc_kendall.icc(values, kind=kind) == pytest.approx(single, abs=0.0051)
+    assert _icc_kendall.icc(values, kind=kind, n_averaged=4) == pytest.approx(mean, abs=0.0051)
     incomplete = [[*row, 5] for row in values[:3]] + [[*values[3], None]]
-    assert scales.icc(incomplete, kind=kind) == pytest.approx(scales.icc(values, kind=kind))
+    assert _icc_kendall.icc(incomplete, kind=kind) == pytest.approx(_icc_kendall.icc(values, kind=kind))
 
 
 def test_kendalls_w_is_friedmans_statistic() -> None:
@@ -497,8 +500,8 @@ def test_kendalls_w_is_friedmans_statistic() -> None:
 
     table = np.random.default_rng(30).integers(0, 6, (4, 12)).astype(float)
     chi_squared = stats.friedmanchisquare(*table.T).statistic
-    assert scales.kendall_w(table) == pytest.approx(chi_squared / (4 * 11))
+    assert _icc_kendall.kendall_w(table) == pytest.approx(chi_squared / (4 * 11))
     with pytest.warns(RuntimeWarning, match="kendall_w is not defined"):
-        assert np.isnan(scales.kendall_w(np.ones((3, 5))))
+        assert np.isnan(_icc_kendall.kendall_w(np.ones((3, 5))))
     with pytest.warns(RuntimeWarning, match="icc is not defined"):
-        assert np.isnan(scales.icc(np.ones((3, 5)), kind="agreement"))
+        assert np.isnan(_icc_kendall.icc(np.ones((3, 5)), kind="agreement"))

@@ -10,8 +10,8 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links.cumulative import log_probability
-from sense7_qual.links.quadrature import Parameters, integrate, patterns_of
+from sense7_qual.links._ordinal._link_functions import log_probability
+from sense7_qual.links._ordinal._quadrature import Parameters, integrate, patterns_of
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
 

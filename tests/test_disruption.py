@@ -9,7 +9,7 @@ import pytest
 from benchmarks import disruption_designs
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links import contrasts
+from sense7_qual.links._conversation import _disruption_contrasts
 
 
 def conversations(
@@ -109,7 +109,7 @@ def test_share_of_the_gap_by_enumeration() -> None:
         for places in itertools.combinations(range(1, n + 1), n_poor):
             if 1 < places[0] < n:
                 after.append((n_poor - 1) / (n - places[0]))
-        assert contrasts._share_of_gap(n, n_poor) == pytest.approx(np.mean(after))
+        assert _disruption_contrasts._share_of_gap(n, n_poor) == pytest.approx(np.mean(after))
 
 
 def test_selection_alone_fools_the_plain_contrast_and_not_the_one_within() -> None:

@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
-from sense7_qual.cells import places, shown, strings
+from sense7_qual._limits import Limits
+from sense7_qual.corpus._cells import places, shown, strings
+from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
-from sense7_qual.files import read_strings
-from sense7_qual.limits import Limits
 
 PRIVATE = "my brother hit me"
 AS_WRITTEN = [

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from sense7_qual import acceptance, acts, quotes, results, rounds, rulings
-from sense7_qual.assignment import _coder_names
+from sense7_qual import _present, acceptance, acts, codings, rounds
 from sense7_qual.codebook import Code, Codebook
+from sense7_qual.corpus._assign import _coder_names
+from sense7_qual.report import _choose_quotes
 from sense7_qual.tables import CODINGS
 
 Work = Callable[[], object]
@@ -22,12 +23,12 @@ def codebook(n: int) -> Codebook:
 
 def rows_of_codes(n: int) -> Work:
     book, frame = codebook(n), pd.DataFrame({"code": [f"c{i}" for i in reversed(range(n))]})
-    return lambda: results.rows(frame, [], frame_name="links", codebook=book)
+    return lambda: _present.rows(frame, [], frame_name="links", codebook=book)
 
 
 def rows_of_sources(n: int) -> Work:
     frame = pd.DataFrame({"code": [f"c{i}" for i in range(n)], "source": "ana"})
-    return lambda: results.of_sources(frame, ["ana"], None)
+    return lambda: _present.of_sources(frame, ["ana"], None)
 
 
 def names_of_coders(n: int) -> Work:
@@ -39,8 +40,8 @@ def rulings_on_codes(n: int) -> Work:
     book = codebook(n)
     one = acts.rule(coder="ana", unit_id="m1", code="c0", applied=True, codebook=book)
     made = [acts.rule(coder="ana", unit_id="m1", code=f"c{i}", applied=True, codebook=book) for i in range(n)]
-    assert rulings.rulings([one], book, revisions=()) == [one]
-    return lambda: rulings.rulings(made, book, revisions=())
+    assert codings.rulings([one], book, revisions=()) == [one]
+    return lambda: codings.rulings(made, book, revisions=())
 
 
 def rounds_that_are_unblinded(n: int) -> Work:
@@ -67,7 +68,7 @@ def quotes_of_codes(n: int) -> Work:
     )
     frame = pd.DataFrame({"unit_id": "m1", "coder": "ana", "code": [f"c{i}" for i in range(n)]})
     codings = CODINGS.check(frame.reindex(columns=codings.columns))
-    return lambda: quotes.select(codings, units, codebook=book, per_code=1, seed=1)
+    return lambda: _choose_quotes.select(codings, units, codebook=book, per_code=1, seed=1)
 
 
 def fastest(work: Work) -> float:

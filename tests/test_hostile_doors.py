@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from sense7_qual import corpus
+from sense7_qual._limits import read_file
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError
-from sense7_qual.limits import read_file
-from sense7_qual.models.cache import VectorCache
-from sense7_qual.models.replies import Reply, ReplyCache
+from sense7_qual.models._reply_cache import Reply, ReplyCache
+from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
 from tests.hostile import Outcome, attack, kinds
 from tests.test_fuzzed_studies import coded

@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from sense7_qual import corpus
+from sense7_qual._limits import Limits
+from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused, TableError
-from sense7_qual.files import read_strings
-from sense7_qual.limits import Limits
 from tests.test_files import write_xlsx
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -234,7 +234,7 @@ READ_EACH = """
 import gc, json, sys, time
 from pathlib import Path
 from sense7_qual.errors import ImportRefused
-from sense7_qual.files import read_strings
+from sense7_qual.corpus._formats import read_strings
 
 found = {}
 for name in sys.argv[1:]:
@@ -345,7 +345,7 @@ FLIP_EACH = """
 import random, sys
 from pathlib import Path
 from sense7_qual.errors import ImportRefused
-from sense7_qual.files import read_strings
+from sense7_qual.corpus._formats import read_strings
 
 path = Path(sys.argv[1])
 packed, ends = path.read_bytes(), {"read": 0, "refused": 0}

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement.computed import compute
-from sense7_qual.agreement.few import within
+from sense7_qual.agreement._coefficients._compute import compute
+from sense7_qual.agreement._coefficients._few_clusters import within
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 COEFFICIENTS: list[tuple[str, dict[str, Any]]] = [

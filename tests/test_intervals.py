@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement.bootstrap import resampled
-from sense7_qual.agreement.pattern_counts import from_values
-from sense7_qual.agreement.totals import alpha_totals
+from sense7_qual.agreement._coefficients._patterns import from_values
+from sense7_qual.agreement._coefficients._sums import alpha_totals
+from sense7_qual.agreement._intervals._bootstrap import resampled
 from sense7_qual.errors import QualError, TableError
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"

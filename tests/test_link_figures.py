@@ -11,8 +11,8 @@ import pytest
 
 from sense7_qual import figures, links
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.effect_scales import effect_scale
 from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.figures._effect_axis import effect_scale
 from tests.pictures import marks, parsed, size, texts
 
 BOOK = Codebook(name="x", codes=(Code(id="b", label="<b> & co"), Code(id="a", label="A")))

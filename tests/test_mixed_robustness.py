@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks import mixed_robustness
 from sense7_qual import links
-from sense7_qual.links import maximum
-from sense7_qual.links.quadrature import Integral
+from sense7_qual.links._ordinal import _maximise
+from sense7_qual.links._ordinal._quadrature import Integral
 
 SHARED = Path(__file__).parents[2] / "shared" / "data" / "ordinal_158_rows.csv"
 Study = tuple[pd.Series, pd.DataFrame, pd.Series]
@@ -104,13 +104,13 @@ def test_small_studies_of_every_kind_have_estimates_or_a_reason() -> None:
 def test_a_likelihood_that_is_no_number_is_a_reason_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the search meets, the code has a row with its other numbers."""
     rating, predictors, case = uneven()
-    integrate = maximum.integrate
+    integrate = _maximise.integrate
 
     def nowhere(*given: object, **settings: object) -> Integral:
         found = integrate(*given, **settings)  # type: ignore[arg-type]
         return dataclasses.replace(found, gradient=found.gradient * np.nan)
 
-    monkeypatch.setattr(maximum, "integrate", nowhere)
+    monkeypatch.setattr(_maximise, "integrate", nowhere)
     model = links.cumulative_mixed(rating, predictors, cluster=case)
     assert model.reason == "not_converged"
     assert model.coefficients.isna().all()

@@ -15,8 +15,8 @@ import pytest
 
 from sense7_qual.errors import ImportRefused, StoreError, TableError
 from sense7_qual.models import Embedder, embedder
-from sense7_qual.models.cache import VectorCache
-from sense7_qual.models.replies import Reply, ReplyCache, clear_cache
+from sense7_qual.models._reply_cache import Reply, ReplyCache, clear_cache
+from sense7_qual.models._vector_cache import VectorCache
 
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
 PRIVATE = "my name is Xanthippe Quill"

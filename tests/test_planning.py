@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from sense7_qual.agreement import planning
-from sense7_qual.agreement.coefficients import krippendorff_alpha
-from sense7_qual.agreement.intervals import estimate
-from sense7_qual.agreement.planning import units_needed
+from sense7_qual.agreement._coefficients import krippendorff_alpha
+from sense7_qual.agreement._diagnostics import _units_needed
+from sense7_qual.agreement._diagnostics._units_needed import units_needed
+from sense7_qual.agreement._intervals import estimate
 from sense7_qual.errors import QualError
 
 PLAN = {"n_simulations": 5, "seed": 1}
@@ -35,23 +35,23 @@ def test_the_number_is_the_smallest_that_does() -> None:
     assert plan.high - plan.low == plan.width
     assert plan.low < 0.7 < plan.high < 1
     spread = plan.standard_error * np.sqrt(plan.n_units)
-    low, high = planning._ends(plan.n_units - 1, spread, 0.7, 0.95)
+    low, high = _units_needed._ends(plan.n_units - 1, spread, 0.7, 0.95)
     assert high - low > 0.2
 
 
 def test_patterns_are_all_there_with_their_probabilities() -> None:
     """Two coders: P(both) = π² + απ(1 − π). Three values and four coders: pairs agree as alpha says."""
-    counts = planning._every_pattern(2, 2)
-    chance = planning._probability(counts, np.array([0.7, 0.3]), 0.6)
+    counts = _units_needed._every_pattern(2, 2)
+    chance = _units_needed._probability(counts, np.array([0.7, 0.3]), 0.6)
     both = dict(zip(map(tuple, counts.tolist()), chance, strict=True))
     assert both[0, 2] == pytest.approx(0.09 + 0.6 * 0.21)
     assert both[1, 1] == pytest.approx(2 * 0.4 * 0.21)
     shares = np.array([0.5, 0.3, 0.2])
-    counts = planning._every_pattern(4, 3)
+    counts = _units_needed._every_pattern(4, 3)
     assert sorted(map(tuple, counts.tolist())) == sorted(
         pattern for pattern in itertools.product(range(5), repeat=3) if sum(pattern) == 4
     )
-    chance = planning._probability(counts, shares, 0.35)
+    chance = _units_needed._probability(counts, shares, 0.35)
     assert chance.sum() == pytest.approx(1)
     assert chance @ counts / 4 == pytest.approx(shares)
     differ = chance @ (16 - np.square(counts).sum(axis=1)) / 12

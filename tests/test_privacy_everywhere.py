@@ -34,7 +34,7 @@ def note(name, value):
         NAMES[value.__code__] = name
 
 for module in pkgutil.iter_modules(qual.__path__):
-    if module.name in PARTS | {"models"}:
+    if module.name in PARTS | {"models"} or module.name.startswith("_"):
         continue
     there = importlib.import_module(f"sense7_qual.{module.name}")
     for name in there.__all__:

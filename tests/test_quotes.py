@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual import quotes
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.report import _choose_quotes
 from sense7_qual.tables import CODINGS
 
 CODEBOOK = Codebook(name="two", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
@@ -30,14 +30,14 @@ CODED = codings_of([(f"m{n:02}", "ana", "warm", None, None) for n in range(40)])
 
 
 def test_one_quote_per_participant_and_code() -> None:
-    chosen = quotes.select(CODED, UNITS, codebook=CODEBOOK, per_code=20, rating="stars", seed=7)
+    chosen = _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, per_code=20, rating="stars", seed=7)
     assert len(chosen) == 10
     assert chosen["case_id"].is_unique
 
 
 def test_quotes_are_spread_over_the_ratings() -> None:
     for seed in range(30):
-        chosen = quotes.select(CODED, UNITS, codebook=CODEBOOK, per_code=5, rating="stars", seed=seed)
+        chosen = _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, per_code=5, rating="stars", seed=seed)
         assert sorted(chosen["rating"]) == [1, 2, 3, 4, 5]
 
 
@@ -46,7 +46,9 @@ def test_next_quote_is_farthest_from_those_chosen() -> None:
     units = units_of([(f"m{n}", f"text {n}", f"p{n}", rating) for n, rating in enumerate(ratings)])
     codings = codings_of([(f"m{n}", "ana", "warm", None, None) for n in range(5)])
     for seed in range(20):
-        chosen = quotes.select(codings, units, codebook=CODEBOOK, per_code=2, rating="stars", seed=seed)
+        chosen = _choose_quotes.select(
+            codings, units, codebook=CODEBOOK, per_code=2, rating="stars", seed=seed
+        )
         low, high = chosen["rating"]
         # Whichever comes first, the second is the rating farthest from it.
         assert (low, high) in {(1.0, 9.0), (1.1, 9.0), (1.2, 9.0)} | {(5.0, 9.0), (1.0, 5.0)}
@@ -57,7 +59,9 @@ def test_units_without_rating_come_last() -> None:
     units = units_of([("m1", "one", "p1", None), ("m2", "two", "p2", 3.0), ("m3", "three", "p3", None)])
     codings = codings_of([(f"m{n}", "ana", "warm", None, None) for n in (1, 2, 3)])
     for seed in range(10):
-        chosen = quotes.select(codings, units, codebook=CODEBOOK, per_code=2, rating="stars", seed=seed)
+        chosen = _choose_quotes.select(
+            codings, units, codebook=CODEBOOK, per_code=2, rating="stars", seed=seed
+        )
         assert chosen["rating"].iloc[0] == 3.0
         assert pd.isna(chosen["rating"].iloc[1])
 
@@ -65,8 +69,8 @@ def test_units_without_rating_come_last() -> None:
 @given(order=st.permutations(range(40)), seed=st.integers(0, 5))
 @settings(max_examples=20, deadline=None)
 def test_choice_does_not_depend_on_the_order_of_rows(order: list[int], seed: int) -> None:
-    first = quotes.select(CODED, UNITS, codebook=CODEBOOK, rating="stars", seed=seed)
-    again = quotes.select(
+    first = _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, rating="stars", seed=seed)
+    again = _choose_quotes.select(
         CODED.iloc[order], UNITS.iloc[order[::-1]], codebook=CODEBOOK, rating="stars", seed=seed
     )
     pd.testing.assert_frame_equal(first, again)
@@ -74,12 +78,13 @@ def test_choice_does_not_depend_on_the_order_of_rows(order: list[int], seed: int
 
 def test_choice_depends_on_the_seed_and_not_on_other_codes() -> None:
     picks = {
-        tuple(quotes.select(CODED, UNITS, codebook=CODEBOOK, seed=seed)["unit_id"]) for seed in range(10)
+        tuple(_choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, seed=seed)["unit_id"])
+        for seed in range(10)
     }
     assert len(picks) > 1
     both = pd.concat([CODED, CODED.assign(code="cold")])
-    alone = quotes.select(CODED, UNITS, codebook=CODEBOOK, seed=1)
-    beside = quotes.select(both, UNITS, codebook=CODEBOOK, seed=1)
+    alone = _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, seed=1)
+    beside = _choose_quotes.select(both, UNITS, codebook=CODEBOOK, seed=1)
     assert beside.loc[beside["code"] == "warm", "unit_id"].tolist() == alone["unit_id"].tolist()
 
 
@@ -87,7 +92,7 @@ def test_spans_count_code_points() -> None:
     text = "👩‍👩‍👧 é 🇩🇪 it saw me"
     start = text.index("it saw")
     codings = codings_of([("m1", "ana", "warm", start, start + 6), ("m1", "ben", "cold", None, None)])
-    chosen = quotes.select(codings, units_of([("m1", text, "p1", 3.0)]), codebook=CODEBOOK, seed=0)
+    chosen = _choose_quotes.select(codings, units_of([("m1", text, "p1", 3.0)]), codebook=CODEBOOK, seed=0)
     assert chosen["quote"].tolist() == ["it saw", text]
 
 
@@ -95,28 +100,32 @@ def test_coders_are_all_who_applied_the_code_to_the_unit() -> None:
     codings = codings_of(
         [("m1", "ben", "warm", 0, 3), ("m1", "ana", "warm", None, None), ("m1", "cyd", "cold", None, None)]
     )
-    chosen = quotes.select(codings, units_of([("m1", "one two", "p1", 1.0)]), codebook=CODEBOOK, seed=0)
+    chosen = _choose_quotes.select(
+        codings, units_of([("m1", "one two", "p1", 1.0)]), codebook=CODEBOOK, seed=0
+    )
     assert chosen["coders"].tolist() == ["ana, ben", "cyd"]
 
 
 def test_unit_without_participant_counts_alone() -> None:
     units = units_of([("m1", "one", None, 1.0), ("m2", "two", None, 2.0), ("m3", "three", "m1", 2.0)])
     codings = codings_of([(f"m{n}", "ana", "warm", None, None) for n in (1, 2, 3)])
-    assert len(quotes.select(codings, units, codebook=CODEBOOK, seed=0)) == 3
+    assert len(_choose_quotes.select(codings, units, codebook=CODEBOOK, seed=0)) == 3
 
 
 def test_blank_passages_are_left_out_and_none_is_an_empty_frame() -> None:
     codings = codings_of([("m1", "ana", "warm", 3, 4)])
-    chosen = quotes.select(codings, units_of([("m1", "one two", "p1", 1.0)]), codebook=CODEBOOK, seed=0)
+    chosen = _choose_quotes.select(
+        codings, units_of([("m1", "one two", "p1", 1.0)]), codebook=CODEBOOK, seed=0
+    )
     assert chosen.empty
-    none = quotes.select(CODINGS.empty(), UNITS, codebook=CODEBOOK, seed=0)
+    none = _choose_quotes.select(CODINGS.empty(), UNITS, codebook=CODEBOOK, seed=0)
     assert list(none.columns) == ["code", "unit_id", "start", "end", "case_id", "rating", "coders", "quote"]
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 8), (3, 3), (-1, 2), (None, 2), (2, None), (5, 4)])
 def test_span_outside_its_text_is_refused_without_the_text(start: int | None, end: int | None) -> None:
     with pytest.raises(TableError, match="spans inside their text – found others on units 'm1'") as refused:
-        quotes.select(
+        _choose_quotes.select(
             codings_of([("m1", "ana", "warm", start, end)]),
             units_of([("m1", "secret!", "p1", 1.0)]),
             codebook=CODEBOOK,
@@ -127,24 +136,24 @@ def test_span_outside_its_text_is_refused_without_the_text(start: int | None, en
 
 def test_what_is_not_there_is_refused() -> None:
     with pytest.raises(CodebookError, match="did you mean 'warm'"):
-        quotes.select(CODED.assign(code="wram"), UNITS, codebook=CODEBOOK, seed=0)
+        _choose_quotes.select(CODED.assign(code="wram"), UNITS, codebook=CODEBOOK, seed=0)
     with pytest.raises(TableError, match=r"found others: 'm10', 'm11', 'm12' \(30 in all\)"):
-        quotes.select(CODED, UNITS.head(10), codebook=CODEBOOK, seed=0)
+        _choose_quotes.select(CODED, UNITS.head(10), codebook=CODEBOOK, seed=0)
     with pytest.raises(TableError, match="did you mean 'stars'"):
-        quotes.select(CODED, UNITS, codebook=CODEBOOK, rating="star", seed=0)
+        _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, rating="star", seed=0)
     with pytest.raises(TableError, match="numbers in the rating 'text'"):
-        quotes.select(CODED, UNITS, codebook=CODEBOOK, rating="text", seed=0)
+        _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, rating="text", seed=0)
 
 
 @pytest.mark.parametrize("wrong", [{"seed": -1}, {"seed": 1, "per_code": 0}])
 def test_numbers_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(QualError, match="or more – found"):
-        quotes.select(CODED, UNITS, codebook=CODEBOOK, **wrong)
+        _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, **wrong)
 
 
 @given(st.text(max_size=40), st.integers(1, 30))
 def test_shortened_is_a_beginning_that_fits(text: str, length: int) -> None:
-    short = quotes.shortened(text, length)
+    short = _choose_quotes.shortened(text, length)
     if len(text) <= length:
         assert short == text
     else:
@@ -154,11 +163,11 @@ def test_shortened_is_a_beginning_that_fits(text: str, length: int) -> None:
 
 
 def test_shortened_cuts_at_words_and_never_inside_a_character() -> None:
-    assert quotes.shortened("one two three", 7) == "one two […]"
-    assert quotes.shortened("one two three", 9) == "one two […]"
-    assert quotes.shortened("漢字漢字漢字", 3) == "漢字漢 […]"
-    assert quotes.shortened("ab👩‍👩‍👧c", 4) == "ab […]"
-    assert quotes.shortened("ab🇩🇪c", 3) == "ab […]"
-    assert quotes.shortened("abe\u0301c", 3) == "ab […]"
+    assert _choose_quotes.shortened("one two three", 7) == "one two […]"
+    assert _choose_quotes.shortened("one two three", 9) == "one two […]"
+    assert _choose_quotes.shortened("漢字漢字漢字", 3) == "漢字漢 […]"
+    assert _choose_quotes.shortened("ab👩‍👩‍👧c", 4) == "ab […]"
+    assert _choose_quotes.shortened("ab🇩🇪c", 3) == "ab […]"
+    assert _choose_quotes.shortened("abe\u0301c", 3) == "ab […]"
     with pytest.raises(QualError, match="max_length of 1 or more"):
-        quotes.shortened("one", 0)
+        _choose_quotes.shortened("one", 0)

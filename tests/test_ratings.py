@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import corpus, ratings
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.ratings.evaluation import MEASURES, levels_of
+from sense7_qual.ratings._evaluate import MEASURES, levels_of
 
 ROOT = Path(__file__).parents[1]
 MESSAGES = ROOT.parent / "shared" / "data" / "empathic-reactions" / "messages.csv"
@@ -277,7 +277,7 @@ def simulated(rng: np.random.Generator, participants: int = 30) -> tuple[np.ndar
 
 def test_a_resample_is_what_evaluating_its_rows_gives() -> None:
     """The measures of weighted clusters equal those of the rows repeated as often."""
-    from sense7_qual.ratings.evaluation import _aligned, _measures, _pairs
+    from sense7_qual.ratings._evaluate import _aligned, _measures, _pairs
 
     rng = np.random.default_rng(3)
     true, predicted, case = simulated(rng, 8)
@@ -402,10 +402,10 @@ def test_a_predictor_that_knows_participants_by_heart_gains_nothing() -> None:
 
 
 def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sense7_qual.ratings import baselines
+    from sense7_qual.ratings import _ordinal_regression
 
     fitted: list[tuple[int, int]] = []
-    plain = baselines._fit_predict
+    plain = _ordinal_regression._fit_predict
     frame = units().assign(truth=units()["empathy"].astype(float), cluster=units()["case_id"])
 
     def spy(vectors: np.ndarray, levels: np.ndarray, new: np.ndarray, penalty: float) -> np.ndarray:
@@ -415,7 +415,7 @@ def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytes
         return plain(vectors, levels, new, penalty)
 
     frame["text"] = [f"{text} {place}" for place, text in enumerate(frame["text"])]
-    monkeypatch.setattr(baselines, "_fit_predict", spy)
+    monkeypatch.setattr(_ordinal_regression, "_fit_predict", spy)
     embed = ratings.ordinal_regression(
         lambda texts: np.array([[text.count("x"), float(text.split()[-1])] for text in texts])
     )

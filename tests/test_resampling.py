@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from sense7_qual._bootstrap import check_resampling, widened_quantile
 from sense7_qual.errors import QualError
-from sense7_qual.resampling import check_resampling, widened_quantile
 
 USUAL: dict[str, object] = {"n_boot": 2000, "confidence_level": 0.95, "seed": 7}
 

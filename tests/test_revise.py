@@ -19,7 +19,7 @@ from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Change, Revision, changes, combine
 from sense7_qual.store import Store
 from sense7_qual.tables import CODINGS
-from sense7_qual.widgets.session import Session
+from sense7_qual.widgets._session import Session
 
 BASE = Codebook(
     name="small",

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from sense7_qual import report
-from sense7_qual.agreement import second_opinion
-from sense7_qual.agreement.codes import by_code
-from sense7_qual.agreement.second_opinion import cross_check
+from sense7_qual.agreement._by_code import by_code
+from sense7_qual.agreement._diagnostics import _cross_check
+from sense7_qual.agreement._diagnostics._cross_check import cross_check
 from sense7_qual.errors import TableError
 
 
@@ -56,13 +56,11 @@ def test_ours_are_the_numbers_of_the_table() -> None:
 def test_a_wrong_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is itself checked: with one coefficient spoilt it reports the difference."""
     decisions = study(7, coders=3)
-    right = second_opinion.krippendorff_alpha
-    monkeypatch.setattr(
-        second_opinion, "krippendorff_alpha", lambda v, *, level: right(v, level=level) + 0.01
-    )
+    right = _cross_check.krippendorff_alpha
+    monkeypatch.setattr(_cross_check, "krippendorff_alpha", lambda v, *, level: right(v, level=level) + 0.01)
     found = cross_check(decisions)
     assert found.loc[found["statistic"] == "alpha", "difference"].to_numpy() == pytest.approx(0.01)
-    monkeypatch.setattr(second_opinion, "krippendorff_alpha", lambda v, *, level: float("nan"))
+    monkeypatch.setattr(_cross_check, "krippendorff_alpha", lambda v, *, level: float("nan"))
     found = cross_check(decisions)
     assert found.loc[found["statistic"] == "alpha", "reason"].tolist() == ["one_side_undefined"] * 2
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from openpyxl import Workbook
 
-from sense7_qual import corpus, ratings, sense7_workbook
+from sense7_qual import corpus, ratings
+from sense7_qual.corpus import _sense7
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.tables import UNITS
 
@@ -261,7 +262,7 @@ def test_the_truth_and_the_judge_take_the_messages_as_they_are():
 
 
 def test_the_names_of_the_dimensions_stand_in_one_place():
-    assert list(sense7_workbook.DIMENSIONS) == DIMENSIONS
+    assert list(_sense7.SENSE7_DIMENSIONS) == DIMENSIONS
     assert (
-        inspect.signature(ratings.ground_truth).parameters["dimensions"].default is sense7_workbook.DIMENSIONS
+        inspect.signature(ratings.ground_truth).parameters["dimensions"].default is _sense7.SENSE7_DIMENSIONS
     )

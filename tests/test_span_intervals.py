@@ -9,16 +9,16 @@ import pandas as pd
 import pytest
 
 from sense7_qual.agreement import alpha_u_2004, span_agreement
-from sense7_qual.agreement import span_intervals as si
-from sense7_qual.agreement.borders import resampled_borders
-from sense7_qual.agreement.span_values import continuum
-from sense7_qual.agreement.unitizing import (
+from sense7_qual.agreement._spans import _intervals as si
+from sense7_qual.agreement._spans._alpha_u_2004 import resampled_borders
+from sense7_qual.agreement._spans._unitizing_alphas import (
     all_text_alpha,
     all_text_parts,
     by_text,
     coded_text_alpha,
     coded_text_parts,
 )
+from sense7_qual.agreement._spans._values import continuum
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.tables import CODINGS, COVERAGE
 

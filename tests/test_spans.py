@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import acts
-from sense7_qual.agreement import borders
-from sense7_qual.agreement import spans as sp
-from sense7_qual.agreement.span_values import continuum
+from sense7_qual.agreement import _spans as sp
+from sense7_qual.agreement._spans import _alpha_u_2004
+from sense7_qual.agreement._spans._values import continuum
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.tables import CODINGS, COVERAGE
@@ -85,7 +85,7 @@ def alpha_of_1995(category: str, length: int) -> float:
 )
 def test_observed_disagreements_of_krippendorff_1995(category: str, observed: float) -> None:
     spans = example_of_1995(category, 24)
-    assert borders._observed_borders(spans, 24) == pytest.approx(observed, abs=1e-5)
+    assert _alpha_u_2004._observed_borders(spans, 24) == pytest.approx(observed, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_observed_disagreements_of_krippendorff_1995(category: str, observed: fl
 def test_alphas_of_krippendorff_1995(category: str, length: int, expected: float, alpha: float) -> None:
     """As quoted in the tests of DKPro Statistics, which meets them to .005 and .02 only."""
     spans = example_of_1995(category, length)
-    assert borders._expected_borders(spans, length) == pytest.approx(expected, abs=1e-5)
+    assert _alpha_u_2004._expected_borders(spans, length) == pytest.approx(expected, abs=1e-5)
     assert alpha_of_1995(category, length) == pytest.approx(alpha, abs=6e-4)
 
 
@@ -109,10 +109,10 @@ def test_what_is_wrong_in_two_figures_of_krippendorff_1995() -> None:
     spans = example_of_1995("C", length)
     long = np.concatenate([end - start for start, end in (one.T for one in spans)])
     all_pairs = 2 * length * (2 * length - 1)
-    expected = borders._expected_borders(spans, length)
+    expected = _alpha_u_2004._expected_borders(spans, length)
     with_itself = expected * (all_pairs - (long * (long - 1)).sum()) / all_pairs
     assert with_itself == pytest.approx(0.08642, abs=1e-5)
-    assert 1 - borders._observed_borders(spans, length) / with_itself == pytest.approx(0.679, abs=6e-4)
+    assert 1 - _alpha_u_2004._observed_borders(spans, length) / with_itself == pytest.approx(0.679, abs=6e-4)
     assert expected == pytest.approx(0.09051, abs=1e-5)
     assert alpha_of_1995("C", length) == pytest.approx(0.693, abs=5e-4)
 
@@ -122,7 +122,7 @@ def test_what_is_wrong_in_two_figures_of_krippendorff_1995() -> None:
     pairs = 48**2 - np.square(long).sum()
     coarse = 2 / 24 * (7 * 2 / 3 * (long**3).sum() + _room(long, (6, 14)) + longer) / pairs
     assert coarse == pytest.approx(1.17731, abs=1e-5)
-    fine = borders._expected_borders(example_of_1995("B", length), length)
+    fine = _alpha_u_2004._expected_borders(example_of_1995("B", length), length)
     assert fine == pytest.approx(1.17578, abs=1e-5)
 
 
@@ -381,7 +381,7 @@ def test_the_older_alpha_equals_its_definition(
     if spans["coder"].nunique() < 2:
         return
     line = continuum(spans, {"t0": length}, None, by_all=True)
-    found, reason = borders.border_alpha(line, range(len(line.codes)))
+    found, reason = _alpha_u_2004.border_alpha(line, range(len(line.codes)))
     assert found == pytest.approx(brute_alpha_u_2004(spans, length), abs=1e-9, nan_ok=True)
     assert math.isnan(found) == (reason is not None)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
-from sense7_qual.saving import read_at_most
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, frame_of, put
 
@@ -151,4 +151,4 @@ def test_what_never_ends_is_not_read(kind: str, tmp_path: Path) -> None:
     else:
         path.write_bytes(b"12345")
     with pytest.raises(OSError, match=r"regular|directory|more than 4"):
-        read_at_most(path, 4)
+        read_file(path, 4)

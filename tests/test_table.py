@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.report.escape import escape_html, escape_latex, escape_markdown
-from sense7_qual.report.table import Table
+from sense7_qual.report._escape import escape_html, escape_latex, escape_markdown
+from sense7_qual.report._table import Table
 
 HOSTILE = [
     "a|b", "|", "\\", "\\|", "\\\\|", "a\\", "`|`", "``` x", "*x*", "**b**", "_i_", "__b__", "~~s~~", "==m==",

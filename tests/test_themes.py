@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sense7_qual import themes
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, TableError
-from sense7_qual.themes.topics import _counter, _plain, _stop_list
+from sense7_qual.themes._bertopic import _counter, _plain, _stop_list
 
 SHARED = Path(__file__).parents[2] / "shared"
 MESSAGES = SHARED / "data" / "empathic-reactions" / "messages.csv"

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement.bootstrap import (
+from sense7_qual.agreement._coefficients._compute import compute
+from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
+from sense7_qual.agreement._coefficients._patterns import coded
+from sense7_qual.agreement._diagnostics._human_model import _cross_kappa
+from sense7_qual.agreement._intervals._bootstrap import (
     Resampling,
     bias_corrected,
     ends,
@@ -15,11 +19,7 @@ from sense7_qual.agreement.bootstrap import (
     resampled_interval,
     summed,
 )
-from sense7_qual.agreement.computed import compute
-from sense7_qual.agreement.few import effective_clusters
-from sense7_qual.agreement.groups import _cross_kappa
-from sense7_qual.agreement.pattern_counts import coded
-from sense7_qual.agreement.span_intervals import mean_f1
+from sense7_qual.agreement._spans._intervals import mean_f1
 
 FIVE = [0.1, 0.2, 0.4, 0.2, 0.1]
 

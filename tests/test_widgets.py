@@ -18,8 +18,8 @@ from sense7_qual import Store, acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
-from sense7_qual.widgets.coding import COMMANDS
-from sense7_qual.widgets.offsets import utf16_units
+from sense7_qual.widgets._coding import COMMANDS
+from sense7_qual.widgets._utf16 import utf16_units
 from tests.browser import CODES, SENSE7, SENTINEL, TEXTS, Browser, new_id, units
 
 # the widget's messages --------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
-from sense7_qual.files import read_strings
 from tests.test_files import write_xlsx
 from tests.test_hostile_files import sheet_of, strings_of, workbook
 

@@ -2,11 +2,19 @@
 
 Nothing here changes a coder's own decisions: consensus is the decisions of a coder of that name, which
 agreement never counts, and the probabilities of `dawid_skene` are nobody's decisions.
+
+==========================================  ===============  ===================
+question                                    function         file
+==========================================  ===============  ===================
+Where do coders disagree?                   `disagreements`  ``_consensus.py``
+What was decided in the end?                `consensus`      ``_consensus.py``
+Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
+==========================================  ===============  ===================
 """
 
 from __future__ import annotations
 
-from sense7_qual.adjudication.settling import consensus, disagreements
-from sense7_qual.adjudication.true_codes import TrueCodes, dawid_skene
+from sense7_qual.adjudication._consensus import consensus, disagreements
+from sense7_qual.adjudication._dawid_skene import TrueCodes, dawid_skene
 
 __all__ = ["TrueCodes", "consensus", "dawid_skene", "disagreements"]

@@ -2,14 +2,37 @@
 
 `by_code` and `overall` take the decisions of a study. The coefficients take an array of values (coders,
 units) or `Patterns`, `estimate` gives any of them an interval, and `patterns` counts a table of any size
-where it lies. `docs/agreement.md` says which one answers which question.
+where it lies. ``docs/agreement.md`` says when to take which.
+
+=========================================  ============================  ==================================
+question                                   function                      file
+=========================================  ============================  ==================================
+How reliable is each code? All together?   `by_code`, `overall`          ``_by_code.py``
+… ratings, categories?                     `krippendorff_alpha`, kappas  ``_coefficients/``
+… each category of a scale?                `per_category`                ``_coefficients/_per_category.py``
+… means of ratings, rank orders?           `icc`, `kendall_w`            ``_coefficients/_icc_kendall.py``
+… several codes on one unit?               `set_alpha`, distances        ``_sets/``
+… codes on passages?                       `span_agreement`, `gamma`     ``_spans/``
+… where segments end?                      `segmentation_agreement`      ``_spans/_boundary_similarity.py``
+How precise is a coefficient?              `estimate`                    ``_intervals/``
+Who differs from whom?                     `pairwise`                    ``_diagnostics/_pairwise.py``
+Which codes are mixed up?                  `confusion`                   ``_diagnostics/_confusion.py``
+Which units cost most agreement?           `by_unit`                     ``_diagnostics/_by_unit.py``
+Do coders drift?                           `over_time`                   ``_diagnostics/_over_time.py``
+Is one coder steady?                       `stability`                   ``_diagnostics/_stability.py``
+How many units must be coded twice?        `units_needed`                ``_diagnostics/_units_needed.py``
+Does a model agree with people?            `human_model`                 ``_diagnostics/_human_model.py``
+May it replace one of them?                `alternative_annotator_test`  ``_diagnostics/``
+Are the numbers right?                     `cross_check`                 ``_diagnostics/_cross_check.py``
+Is the table in a database, or too large?  `patterns`                    ``_engines/``
+Are the values in a wide table?            `from_wide`                   ``_frames.py``
+=========================================  ============================  ==================================
 """
 
 from __future__ import annotations
 
-from sense7_qual.agreement.alternative import AlternativeAnnotatorTest, alternative_annotator_test
-from sense7_qual.agreement.codes import by_code, overall
-from sense7_qual.agreement.coefficients import (
+from sense7_qual.agreement._by_code import by_code, overall
+from sense7_qual.agreement._coefficients import (
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -21,36 +44,44 @@ from sense7_qual.agreement.coefficients import (
     scott_pi,
     specific_agreement,
 )
-from sense7_qual.agreement.comparison import over_time, stability
-from sense7_qual.agreement.diagnostics import by_unit, confusion, pairwise
-from sense7_qual.agreement.engines import patterns
-from sense7_qual.agreement.frames import from_wide
-from sense7_qual.agreement.gamma_alignment import Gamma, gamma, gamma_dissimilarity
-from sense7_qual.agreement.groups import human_model
-from sense7_qual.agreement.intervals import Estimate, estimate
-from sense7_qual.agreement.pattern_counts import Patterns
-from sense7_qual.agreement.planning import UnitsNeeded, units_needed
-from sense7_qual.agreement.scales import icc, kendall_w, per_category
-from sense7_qual.agreement.second_opinion import cross_check
-from sense7_qual.agreement.segmentation import (
-    SegmentationAgreement,
-    boundary_similarity,
-    segmentation_agreement,
+from sense7_qual.agreement._coefficients._icc_kendall import icc, kendall_w
+from sense7_qual.agreement._coefficients._patterns import Patterns
+from sense7_qual.agreement._coefficients._per_category import per_category
+from sense7_qual.agreement._diagnostics._alternative_annotator_test import (
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
 )
-from sense7_qual.agreement.sets import (
+from sense7_qual.agreement._diagnostics._by_unit import by_unit
+from sense7_qual.agreement._diagnostics._confusion import confusion
+from sense7_qual.agreement._diagnostics._cross_check import cross_check
+from sense7_qual.agreement._diagnostics._human_model import human_model
+from sense7_qual.agreement._diagnostics._over_time import over_time
+from sense7_qual.agreement._diagnostics._pairwise import pairwise
+from sense7_qual.agreement._diagnostics._stability import stability
+from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_needed
+from sense7_qual.agreement._engines import patterns
+from sense7_qual.agreement._frames import from_wide
+from sense7_qual.agreement._intervals import Estimate, estimate
+from sense7_qual.agreement._sets import (
     dice_distance,
     jaccard_distance,
     masi_distance,
     multivalued_alpha,
     set_alpha,
 )
-from sense7_qual.agreement.spans import (
+from sense7_qual.agreement._spans import (
     UnitizingAlphas,
     alpha_u_2004,
     overlap_f1,
     span_agreement,
     unitizing_alphas,
 )
+from sense7_qual.agreement._spans._boundary_similarity import (
+    SegmentationAgreement,
+    boundary_similarity,
+    segmentation_agreement,
+)
+from sense7_qual.agreement._spans._gamma import Gamma, gamma, gamma_dissimilarity
 
 __all__ = [
     "AlternativeAnnotatorTest",

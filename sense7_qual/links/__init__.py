@@ -1,26 +1,46 @@
 """Links: the statistical association of each code with a rating, whole participants at a time.
 
 A link says that units with a code are rated higher or lower than units without it. It does not say why.
+``docs/links.md`` says when to take which.
+
+======================================  ==============================  ===================================
+question                                function                        file
+======================================  ==============================  ===================================
+Are texts with a code rated higher?     `code_to_rating`                ``_association/_code_to_rating.py``
+What are they rated?                    `distributions`                 ``_association/_distributions.py``
+Would another choice say the same?      `multiverse`                    ``_association/_multiverse.py``
+How large if coders had not erred?      `corrected`                     ``_association/_corrected.py``
+Is it the link of other codes with it?  `joint`                         ``_association/_joint.py``
+Which codes come together?              `co_occurrence`                 ``_association/_co_occurrence.py``
+An odds ratio, several predictors?      `cumulative_mixed`, `marginal`  ``_ordinal/``
+Do two ordinal ratings go together?     `polychoric`                    ``_ordinal/_polychoric.py``
+Does a code go with its dimension?      `by_dimension`                  ``_instrument/_by_dimension.py``
+Do the dimensions measure one thing?    `internal_consistency`          ``_instrument/_cronbach_alpha.py``
+How individual are the judgements?      `variance_shares`               ``_instrument/_variance_shares.py``
+Does a poor turn spoil what follows?    `disruption`                    ``_conversation/_disruption.py``
+Do ratings depend on the system?        `context`                       ``_conversation/_context.py``
+How many participants?                  `sample_size`, `power`          ``_power.py``
+======================================  ==============================  ===================================
 """
 
 from __future__ import annotations
 
-from sense7_qual.links.conditions import context
-from sense7_qual.links.correction import corrected
-from sense7_qual.links.correlation import Polychoric, polychoric
-from sense7_qual.links.effects import code_to_rating
-from sense7_qual.links.estimating_equations import marginal
-from sense7_qual.links.fitted import CumulativeModel
-from sense7_qual.links.internal import dimension_correlations, internal_consistency
-from sense7_qual.links.levels import distributions
-from sense7_qual.links.mixed import cumulative_mixed
-from sense7_qual.links.pairs import co_occurrence
-from sense7_qual.links.planning import power, sample_size
-from sense7_qual.links.specifications import multiverse
-from sense7_qual.links.together import joint
-from sense7_qual.links.turns import disruption
-from sense7_qual.links.validity import by_dimension
-from sense7_qual.links.variance import variance_shares
+from sense7_qual.links._association._co_occurrence import co_occurrence
+from sense7_qual.links._association._code_to_rating import code_to_rating
+from sense7_qual.links._association._corrected import corrected
+from sense7_qual.links._association._distributions import distributions
+from sense7_qual.links._association._joint import joint
+from sense7_qual.links._association._multiverse import multiverse
+from sense7_qual.links._conversation._context import context
+from sense7_qual.links._conversation._disruption import disruption
+from sense7_qual.links._instrument._by_dimension import by_dimension
+from sense7_qual.links._instrument._cronbach_alpha import dimension_correlations, internal_consistency
+from sense7_qual.links._instrument._variance_shares import variance_shares
+from sense7_qual.links._ordinal._cumulative_mixed import cumulative_mixed
+from sense7_qual.links._ordinal._gee import marginal
+from sense7_qual.links._ordinal._model import CumulativeModel
+from sense7_qual.links._ordinal._polychoric import Polychoric, polychoric
+from sense7_qual.links._power import power, sample_size
 
 __all__ = [
     "CumulativeModel",

@@ -3,14 +3,15 @@
 Everything below this package takes a model as a plain function (`embed(texts)` gives an array,
 `chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them, and
 `clear_cache` empties a folder in which they keep vectors or replies.
-"""
+
+==============================  ===============  ========================================"""
 
 from __future__ import annotations
 
-from sense7_qual.models.client import Chat, Estimate, Usage, chat
-from sense7_qual.models.embeddings import Embedder, embedder
-from sense7_qual.models.endpoint import EndpointError, NoAnswer
-from sense7_qual.models.replies import clear_cache
+from sense7_qual.models._chat import Chat, Estimate, Usage, chat
+from sense7_qual.models._embedder import Embedder, embedder
+from sense7_qual.models._openai import EndpointError, NoAnswer
+from sense7_qual.models._reply_cache import clear_cache
 
 __all__ = [
     "Chat",

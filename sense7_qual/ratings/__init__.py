@@ -1,12 +1,23 @@
-"""Ratings: the five-level truth of a conversation, and how well a predictor meets it."""
+"""Ratings: the five-level truth of a conversation, and how well a predictor meets it.
+
+===========================================  ===========================  ==========================
+question                                     function                     file
+===========================================  ===========================  ==========================
+What is the rating of a conversation?        `ground_truth`               ``_ground_truth.py``
+How well does a predictor meet the ratings?  `evaluate`, `evaluate_runs`  ``_evaluate.py``
+… of people it has not seen?                 `cross_validate`, `compare`  ``_cross_validate.py``
+What does a plain model of words reach?      `ordinal_regression`         ``_ordinal_regression.py``
+Can a language model estimate them?          `judge`, `judge_prompts`     ``_judge.py``
+===========================================  ===========================  ==========================
+"""
 
 from __future__ import annotations
 
-from sense7_qual.ratings.baselines import OrdinalRegression, ordinal_regression
-from sense7_qual.ratings.comparison import compare, cross_validate
-from sense7_qual.ratings.evaluation import Evaluation, evaluate, evaluate_runs
-from sense7_qual.ratings.judging import INSTRUCTIONS, judge, judge_prompts
-from sense7_qual.ratings.truth import ground_truth
+from sense7_qual.ratings._cross_validate import compare, cross_validate
+from sense7_qual.ratings._evaluate import Evaluation, evaluate, evaluate_runs
+from sense7_qual.ratings._ground_truth import ground_truth
+from sense7_qual.ratings._judge import INSTRUCTIONS, judge, judge_prompts
+from sense7_qual.ratings._ordinal_regression import OrdinalRegression, ordinal_regression
 
 __all__ = [
     "INSTRUCTIONS",

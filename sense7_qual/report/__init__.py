@@ -3,18 +3,33 @@
 Every function takes unrounded frames and returns a `Table` of finished text that can be written as Markdown,
 LaTeX, HTML and Word. Numbers are rounded here and in figures alone, in APA style. What could not be computed
 is printed as "–", and a note under the table says why.
+
+===================================  ===================  ==========================================
+question                             function             file
+===================================  ===================  ==========================================
+What do the codes mean?              `codebook_table`     ``_codebook_table.py``
+How well do coders agree?            `reliability_table`  ``_reliability_table.py``
+Which codes go with higher ratings?  `link_table`         ``_link_table.py``
+… beside each other?                 `joint_table`        ``_joint_table.py``
+How individual are the judgements?   `variance_table`     ``_variance_table.py``
+What follows a poor turn?            `disruption_table`   ``_disruption_table.py``
+How well are ratings predicted?      `rating_table`       ``_rating_table.py``
+Which quotes show a code?            `quote_table`        ``_quote_table.py``, ``_choose_quotes.py``
+How is a table written?              `Table`              ``_table.py``, ``_latex.py``, ``_docx.py``
+===================================  ===================  ==========================================
 """
 
 from __future__ import annotations
 
-from sense7_qual.report.association import link_table
-from sense7_qual.report.codes import codebook_table
-from sense7_qual.report.judgements import disruption_table, variance_table
-from sense7_qual.report.predictions import rating_table
-from sense7_qual.report.quotations import quote_table
-from sense7_qual.report.reliability import reliability_table
-from sense7_qual.report.table import Table
-from sense7_qual.report.together import joint_table
+from sense7_qual.report._codebook_table import codebook_table
+from sense7_qual.report._disruption_table import disruption_table
+from sense7_qual.report._joint_table import joint_table
+from sense7_qual.report._link_table import link_table
+from sense7_qual.report._quote_table import quote_table
+from sense7_qual.report._rating_table import rating_table
+from sense7_qual.report._reliability_table import reliability_table
+from sense7_qual.report._table import Table
+from sense7_qual.report._variance_table import variance_table
 
 __all__ = [
     "Table",

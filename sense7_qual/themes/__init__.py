@@ -1,15 +1,22 @@
 """Themes: groups of texts that a topic model proposes, for people to read, name, merge or throw away.
 
-A theme is never a code. `fit` groups the units by meaning and says how stable each group is; `quotes`
-puts the texts back; `against_codebook` and `codes_by_theme` say which themes the codebook already speaks
-of; `nearest` serves studies too small to group.
+A theme is never a code.
+
+==========================================  ====================================  ========================
+question                                    function                              file
+==========================================  ====================================  ========================
+Which themes are in the texts, how stable?  `fit`                                 ``_fit.py``
+Which texts stand for a theme?              `quotes`                              ``_themes.py``
+Which themes has the codebook not?          `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
+Which texts are like these?                 `nearest`                             ``_nearest.py``
+==========================================  ====================================  ========================
 """
 
 from __future__ import annotations
 
-from sense7_qual.themes.against import against_codebook, codes_by_theme
-from sense7_qual.themes.fitting import fit
-from sense7_qual.themes.nearness import nearest
-from sense7_qual.themes.result import Themes, quotes
+from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
+from sense7_qual.themes._fit import fit
+from sense7_qual.themes._nearest import nearest
+from sense7_qual.themes._themes import Themes, quotes
 
 __all__ = ["Themes", "against_codebook", "codes_by_theme", "fit", "nearest", "quotes"]

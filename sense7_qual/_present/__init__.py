@@ -1,0 +1,44 @@
+"""What tables and figures share: labels, order, the reasons for what is missing, and APA numbers.
+
+A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
+order (``_labels.py``), its reason codes become words (``reasons.py``), its settings a note
+(``_settings.py``) and its numbers text (``_apa.py``).
+"""
+
+from __future__ import annotations
+
+from sense7_qual._present._apa import (
+    MISSING,
+    coefficient,
+    count,
+    count_range,
+    interval,
+    number,
+    number_interval,
+    p_value,
+    percent,
+)
+from sense7_qual._present._labels import AGREEMENT_COLUMNS, LINK_COLUMNS, of_source, of_sources, rows
+from sense7_qual._present._settings import interval_name, seed
+from sense7_qual._present.reasons import caution_words, reason_words
+
+__all__ = [
+    "AGREEMENT_COLUMNS",
+    "LINK_COLUMNS",
+    "MISSING",
+    "caution_words",
+    "coefficient",
+    "count",
+    "count_range",
+    "interval",
+    "interval_name",
+    "number",
+    "number_interval",
+    "of_source",
+    "of_sources",
+    "p_value",
+    "percent",
+    "reason_words",
+    "rows",
+    "seed",
+]

@@ -1,0 +1,120 @@
+"""Numbers as the APA prints them: no zero before the point of what cannot exceed 1, a dash if missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual.errors import QualError
+
+__all__ = [
+    "MISSING",
+    "coefficient",
+    "count",
+    "count_range",
+    "interval",
+    "number",
+    "number_interval",
+    "p_value",
+    "percent",
+]
+
+MISSING: Final = "–"
+"""Printed for a value that could not be computed or is not known."""
+
+
+def number(value: Any, digits: int) -> str:
+    """Return a number with a true minus sign, and none before a zero.
+
+    >>> number(-1.25, 1), number(-0.001, 2), number(None, 2)
+    ('−1.2', '0.00', '–')
+    """
+    if not 1 <= digits <= 6:
+        raise QualError(f"report: expected digits from 1 to 6 – found {digits} – 2 is the usual number.")
+    if pd.isna(value):
+        return MISSING
+    text = f"{abs(float(value)):.{digits}f}"
+    return f"−{text}" if float(value) < 0 and float(text) != 0 else text
+
+
+def coefficient(value: Any, digits: int) -> str:
+    """Return a number that cannot exceed 1 without the zero before its point (APA 7, section 6.36).
+
+    >>> coefficient(0.7681, 2), coefficient(-0.046, 2), coefficient(1, 2)
+    ('.77', '−.05', '1.00')
+    """
+    text = number(value, digits)
+    return text.replace("0.", ".", 1) if text.removeprefix("−").startswith("0.") else text
+
+
+def interval(low: Any, high: Any, digits: int) -> str:
+    """Return an interval of coefficients, or the missing sign where both ends are missing.
+
+    >>> interval(0.61, 0.8, 2)
+    '[.61, .80]'
+    """
+    if pd.isna(low) and pd.isna(high):
+        return MISSING
+    return f"[{coefficient(low, digits)}, {coefficient(high, digits)}]"
+
+
+def number_interval(low: Any, high: Any, digits: int) -> str:
+    """Return an interval of numbers that can exceed 1, or the missing sign where both ends are missing.
+
+    >>> number_interval(0.61, 12.04, 2)
+    '[0.61, 12.04]'
+    """
+    if pd.isna(low) and pd.isna(high):
+        return MISSING
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def percent(share: Any) -> str:
+    """Return a share (0–1) as a percentage; 0.0 and 100.0 are printed only for exactly none and all.
+
+    >>> percent(0.9123), percent(0.99999), percent(1)
+    ('91.2', '> 99.9', '100.0')
+    """
+    if pd.isna(share):
+        return MISSING
+    text = f"{100 * float(share):.1f}"
+    if text == "100.0" and share < 1:
+        return "> 99.9"
+    return "< 0.1" if text == "0.0" and share > 0 else text
+
+
+def p_value(value: Any) -> str:
+    """Return a p-value with three decimals, and below .001 as such (APA 7, section 6.36).
+
+    >>> p_value(0.0004), p_value(0.0456), p_value(1.0)
+    ('< .001', '.046', '> .999')
+    """
+    if pd.isna(value):
+        return MISSING
+    if float(value) < 0.001:
+        return "< .001"
+    text = f"{float(value):.3f}"
+    return "> .999" if text == "1.000" else text[1:]
+
+
+def count(value: Any) -> str:
+    """Return a count with commas between thousands.
+
+    >>> count(1860)
+    '1,860'
+    """
+    return MISSING if pd.isna(value) else f"{int(value):,}"
+
+
+def count_range(counts: Iterable[Any]) -> str:
+    """Return what some counts have in common, or the range between the rows.
+
+    >>> count_range([40, 40]), count_range([38, 40])
+    ('40', '38–40')
+    """
+    known = sorted({int(value) for value in counts if not pd.isna(value)})
+    if not known:
+        return "none"
+    return count(known[0]) if len(known) == 1 else f"{count(known[0])}–{count(known[-1])}"

@@ -1,0 +1,118 @@
+"""Rows of a result with the codebook's labels, in the codebook's order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.tables import require_column
+
+__all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "of_source", "of_sources", "rows"]
+
+# fmt: off
+AGREEMENT_COLUMNS: Final = (
+    "code", "n_units", "n_coders", "n_clusters", "prevalence", "percent", "alpha", "alpha_low", "alpha_high",
+    "n_boot", "n_undefined", "confidence_level", "seed", "reason",
+)
+"""What a table needs of the result of `agreement.by_code`."""
+
+LINK_COLUMNS: Final = (
+    "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
+    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "family", "odds_ratio", "odds_ratio_low",
+    "odds_ratio_high", "odds_ratio_p", "odds_ratio_p_adjusted", "between_coder_share", "caution", "n_boot",
+    "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
+)
+# fmt: on
+"""What a table needs of the result of `links.code_to_rating`."""
+
+
+def rows(
+    result: pd.DataFrame, columns: Iterable[str], *, frame_name: str, codebook: Codebook | None
+) -> list[dict[str, Any]]:
+    """Return the rows of a result as dictionaries with a `label`, in the order of the codebook.
+
+    Without a codebook the label is the code's id and the order is the frame's. Two codes with one label are
+    told apart by their ids.
+
+    Raises
+    ------
+    TableError
+        A column is missing, or a code has several rows.
+    CodebookError
+        A code is not in the codebook.
+    """
+    for name in columns:
+        require_column(result, name, frame_name=frame_name)
+    codes = [str(code) for code in result["code"]]
+    twice = sorted(code for code, times in Counter(codes).items() if times > 1)
+    if twice:
+        raise TableError(
+            f"{frame_name}: expected one row per code – found several for {first_three(twice)} – "
+            "pass one group of rows at a time."
+        )
+    records = zip(codes, result.to_dict("records"), strict=True)
+    names = _labels(codes, codebook)
+    labelled = [{str(k): v for k, v in record.items()} | {"label": names[code]} for code, record in records]
+    if codebook is None:
+        return labelled
+    place = {code: number for number, code in enumerate(codebook.ids)}
+    return sorted(labelled, key=lambda row: place[str(row["code"])])
+
+
+def _labels(codes: Sequence[str], codebook: Codebook | None) -> dict[str, str]:
+    if codebook is None:
+        return {code: code for code in codes}
+    names = {code: codebook.code(code).label for code in codes}
+    times = Counter(names.values())
+    return {code: f"{name} ({code})" if times[name] > 1 else name for code, name in names.items()}
+
+
+def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return the rows of `links` that belong to one source: a coder, "majority" or "consensus".
+
+    Raises
+    ------
+    TableError
+        There is no column `source`, or no row of this source.
+    """
+    require_column(links, "source", frame_name="links")
+    known = list(dict.fromkeys(str(name) for name in links["source"]))
+    if source not in known:
+        raise TableError(
+            f"links: expected rows of source {source!r} – found sources {first_three(known) or 'none'} – "
+            f"{did_you_mean(source, known)}"
+        )
+    return links[links["source"].astype("string") == source]
+
+
+def of_sources(
+    links: pd.DataFrame, sources: Sequence[str], codebook: Codebook | None
+) -> list[dict[str, Any]]:
+    """Return the rows of several sources as `rows` does, those of one code beside each other.
+
+    Raises
+    ------
+    TableError
+        A source is unknown or named twice, or has several rows for a code.
+    CodebookError
+        A code is not in the codebook.
+    """
+    twice = sorted(name for name, times in Counter(sources).items() if times > 1)
+    if twice or not sources:
+        raise TableError(
+            f"links: expected one or more different sources – found {first_three(twice) or 'none'} – name "
+            "each once."
+        )
+    found = [
+        row
+        for source in sources
+        for row in rows(of_source(links, source), (), frame_name="links", codebook=codebook)
+    ]
+    order = dict.fromkeys(str(row["code"]) for row in found) if codebook is None else codebook.ids
+    place = {code: number for number, code in enumerate(order)}
+    return sorted(found, key=lambda row: place[str(row["code"])])

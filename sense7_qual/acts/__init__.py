@@ -1,0 +1,52 @@
+"""Acts: the deeds that the record is made of, and the fold that turns them into frames.
+
+An `Act` is one recorded deed of one person. Acts are only ever added; what stands now (codings, coverage,
+memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
+
+========== ===================================================================================
+kind       deed
+========== ===================================================================================
+apply      a code is put on a unit or a span of it (again: replaces its valence and confidence)
+remove     that coding is taken away, also where its code is gone from the codebook
+finish     the coder has decided on the unit; every code not applied is thereby coded absent
+reopen     the coder takes "finished" back
+memo       a note on a unit, a code or the study (again with its `memo_id`: replaces it; empty: ends it)
+rule       an adjudicator decides whether a code applies to a unit
+undo       the act `target` is taken back
+redo       the act `target` is done again, in its old place: what was done later stays done
+open_round the lead opens a round: its units, coders and codebook (`rounds.open_round`)
+unblind    the lead lets the coders see each other's acts of a round; it cannot be undone
+revise     the lead changes the codebook of the study (`Store.revise`)
+========== ===================================================================================
+
+The value: ``_act.py``. Making acts: ``_make.py``. What stands: ``_fold.py``.
+"""
+
+from __future__ import annotations
+
+from sense7_qual.acts._act import CONFIDENCES, KINDS, LEAD_KINDS, Act
+from sense7_qual.acts._fold import Record, fold, standing
+from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, rule, stamp, undo
+from sense7_qual.acts._validate import check_coder
+from sense7_qual.tables import RESERVED_CODERS
+
+__all__ = [
+    "CONFIDENCES",
+    "KINDS",
+    "LEAD_KINDS",
+    "RESERVED_CODERS",
+    "Act",
+    "Record",
+    "apply",
+    "check_coder",
+    "finish",
+    "fold",
+    "memo",
+    "redo",
+    "remove",
+    "reopen",
+    "rule",
+    "stamp",
+    "standing",
+    "undo",
+]

@@ -1,0 +1,211 @@
+"""The constructors of acts; each mints an id and a time unless they are given."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from sense7_qual._checks import check_codebook
+from sense7_qual.acts._act import LEAD_KINDS, Act
+from sense7_qual.acts._validate import (
+    check_codable,
+    check_word,
+)
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, word
+
+__all__ = ["apply", "finish", "memo", "redo", "remove", "reopen", "rule", "stamp", "undo"]
+
+
+def apply(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    codebook: Codebook,
+    start: int | None = None,
+    end: int | None = None,
+    valence: str | None = None,
+    confidence: str | None = None,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Apply a code to a unit, or to its code points `start` … `end` (half-open).
+
+    Raises
+    ------
+    CodebookError
+        The codebook has no such code.
+    ActError
+        The code only groups others, or a value is out of its range.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> apply(coder="ana", unit_id="m17", code="relational", start=4, end=21,
+    ...       codebook=Codebook.read("sense7")).kind
+    'apply'
+    """
+    check_codable(codebook, unit_id, code)
+    if valence is not None and valence not in codebook.valence:
+        raise ActError(
+            f"act on unit {word(unit_id)}: expected valence out of {', '.join(codebook.valence) or 'none'} – "
+            f"found {word(valence)} – use one that the codebook has, or leave it out."
+        )
+    return Act(
+        kind="apply", unit_id=unit_id, code=code, start=start, end=end, valence=valence,
+        confidence=confidence, round=round, **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def remove(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    codebook: Codebook,
+    start: int | None = None,
+    end: int | None = None,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Take a coding away: the one of this code on exactly this span (or on the whole unit), in this round.
+
+    The code may be one that only an earlier version of the codebook has: what was coded with it can still be
+    taken away.
+    """
+    return Act(
+        kind="remove", unit_id=unit_id, code=code, start=start, end=end, round=round,
+        **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def finish(
+    *,
+    coder: str,
+    unit_id: str,
+    codebook: Codebook,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Say that the coder has decided on the unit: codes not applied to it are coded absent."""
+    return Act(kind="finish", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
+
+
+def reopen(
+    *,
+    coder: str,
+    unit_id: str,
+    codebook: Codebook,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Take "finished" back: the unit's codes are undecided again."""
+    return Act(kind="reopen", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
+
+
+def memo(
+    *,
+    coder: str,
+    text: str,
+    codebook: Codebook,
+    target_kind: str = "unit",
+    unit_id: str | None = None,
+    code: str | None = None,
+    memo_id: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Write a memo on a unit, a code or the study (`target_kind`); with `memo_id`, revise that memo.
+
+    An empty `text` ends the memo.
+    """
+    check_word("target_kind", target_kind, ("unit", "code", "study"))
+    named = {"unit": unit_id, "code": code, "study": "study"}[target_kind]
+    if named is None:
+        raise ActError(
+            f"memo: expected the {target_kind} that it is about – found none – name it as "
+            f"{'unit_id' if target_kind == 'unit' else 'code'}."
+        )
+    if memo_id == "":  # it would become a second memo beside the one that was meant
+        raise ActError("memo: expected the id of a memo – found an empty memo_id – leave it out.")
+    stamped = stamp(coder, codebook, act_id, at)
+    return Act(
+        kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, text=text,
+        memo_id=stamped["act_id"] if memo_id is None else memo_id, **stamped,
+    )  # fmt: skip
+
+
+def rule(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    applied: bool,
+    codebook: Codebook,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Decide, as the adjudicator `coder`, whether a code applies to a unit (`applied`: True or False)."""
+    check_codable(codebook, unit_id, code)
+    if not isinstance(applied, bool | np.bool_):  # the word "False" would be true
+        raise ActError(
+            f"ruling on unit {word(unit_id)}: expected applied to be True or False – found "
+            f"{type(applied).__name__} – say which."
+        )
+    return Act(
+        kind="rule", unit_id=unit_id, code=code, applied=bool(applied), **stamp(coder, codebook, act_id, at)
+    )
+
+
+def undo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
+    """Take `act` back, as its own coder."""
+    return _about(act, "undo", codebook, act_id, at)
+
+
+def redo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
+    """Do `act`, which was undone, again."""
+    return _about(act, "redo", codebook, act_id, at)
+
+
+def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
+    """Return who, when, under which codebook and the id of an act, made where they are not given."""
+    return {
+        "coder": coder,
+        "codebook": check_codebook(codebook).fingerprint,
+        "act_id": str(uuid.uuid4()) if act_id is None else act_id,
+        "at": _now() if at is None else at,
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:
+    if not isinstance(act, Act):
+        raise ActError(
+            f"{kind}: expected the act itself – found {type(act).__name__} – take it from "
+            "store.acts(coder=…)."
+        )
+    if act.kind in ("undo", "redo"):
+        raise ActError(
+            f"{kind}: expected an act that did something – found an act of kind {act.kind!r} – "
+            "name the act that it was about."
+        )
+    if act.kind in LEAD_KINDS:
+        raise ActError(
+            f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
+            "team has seen stays seen; open another round, or revise the codebook again."
+        )
+    return Act(
+        kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,
+        **stamp(act.coder, codebook, act_id, at),
+    )  # fmt: skip

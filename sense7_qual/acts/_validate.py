@@ -1,0 +1,70 @@
+"""What the values of an act must be: pseudonyms, codes that can be applied, words out of a list."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from sense7_qual._checks import check_codebook
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, did_you_mean, word
+from sense7_qual.tables import RESERVED_CODERS
+
+__all__ = [
+    "check_codable",
+    "check_coder",
+    "check_word",
+    "whole",
+]
+
+_CODER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+
+
+def check_coder(coder: str) -> str:
+    """Return the pseudonym `coder`, or raise `ActError` where it cannot be one.
+
+    A pseudonym is a letter or digit followed by up to 39 letters, digits, ``_`` or ``-`` (it becomes a
+    file name), and is none of `RESERVED_CODERS`.
+    """
+    if not isinstance(coder, str) or not _CODER.fullmatch(coder):
+        raise ActError(
+            f"coder: expected a pseudonym of letters, digits, '_' and '-' (40 at most) – found "
+            f"{word(coder)} – choose one that names no real person."
+        )
+    if coder.lower() in RESERVED_CODERS:
+        raise ActError(
+            f"coder: expected a person's pseudonym – found {coder!r}, which names computed decisions – "
+            "choose another."
+        )
+    return coder
+
+
+def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:
+    """Raise where the codebook has no such code, or the code only groups others."""
+    if not check_codebook(codebook).code(code).codable:
+        raise ActError(
+            f"act on unit {word(unit_id)}: expected a code that can be applied – found {code!r}, which only "
+            "groups others – use one of the codes under it."
+        )
+
+
+def check_word(name: str, found: str, known: Sequence[str]) -> None:
+    """Raise `ActError` where `found` is none of the known words."""
+    if found not in known:
+        raise ActError(
+            f"act: expected {name} out of {', '.join(known)} – found {word(found)} – "
+            f"{did_you_mean(str(found), known)}"
+        )
+
+
+def whole(value: Any, name: str) -> int:
+    """Return a whole number of any kind (NumPy's, pandas') as Python's."""
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        raise ActError(
+            f"act: expected a whole number of code points as {name} – found {type(value).__name__} – "
+            "convert it with int()."
+        ) from None

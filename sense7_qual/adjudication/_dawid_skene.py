@@ -1,0 +1,313 @@
+"""What is likely true where coders err: each unit's probability of a code, and each coder's error rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.adjudication import _latent_class
+from sense7_qual.errors import TableError, first_three
+from sense7_qual.tables import DECISIONS, labels_by_unit
+
+__all__ = ["TrueCodes", "dawid_skene"]
+
+_MOST_LEVELS: Final = 20
+_NO_LEVEL: Final = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class TrueCodes:
+    """What `dawid_skene` found: `posterior`, `draws`, `coders`, `prevalence` and `fits`, each a frame."""
+
+    posterior: pd.DataFrame
+    draws: pd.DataFrame
+    coders: pd.DataFrame
+    prevalence: pd.DataFrame
+    fits: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """The decisions of one code as patterns, and which unit has which."""
+
+    unit_ids: pd.Index
+    coders: list[str]
+    n_by_coder: npt.NDArray[np.int64]
+    pattern: npt.NDArray[np.int64]
+    patterns: _latent_class.Patterns
+    shared: npt.NDArray[np.float64]
+
+
+def dawid_skene(
+    decisions: pd.DataFrame,
+    *,
+    prevalence_by: pd.Series | None = None,
+    cluster: pd.Series | None = None,
+    n_draws: int = 0,
+    seed: int = 0,
+) -> TrueCodes:
+    """Return the probability that each code truly applies to each unit, given coders who err.
+
+    The model of Dawid and Skene, for each code by itself: a unit truly has the code or not; each coder finds
+    it where it is with a sensitivity, and leaves it out where it is not with a specificity, both their own
+    and the same on all units; given the truth, coders err independently. Coders who settle cases together,
+    or who share a misunderstanding of a code, break the last assumption, and what they share is then taken
+    for true. No rate is entered by hand: all come from how the coders agree.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A unit that a coder has not decided on is missing, never
+        "absent". Decisions of `consensus`, `majority` and `pooled` are left out.
+    prevalence_by : Series, optional
+        A level for each unit, indexed by unit_id, such as its rating: how often the code truly applies may
+        then differ between levels. Needed before `links.corrected`: a truth that is imputed without the
+        rating is not related to it beyond what the coders saw, which pulls a link towards 0. Units without
+        a level, at most half of them, form one of their own. At most 20 levels. Its name is kept.
+    cluster : Series, optional
+        The participant of each unit, indexed by unit_id: what the draws resample. Without it, units.
+    n_draws : int
+        How many times to draw the parameters anew, by refitting to resampled participants; 0 for none.
+    seed : int
+        Of the draws. Everything else is deterministic.
+
+    Returns
+    -------
+    TrueCodes
+        - posterior: one row per unit and code that a coder decided on: unit_id, code, probability (0 to 1),
+          n_coders, prevalence_by (the name of what was given)
+        - draws: the same with a column draw (0 … n_draws − 1), each under parameters drawn anew
+        - coders: code, coder, n_units, sensitivity, specificity (0 to 1)
+        - prevalence: code, level, n_units, prevalence (0 to 1): the estimated share that truly has the code
+        - fits: code, n_units, n_coders, n_iterations, converged, log_likelihood, reason
+
+        Numbers are missing where a code has a reason: `code_never_applied`, `code_always_applied`, or
+        `not_identified` (fewer than three coders of whom each two share units: with two, error rates cannot
+        be told from how often the code applies).
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says; a Series has a unit twice or does not name the units; there
+        are too many levels, or none for most units; a unit has no cluster.
+    QualError
+        `n_draws` or `seed` is out of its range.
+
+    Notes
+    -----
+    Fitted by expectation–maximisation from three starting points, keeping the highest. Half a decision is
+    added to each count (the mode under Beta(1.5, 1.5) priors), so that no rate is 0 or 1. The model is as
+    likely with the classes' names exchanged; of the two the one is kept in which coders, weighted by what
+    they decided on, do better than chance.
+
+    References
+    ----------
+    Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm,
+    Applied Statistics 28, 20–28. Hui & Walter (1980), Estimating the error rates of diagnostic tests,
+    Biometrics 36, 167–171: what can be told apart.
+
+    Examples
+    --------
+    Three coders, of whom cleo also applies the code where the others do not:
+
+    >>> decided = {"ana": [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], "ben": [1, 1, 1, 0, 0, 0, 0, 0, 0, 0],
+    ...            "cleo": [1, 1, 1, 1, 1, 1, 1, 0, 0, 0]}
+    >>> decisions = pd.DataFrame([(f"m{i}", coder, "interest", bool(a)) for coder, values in decided.items()
+    ...                           for i, a in enumerate(values)],
+    ...                          columns=["unit_id", "coder", "code", "applied"])
+    >>> found = dawid_skene(decisions)
+    >>> found.coders[["coder", "sensitivity", "specificity"]].round(2).values.tolist()
+    [['ana', 0.86, 0.89], ['ben', 0.71, 0.92], ['cleo', 0.89, 0.49]]
+    """
+    check_resampling("dawid_skene", n_boot=max(n_draws, 1), confidence_level=0.95, seed=seed)
+    decisions = DECISIONS.check(decisions)
+    people = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
+    units = pd.Index(people["unit_id"].unique())
+    level, levels = _levels(prevalence_by, units)
+    members, n_clusters = _members(cluster, units)
+    rng = np.random.default_rng(seed)
+    chances = np.full(max(n_clusters, 1), 1 / max(n_clusters, 1))
+    weights = [
+        pd.Series(times[members], index=units, dtype="float64")
+        for times in rng.multinomial(n_clusters, chances, size=n_draws)
+    ]
+    name = None if prevalence_by is None else str(prevalence_by.name)
+    parts: dict[str, list[pd.DataFrame]] = {key: [] for key in _FRAMES}
+    for code, of_code in people.groupby("code", sort=False):
+        for key, frame in _of_code(of_code, level, levels, weights).items():
+            parts[key].append(frame.assign(code=code, prevalence_by=name))
+    return TrueCodes(**{key: _frame(key, frames) for key, frames in parts.items()})
+
+
+def _of_code(
+    decided: pd.DataFrame, level: pd.Series, levels: list[str], weights: list[pd.Series]
+) -> dict[str, pd.DataFrame]:
+    """Return the rows of one code in each frame of the result."""
+    data = _data(decided, level, len(levels))
+    counted = np.bincount(data.pattern, minlength=len(data.patterns.stratum)).astype(np.float64)
+    reason = _reason(decided, data)
+    n_by_level = np.bincount(data.patterns.stratum, counted, len(levels)).astype(int)
+    tables = {
+        "posterior": pd.DataFrame({"unit_id": data.unit_ids, "n_coders": _n_coders(data)}),
+        "draws": pd.DataFrame({"unit_id": []}),
+        "coders": pd.DataFrame({"coder": data.coders, "n_units": data.n_by_coder}),
+        "prevalence": pd.DataFrame({"level": levels, "n_units": n_by_level}),
+    }
+    fit_row: dict[str, object] = {
+        "n_units": len(data.unit_ids),
+        "n_coders": len(data.coders),
+        "reason": reason,
+    }
+    if reason is None:
+        fitted = _latent_class.fit(data.patterns, counted)
+        found = fitted.parameters
+        tables["posterior"]["probability"] = _latent_class.probabilities(data.patterns, found)[data.pattern]
+        tables["draws"] = _draws(data, found, weights)
+        tables["coders"] = tables["coders"].assign(
+            sensitivity=found.sensitivity, specificity=found.specificity
+        )
+        tables["prevalence"]["prevalence"] = np.where(n_by_level > 0, found.prevalence, np.nan)
+        height = _latent_class.log_likelihood(data.patterns, counted, found)
+        fit_row |= {"n_iterations": fitted.n_iterations, "converged": fitted.converged}
+        fit_row |= {"log_likelihood": height}
+    return {**tables, "fits": pd.DataFrame([fit_row])}
+
+
+def _data(decided: pd.DataFrame, level: pd.Series, n_levels: int) -> _Data:
+    coder, coders = pd.factorize(decided["coder"])
+    unit, unit_ids = pd.factorize(decided["unit_id"])
+    marks = np.full((len(unit_ids), len(coders)), -1, dtype=np.int64)
+    marks[unit, coder] = decided["applied"].to_numpy(dtype=np.int64)
+    strata = level.loc[unit_ids].to_numpy(dtype=np.int64)
+    kinds, pattern = np.unique(np.column_stack([marks, strata]), axis=0, return_inverse=True)
+    shown = (marks >= 0).astype(np.float64)
+    return _Data(
+        unit_ids=pd.Index(unit_ids),
+        coders=[str(name) for name in coders],
+        n_by_coder=shown.sum(axis=0).astype(np.int64),
+        pattern=pattern.reshape(-1),
+        patterns=_latent_class.Patterns(
+            applied=(kinds[:, :-1] == 1).astype(np.float64),
+            absent=(kinds[:, :-1] == 0).astype(np.float64),
+            stratum=kinds[:, -1],
+            n_strata=n_levels,
+        ),
+        shared=shown.T @ shown,
+    )
+
+
+def _n_coders(data: _Data) -> npt.NDArray[np.int64]:
+    n = (data.patterns.applied + data.patterns.absent).sum(axis=1)
+    return np.asarray(n[data.pattern], dtype=np.int64)
+
+
+def _draws(data: _Data, found: _latent_class.Parameters, weights: list[pd.Series]) -> pd.DataFrame:
+    """Return the probabilities under parameters refitted to each resample."""
+    parts = [pd.DataFrame({"unit_id": []})]
+    for draw, times in enumerate(weights):
+        drawn = times.loc[data.unit_ids].to_numpy(dtype=np.float64)
+        in_pattern = np.bincount(data.pattern, drawn, len(data.patterns.stratum)).astype(np.float64)
+        refitted = _latent_class.refit(data.patterns, in_pattern, found, tolerance=1e-6).parameters
+        probability = _latent_class.probabilities(data.patterns, refitted)[data.pattern]
+        parts.append(pd.DataFrame({"unit_id": data.unit_ids, "draw": draw, "probability": probability}))
+    if len(parts) == 1:
+        return parts[0]
+    return pd.concat(parts[1:], ignore_index=True).assign(n_coders=np.tile(_n_coders(data), len(weights)))
+
+
+def _reason(decided: pd.DataFrame, data: _Data) -> str | None:
+    """Say why the model cannot be fitted."""
+    if not decided["applied"].any():
+        return "code_never_applied"
+    if decided["applied"].all():
+        return "code_always_applied"
+    together = (data.shared > 0) & ~np.eye(len(data.coders), dtype=bool)
+    triangles = np.trace(np.linalg.matrix_power(together.astype(np.int64), 3))
+    return None if triangles > 0 else "not_identified"
+
+
+def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series, list[str]]:
+    """Return the number of each unit's level, and the levels in order."""
+    if prevalence_by is None:
+        return pd.Series(0, index=units), ["all"]
+    given = labels_by_unit(prevalence_by, units, name="prevalence_by")
+    number, found = pd.factorize(given, sort=True)
+    levels = [str(value) for value in found]
+    if len(levels) > _MOST_LEVELS:
+        raise TableError(
+            f"prevalence_by: expected at most {_MOST_LEVELS} levels – found {len(levels)} – cut the values "
+            "into a few ordered levels first."
+        )
+    without = int((number < 0).sum())
+    if 2 * without > len(units):
+        raise TableError(
+            f"prevalence_by: expected a level for most of the units that were decided on – found none for "
+            f"{without} of {len(units)} (first: {first_three(units[number < 0])}) – index the levels by "
+            "unit_id and fill them in, or leave prevalence_by out."
+        )
+    if without:
+        number, levels = np.where(number < 0, len(levels), number), [*levels, _NO_LEVEL]
+    return pd.Series(number, index=units), levels
+
+
+def _members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np.int64], int]:
+    """Return the number of each unit's cluster, and how many there are."""
+    if cluster is None:
+        return np.arange(len(units)), len(units)
+    given = labels_by_unit(cluster, units, name="cluster")
+    if given.isna().any():
+        raise TableError(
+            f"cluster: expected a label for every unit that was decided on – found none for "
+            f"{first_three(units[given.isna().to_numpy()])} – fill it in."
+        )
+    number, found = pd.factorize(given.astype("string"), sort=True)
+    return np.asarray(number, dtype=np.int64), len(found)
+
+
+_FRAMES: Final[dict[str, dict[str, str]]] = {
+    "posterior": {
+        "unit_id": "string",
+        "code": "string",
+        "probability": "float64",
+        "n_coders": "int64",
+        "prevalence_by": "string",
+    },
+    "draws": {
+        "unit_id": "string",
+        "code": "string",
+        "draw": "int64",
+        "probability": "float64",
+        "n_coders": "int64",
+        "prevalence_by": "string",
+    },
+    "coders": {
+        "code": "string",
+        "coder": "string",
+        "n_units": "int64",
+        "sensitivity": "float64",
+        "specificity": "float64",
+    },
+    "prevalence": {"code": "string", "level": "string", "n_units": "int64", "prevalence": "float64"},
+    "fits": {
+        "code": "string",
+        "n_units": "int64",
+        "n_coders": "int64",
+        "n_iterations": "Int64",
+        "converged": "boolean",
+        "log_likelihood": "float64",
+        "reason": "string",
+    },
+}
+
+
+def _frame(key: str, parts: list[pd.DataFrame]) -> pd.DataFrame:
+    columns = _FRAMES[key]
+    filled = [part.reindex(columns=list(columns)).astype("object") for part in parts if len(part)]
+    whole = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
+    return whole.astype(columns)

@@ -1,0 +1,93 @@
+"""The categories that could have been given, and their order.
+
+Numbers have an order. Words have none but the one that the caller gives: `categories=[…]`, or an ordered
+Categorical. The alphabet is no order of a scale ("fair" would come before "good" and "poor").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement._coefficients._patterns import Patterns
+from sense7_qual.agreement._coefficients._weights import Weights, agreement_weights
+from sense7_qual.errors import QualError
+
+__all__ = ["weighted"]
+
+Floats = npt.NDArray[np.float64]
+
+
+def weighted(
+    patterns: Patterns, categories: Sequence[Any] | None, weights: Weights | None
+) -> tuple[Patterns, Floats]:
+    """Return the patterns with all `categories`, and the weights of each pair of them (V, V).
+
+    Raises
+    ------
+    QualError
+        A value is not among the categories; they are no list of the values' kind; or words have weights and
+        no order.
+    """
+    by_row = not (weights is None or isinstance(weights, str | pd.DataFrame))
+    patterns = _with_categories(patterns, categories, by_row=by_row)
+    words = patterns.categories.dtype == object
+    if words and weights is not None and not patterns.ordered and not isinstance(weights, pd.DataFrame):
+        raise QualError(
+            f"weights: expected an order of the {len(patterns.categories)} categories, because they are "
+            "words – found none (words that look like numbers are words, too) – give them in order, "
+            'categories=["poor", "fair", "good"], as an ordered Categorical, or as numbers.'
+        )
+    return patterns, agreement_weights(patterns.categories, weights)
+
+
+def _with_categories(patterns: Patterns, categories: Sequence[Any] | None, *, by_row: bool) -> Patterns:
+    """Add the categories that could have been given and were not; `by_row`: their order is a matrix's."""
+    if categories is None or not len(patterns.categories):
+        return patterns
+    text = patterns.categories.dtype == object
+    wanted = _wanted(categories, text=text)
+    if by_row and not text and not np.array_equal(wanted, np.asarray(list(categories), dtype=np.float64)):
+        raise QualError(
+            "categories: expected numbers in ascending order, as the rows of the matrix of weights are – "
+            "found another order – sort them, and the rows and columns of the matrix with them."
+        )
+    place = pd.Index(wanted).get_indexer(pd.Index(patterns.categories))
+    absent = int((place < 0).sum())
+    if absent:
+        raise QualError(
+            f"categories: expected every value that occurs – found {absent} of {len(place)} missing from the "
+            "categories – add them, or correct the values."
+        )
+    counts = np.zeros((len(patterns.counts), len(wanted)), dtype=np.int64)
+    counts[:, place] = patterns.counts
+    coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]
+    return replace(patterns, categories=wanted, counts=counts, coders=coders, ordered=True)
+
+
+def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
+    """Return the named categories in the kind of the values: words in their order, numbers sorted."""
+    unordered = isinstance(categories, str) or (text and isinstance(categories, AbstractSet | dict))
+    listed = [] if unordered or not np.iterable(categories) else list(categories)
+    if listed and all(isinstance(one, str) for one in listed) and text:
+        words = [one.strip() for one in listed]
+        if len(set(words)) == len(words) and all(words):
+            return np.asarray(words, dtype=object)
+    elif listed and not any(isinstance(one, str | bytes) for one in listed) and not text:
+        try:
+            wanted = np.unique(np.asarray(listed, dtype=np.float64))
+        except (TypeError, ValueError):
+            wanted = np.array([np.nan])
+        if np.isfinite(wanted).all():
+            return wanted
+    kind = "strings, each once, in the order of the scale" if text else "numbers"
+    raise QualError(
+        f"categories: expected a list of {kind}, as the values are, none of them missing – found a "
+        f"{type(categories).__name__} of others – name every category that could have been given."
+    )

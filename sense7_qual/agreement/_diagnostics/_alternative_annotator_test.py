@@ -1,0 +1,322 @@
+"""May a model take the place of a human coder? The alternative annotator test."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.agreement._counts import own_decisions, require_coders
+from sense7_qual.errors import QualError, did_you_mean, first_three
+
+__all__ = ["AlternativeAnnotatorTest", "alternative_annotator_test"]
+
+By = Literal["code", "set"]
+
+_FEWEST_HUMANS: Final = 3
+
+_HUMANS: Final = {
+    "code": "string",
+    "human": "string",
+    "n_units": "int64",
+    "advantage_model": "float64",
+    "advantage_human": "float64",
+    "difference": "float64",
+    "t": "float64",
+    "p": "float64",
+    "p_adjusted": "float64",
+    "won": "boolean",
+    "reason": "string",
+}
+
+_RESULTS: Final = {
+    "code": "string",
+    "n_humans": "int64",
+    "n_units": "int64",
+    "winning_rate": "float64",
+    "advantage_probability": "float64",
+    "passed": "boolean",
+    "reason": "string",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeAnnotatorTest:
+    """The result of `alternative_annotator_test`: one row per code, and one per code × human left out.
+
+    Parameters
+    ----------
+    model : str
+        The coder that was tested.
+    epsilon : float
+        What the humans were charged for their cost, 0–1.
+    fdr : float
+        The false discovery rate that was kept, 0–1.
+    results : DataFrame
+        One row per code:
+
+        - code: missing where whole sets of codes were compared
+        - n_humans: humans that were tested; n_units: units that these tests used
+        - winning_rate: ω, the share of these humans over whom the model won, 0–1
+        - advantage_probability: ρ, the mean of their `advantage_model`, 0–1
+        - passed: winning_rate ≥ .5; missing without a test
+        - reason: missing, or with what caution the row is read: `no_pairable_units` (no unit was finished
+          by the model and two humans), `few_units` (humans with too few units were left out, or all of
+          them), `few_humans` (fewer than three were tested)
+    humans : DataFrame
+        One row per code × human:
+
+        - code, human, n_units
+        - advantage_model: share of the units on which the model stands at least as near to the other
+          humans as this human, 0–1; advantage_human: the reverse; difference: human − model, −1 to 1
+        - t, p: one-sided; missing where the human was left out
+        - p_adjusted: Benjamini–Yekutieli over this code's humans; won: p_adjusted ≤ fdr
+        - reason: missing, or `no_pairable_units`, `few_units` (left out), `no_variation` (the difference
+          was the same on every unit, so that p is 0 or 1)
+    """
+
+    model: str
+    epsilon: float
+    fdr: float
+    results: pd.DataFrame
+    humans: pd.DataFrame
+
+
+def alternative_annotator_test(
+    decisions: pd.DataFrame,
+    *,
+    model: str,
+    epsilon: float,
+    by: By = "code",
+    other_models: str | Sequence[str] = (),
+    fdr: float = 0.05,
+    fewest_units: int = 30,
+) -> AlternativeAnnotatorTest:
+    """Test whether a model represents the human coders at least as well as each of them does.
+
+    Each human j is left out in turn. On every unit that j, the model and at least one other human have
+    finished, j and the model are scored by the share of the other humans who decided as they did. The model
+    has the advantage where its score is at least j's, and j where j's is at least the model's: at a tie,
+    both. Over the units, H0: P(advantage of j) − P(advantage of the model) ≥ ε is tested with a paired
+    t-test, one-sided. The p-values of all humans are adjusted by Benjamini and Yekutieli; the share of
+    humans over whom the model then wins is its winning rate ω. In the paper a model passes with ω ≥ .5, and
+    models are compared by their average advantage probability ρ.
+
+    Use it before a model's decisions replace a human's, with three or more humans who coded the same 50 to
+    100 units. Do not use it as a measure of agreement (that is `human_model`), or where humans hardly agree
+    with one another: a model that is as poor as they are passes.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A unit that a coder has not finished is missing. Decisions of
+        `consensus`, `majority` and `pooled` are left out.
+    model : str
+        The coder that is the model.
+    epsilon : float
+        What a human is charged for being dearer and slower than the model, 0–1. The paper suggests .2 where
+        the humans are experts, .15 for skilled coders and .1 for crowd-workers. There is no default, because
+        the result depends on it.
+    by : {"code", "set"}
+        Compare each code's presence, in a test of its own; or the whole set of codes on a unit, where two
+        coders decide alike only if their sets are equal, and have finished a unit if they decided on every
+        code.
+    other_models : str or sequence of str
+        Further coders that are models, and so no humans.
+    fdr : float
+        The false discovery rate that is kept among the humans of a code, 0–1.
+    fewest_units : int
+        Humans with fewer units are left out (2 or more). Below the 30 of the paper, the t-test's
+        approximation is poor.
+
+    Returns
+    -------
+    AlternativeAnnotatorTest
+        `results` (one row per code) and `humans` (one per code × human). The tests of several codes are not
+        adjusted for one another.
+
+    Warns
+    -----
+    RuntimeWarning
+        For some code fewer than three humans could be tested, or a human was left out.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says, or a model has no decisions.
+    QualError
+        `epsilon`, `fdr` or `fewest_units` is out of its range, or `by` is unknown.
+
+    Notes
+    -----
+    A code that hardly occurs is easy to pass: who never applies it decides as the others nearly always. Read
+    ω beside the prevalence and the agreement.
+
+    References
+    ----------
+    Calderon, Reichart & Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge: How to
+    statistically justify replacing human annotators with LLMs, ACL 2025, 16051–16081. Benjamini & Yekutieli
+    (2001), The control of the false discovery rate in multiple testing under dependency, Annals of
+    Statistics 29, 1165–1188.
+
+    Examples
+    --------
+    Three humans, each of whom strays from the truth on 8 of 40 units, and a model that never does. It beats
+    each of them there and ties everywhere else:
+
+    >>> coders = ["ana", "ben", "cleo", "model"]
+    >>> rows = [(f"m{i:02}", name, "interest", (i % 2 == 0) != (i % 5 == stray and name != "model"))
+    ...         for i in range(40) for stray, name in enumerate(coders)]
+    >>> decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    >>> found = alternative_annotator_test(decisions, model="model", epsilon=0.2)
+    >>> found.results[["n_humans", "winning_rate", "advantage_probability"]].values.tolist()
+    [[3.0, 1.0, 1.0]]
+    >>> found.humans[["human", "advantage_human", "difference"]].values.tolist()
+    [['ana', 0.8, -0.2], ['ben', 0.8, -0.2], ['cleo', 0.8, -0.2]]
+    """
+    _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
+    own = own_decisions(decisions)
+    others = [other_models] if isinstance(other_models, str) else list(other_models)
+    require_coders((model, *others), own, what="model")
+    own = own[~own["coder"].isin(set(others) - {model})]
+    rows, parts = [], [pd.DataFrame(columns=list(_HUMANS)).astype(_HUMANS)]
+    for code, values in _set_values(own) if by == "set" else _code_values(own):
+        compared = _compared(values, model)
+        people = sorted(set(values["coder"]) - {model})
+        tested = _tested(compared, people, epsilon=epsilon, fdr=fdr, fewest_units=fewest_units)
+        parts.append(tested.assign(code=code)[list(_HUMANS)].astype(_HUMANS))
+        rows.append({"code": code} | _summary(tested, compared))
+    results = pd.DataFrame(rows, columns=list(_RESULTS)).astype(_RESULTS)
+    humans = pd.concat(parts, ignore_index=True)
+    _warn(results, humans)
+    return AlternativeAnnotatorTest(model, float(epsilon), float(fdr), results, humans)
+
+
+def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
+    for name, value, usual in (("epsilon", epsilon, "0.2 for experts"), ("fdr", fdr, "0.05")):
+        if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
+            raise QualError(
+                f"alternative_annotator_test: expected {name} from 0 to 1 – found {value!r} – "
+                f"{usual} is usual."
+            )
+    if not isinstance(fewest_units, int | np.integer) or fewest_units < 2:
+        raise QualError(
+            "alternative_annotator_test: expected fewest_units to be a whole number from 2 – found "
+            f"{fewest_units!r} – the paper asks for 30."
+        )
+    if by not in get_args(By):
+        raise QualError(
+            f"alternative_annotator_test: expected by out of {', '.join(get_args(By))} – found {by!r} – "
+            f"{did_you_mean(str(by), get_args(By))}"
+        )
+
+
+def _code_values(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each code with what each coder decided on each unit: unit_id, coder, value."""
+    values = own.assign(value=own["applied"].astype("int64"))
+    for code, of_code in values.groupby("code", sort=False):
+        yield str(code), of_code[["unit_id", "coder", "value"]]
+
+
+def _set_values(own: pd.DataFrame) -> Iterator[tuple[None, pd.DataFrame]]:
+    """Yield, with no code, which set of codes each coder put on each unit: unit_id, coder, value."""
+    wide = own.pivot_table(index=["unit_id", "coder"], columns="code", values="applied", aggfunc="first")
+    wide = wide.dropna()
+    _, value = np.unique(wide.to_numpy(dtype=np.bool_), axis=0, return_inverse=True)
+    yield None, wide.index.to_frame(index=False).assign(value=value.ravel().astype(np.int64))
+
+
+def _compared(values: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Return, for each human and unit, whether the model and the human have the advantage there.
+
+    Both are scored against the same humans, so that their numbers can be compared in place of their shares.
+    """
+    is_model = (values["coder"] == model).to_numpy(dtype=np.bool_)
+    of_model = values[is_model].set_index("unit_id")["value"].rename("of_model")
+    humans = values[~is_model].join(of_model, on="unit_id", how="inner")
+    humans = humans[humans.groupby("unit_id")["coder"].transform("size") >= 2]
+    alike = humans.groupby(["unit_id", "value"]).size()
+    score = humans.groupby(["unit_id", "value"])["coder"].transform("size") - 1
+    keys = pd.MultiIndex.from_frame(humans[["unit_id", "of_model"]])
+    same = (humans["value"] == humans["of_model"]).to_numpy(dtype=np.int64)
+    of_model_score = alike.reindex(keys, fill_value=0).to_numpy(dtype=np.int64) - same
+    return humans.assign(model_ahead=of_model_score >= score, human_ahead=score >= of_model_score)
+
+
+def _tested(
+    compared: pd.DataFrame, people: Sequence[str], *, epsilon: float, fdr: float, fewest_units: int
+) -> pd.DataFrame:
+    """Return one row per human with the shares of advantages and the adjusted test."""
+    from scipy import stats
+
+    rows = [
+        {"human": human} | _t_test(compared[compared["coder"] == human], epsilon, fewest_units)
+        for human in people
+    ]
+    columns = [name for name in _HUMANS if name not in ("code", "p_adjusted", "won")]
+    tested = pd.DataFrame(rows, columns=columns)
+    p = tested["p"].to_numpy(dtype=np.float64)
+    known = ~np.isnan(p)
+    adjusted = np.full(len(p), np.nan)
+    if known.any():
+        adjusted[known] = stats.false_discovery_control(p[known], method="by")
+    won = pd.array(adjusted <= fdr, dtype="boolean")
+    won[~known] = pd.NA
+    return tested.assign(p_adjusted=adjusted, won=won)
+
+
+def _t_test(units: pd.DataFrame, epsilon: float, fewest_units: int) -> dict[str, object]:
+    from scipy import special
+
+    ahead = units[["model_ahead", "human_ahead"]].to_numpy(dtype=np.float64)
+    n = len(ahead)
+    if not n:
+        return {"n_units": 0, "reason": "no_pairable_units"}
+    difference = ahead[:, 1] - ahead[:, 0]
+    shares = {"advantage_model": ahead[:, 0].mean(), "advantage_human": ahead[:, 1].mean()}
+    row = {"n_units": n, **shares, "difference": difference.mean()}
+    if n < fewest_units:
+        return row | {"reason": "few_units"}
+    above = difference.mean() - epsilon
+    if np.ptp(difference) == 0:
+        t = float(np.copysign(np.inf, above)) if above else np.nan
+        return row | {"t": t, "p": float(above >= 0), "reason": "no_variation"}
+    t = above / (difference.std(ddof=1) / np.sqrt(n))
+    return row | {"t": t, "p": float(special.stdtr(n - 1, t)), "reason": None}
+
+
+def _summary(tested: pd.DataFrame, compared: pd.DataFrame) -> dict[str, object]:
+    done = tested[tested["p"].notna()]
+    row: dict[str, object] = {
+        "n_humans": len(done),
+        "n_units": compared.loc[compared["coder"].isin(done["human"]), "unit_id"].nunique(),
+        "reason": _reason(tested, len(done)),
+    }
+    if len(done):
+        rate = float(done["won"].astype(bool).mean())
+        advantage = float(done["advantage_model"].astype(float).mean())
+        row |= {"winning_rate": rate, "advantage_probability": advantage, "passed": rate >= 0.5}
+    return row
+
+
+def _reason(tested: pd.DataFrame, n_tested: int) -> str | None:
+    if not (tested["n_units"] > 0).any():
+        return "no_pairable_units"
+    if (tested["reason"] == "few_units").any():
+        return "few_units"
+    return "few_humans" if n_tested < _FEWEST_HUMANS else None
+
+
+def _warn(results: pd.DataFrame, humans: pd.DataFrame) -> None:
+    left_out = humans.loc[humans["reason"] == "few_units", "human"].unique()
+    few = int((results["n_humans"] < _FEWEST_HUMANS).sum())
+    told = [f"{few} of {len(results)} tests have fewer than {_FEWEST_HUMANS} humans"] if few else []
+    if len(left_out):
+        told.append(f"left out for too few units in some test: {first_three(left_out)}")
+    if told:
+        warnings.warn(f"alternative_annotator_test: {'; '.join(told)}.", RuntimeWarning, stacklevel=3)

@@ -1,0 +1,103 @@
+"""Which codes are applied in the place of which others."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.agreement._counts import (
+    Pairs,
+    own_decisions,
+    paired,
+)
+from sense7_qual.agreement._diagnostics._pairwise import Integers
+
+__all__ = ["confusion"]
+
+
+_CONFUSION: Final = {
+    "code_a": "string",
+    "code_b": "string",
+    "n_pairs": "int64",
+    "n_units": "int64",
+    "share": "float64",
+}
+
+
+def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return which codes are taken for one another: one coder applied A where the other applied B instead.
+
+    On a unit, two coders confuse A and B where one of them applied A without B, and the other B without A,
+    and both have decided on both codes. A code that one applied where the other put no code in its stead
+    stands in a row without `code_b`: an omission, which a sharper definition of another code does not
+    cure.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Every two coders are compared on the units that both have
+        finished; codes that both applied, or neither did, are no part of a confusion.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of codes that was confused, the most frequent first:
+
+        - code_a, code_b: the pair, in the order in which the codes first appear; code_b is missing where
+          the other coder applied nothing instead
+        - n_pairs: times that two coders confused them (units × pairs of coders)
+        - n_units: units on which that happened
+        - share: n_pairs among all units × pairs of coders that differ in any code, 0–1; where coders put
+          several codes on a unit one difference can belong to several rows, so shares can add up to more
+          than 1
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = [("m1", "ana", "affective", True), ("m1", "ana", "cognitive", False),
+    ...          ("m1", "ben", "affective", False), ("m1", "ben", "cognitive", True),
+    ...          ("m2", "ana", "affective", True), ("m2", "ana", "cognitive", False),
+    ...          ("m2", "ben", "affective", False), ("m2", "ben", "cognitive", False)]
+    >>> decisions = pd.DataFrame(given, columns=["unit_id", "coder", "code", "applied"])
+    >>> confusion(decisions).values.tolist()
+    [['affective', 'cognitive', 1, 1, 0.5], ['affective', <NA>, 1, 1, 0.5]]
+    """
+    pairs = paired(own_decisions(decisions))
+    found, n_differing = _confused(pairs)
+    cells, place = np.unique(found[:, :2], axis=0, return_inverse=True)
+    n_pairs = np.bincount(place, minlength=len(cells))
+    n_units = np.bincount(np.unique(np.c_[place, found[:, 2]], axis=0)[:, 0], minlength=len(cells))
+    order = np.lexsort((cells[:, 1], cells[:, 0], -n_pairs))
+    names = np.array([*pairs.codes, None], dtype=object)
+    columns = {
+        "code_a": names[cells[order, 0]],
+        "code_b": names[cells[order, 1]],
+        "n_pairs": n_pairs[order],
+        "n_units": n_units[order],
+        "share": n_pairs[order] / max(n_differing, 1),
+    }
+    return pd.DataFrame(columns, columns=list(_CONFUSION)).astype(_CONFUSION)
+
+
+def _confused(pairs: Pairs) -> tuple[Integers, int]:
+    """Return the codes and the unit of each confusion (n, 3), and how many times two coders differed.
+
+    A code past the last stands for "nothing instead", and so sorts behind all codes.
+    """
+    differ = pairs.applied_first != pairs.applied_second
+    meeting = (pairs.unit * len(pairs.coders) + pairs.first) * len(pairs.coders) + pairs.second
+    columns = {"meeting": meeting, "unit": pairs.unit, "code": pairs.code, "of_first": pairs.applied_first}
+    disputes = pd.DataFrame(columns)[differ]
+    of_first, of_second = disputes[disputes["of_first"]], disputes[~disputes["of_first"]]
+    met = of_first.merge(of_second, on=["meeting", "unit"])
+    alone = disputes[disputes.groupby("meeting")["of_first"].transform("nunique") == 1]
+    codes = np.sort(met[["code_x", "code_y"]].to_numpy(dtype=np.int64), axis=1)
+    instead = np.c_[codes, met["unit"].to_numpy(dtype=np.int64)]
+    omitted = alone.assign(nothing=len(pairs.codes))[["code", "nothing", "unit"]].to_numpy(dtype=np.int64)
+    return np.concatenate([instead, omitted]), int(disputes["meeting"].nunique())

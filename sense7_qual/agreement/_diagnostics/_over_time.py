@@ -1,0 +1,188 @@
+"""Agreement in each round, week, version of the codebook, or part of the coding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual.agreement._by_code import by_code
+from sense7_qual.agreement._counts import own_decisions
+from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.tables import COVERAGE
+
+__all__ = ["By", "over_time"]
+
+
+By = Literal["round", "codebook", "week", "order"]
+
+_PAIR: Final = ["unit_id", "coder"]
+
+
+def over_time(
+    decisions: pd.DataFrame,
+    coverage: pd.DataFrame,
+    *,
+    by: By,
+    n_slices: int = 4,
+    cluster: pd.Series | None = None,
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int,
+) -> pd.DataFrame:
+    """Return each code's agreement in each round, week, codebook version or part of the coding, in order.
+
+    Use it to see drift: coders who grow apart, or definitions that a new version made clearer. Do not read
+    a trend out of overlapping intervals, and do not choose the slice that looks best for the report.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+    coverage : DataFrame
+        Who finished which unit when: unit_id, coder, round, finished_at (ISO 8601; needed for weeks and
+        order), codebook. Where a coder finished a unit several times the last one counts, because the
+        decision is the one that stood then.
+    by : {"round", "codebook", "week", "order"}
+        A decision belongs to the round, or to the codebook version, in which its coder finished the unit,
+        so that coders meet on a unit only within one. For weeks (ISO, UTC) and order, a unit belongs where
+        the last of its coders finished it; the order of these times is cut into `n_slices` parts with as
+        many units each.
+    n_slices : int
+        Parts for `by="order"`, 2 or more.
+    cluster, n_boot, confidence_level, seed
+        As for `by_code`.
+
+    Returns
+    -------
+    DataFrame
+        One row per code × slice, codes in the order in which they first appear and slices in time:
+
+        - by, slice: what was sliced, and the slice's name (for order, the units' places such as "1–25";
+          "none" for decisions without a round)
+        - place: 1, 2, 3 … in time (by the first finished unit)
+        - all columns of `by_code`, computed from the decisions of the slice alone
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says; a coder decided on a unit that they have not finished; for
+        weeks and order, a finished unit without a time.
+    QualError
+        `by`, `n_slices` or a setting of the resampling is out of its range.
+
+    References
+    ----------
+    Krippendorff (2004), Content Analysis: An Introduction to Its Methods (2nd ed.), chapter 11, on the
+    reliability of data over time.
+
+    Examples
+    --------
+    >>> rows = [(f"m{i}", coder, "interest", i % 2 == 0 or (coder == "ben" and i > 4))
+    ...         for i in range(8) for coder in ("ana", "ben")]
+    >>> decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    >>> coverage = decisions[["unit_id", "coder"]].assign(
+    ...     round=["pilot"] * 8 + ["main"] * 8, finished_at=None, codebook=None)
+    >>> found = over_time(decisions, coverage, by="round", seed=7)
+    >>> found[["slice", "n_units", "percent"]].values.tolist()
+    [['pilot', 4, 1.0], ['main', 4, 0.5]]
+    """
+    check_resampling("over_time", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    _check_slicing(by, n_slices)
+    own = own_decisions(decisions)
+    finished = _last_finish(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
+    parts = [
+        by_code(
+            own[rows], cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
+        ).assign(by=by, slice=name, place=place)
+        for place, (name, rows) in enumerate(_slices(own, finished, by, n_slices), start=1)
+    ]
+    parts = parts or [by_code(own, seed=seed).assign(by=by, slice="", place=0)]
+    found = pd.concat(parts, ignore_index=True).astype({"by": "string", "slice": "string"})
+    codes = {code: place for place, code in enumerate(own["code"].unique())}
+    order = np.lexsort((found["place"], found["code"].map(codes)))
+    lead = ["code", "by", "slice", "place"]
+    return found.iloc[order][lead + [name for name in found if name not in lead]].reset_index(drop=True)
+
+
+def _check_slicing(by: str, n_slices: int) -> None:
+    if by not in get_args(By):
+        raise QualError(
+            f"over_time: expected by out of {', '.join(get_args(By))} – found {by!r} – "
+            f"{did_you_mean(str(by), get_args(By))}"
+        )
+    if not isinstance(n_slices, int | np.integer) or isinstance(n_slices, bool) or n_slices < 2:
+        raise QualError(
+            f"over_time: expected n_slices to be a whole number from 2 – found {n_slices!r} – 4 is usual."
+        )
+
+
+def _last_finish(own: pd.DataFrame, coverage: pd.DataFrame, *, timed: bool) -> pd.DataFrame:
+    """Return when, in which round and under which codebook each decision's unit was last finished.
+
+    One row per decision, in their order: at (NaT where there is no time), round, codebook.
+    """
+    coverage = coverage.assign(at=_times(coverage, own if timed else own.head(0)))
+    latest = coverage.sort_values("at", kind="stable", na_position="first").drop_duplicates(
+        _PAIR, keep="last"
+    )
+    joined = own[_PAIR].merge(
+        latest[[*_PAIR, "at", "round", "codebook"]], how="left", on=_PAIR, indicator=True
+    )
+    unfinished = joined[joined["_merge"] == "left_only"].drop_duplicates(_PAIR)
+    if len(unfinished):
+        named = [f"{unit} / {coder}" for unit, coder in unfinished[_PAIR].itertuples(index=False)]
+        raise TableError(
+            f"coverage: expected a row for every unit and coder that decided on it – found none for "
+            f"{first_three(named)} – pass the coverage that the decisions were made with."
+        )
+    return joined[["at", "round", "codebook"]]
+
+
+def _times(coverage: pd.DataFrame, needed: pd.DataFrame) -> pd.Series:
+    """Return the times as UTC, refusing what is no time, and missing ones where a decision needs them."""
+    at = pd.to_datetime(coverage["finished_at"], utc=True, format="ISO8601", errors="coerce")
+    unread = coverage.index[at.isna() & coverage["finished_at"].notna()]
+    if len(unread):
+        raise TableError(
+            f"coverage: expected finished_at as ISO 8601 – found other values in {len(unread)} rows (first: "
+            f"row {first_three(unread)}) – write 2026-02-03T14:05:00Z."
+        )
+    wanted = pd.MultiIndex.from_frame(coverage[_PAIR]).isin(pd.MultiIndex.from_frame(needed[_PAIR]))
+    missing = coverage.index[at.isna() & wanted]
+    if len(missing):
+        raise TableError(
+            f"coverage: expected finished_at for every unit that was decided on – found none in "
+            f"{len(missing)} rows (first: row {first_three(missing)}) – slice by round or codebook instead."
+        )
+    return at
+
+
+def _slices(
+    own: pd.DataFrame, finished: pd.DataFrame, by: By, n_slices: int
+) -> Iterator[tuple[str, pd.Series]]:
+    """Yield the name of each slice, and which decisions are in it, in time."""
+    if by in ("round", "codebook"):
+        name = finished[by].fillna("none")
+        first = finished["at"].groupby(name, sort=False).min().sort_values(kind="stable", na_position="last")
+        for value in first.index:
+            yield str(value), name == value
+        return
+    at = finished["at"].groupby(own["unit_id"]).transform("max")
+    if by == "week":
+        date = at.dt.isocalendar()
+        week = date["year"].astype("string") + "-W" + date["week"].astype("string").str.zfill(2)
+        for value in sorted(week.unique()):
+            yield str(value), week == value
+        return
+    units = pd.DataFrame({"unit_id": own["unit_id"], "at": at})
+    units = units[own.groupby("unit_id")["coder"].transform("nunique") >= 2].drop_duplicates("unit_id")
+    ordered = units.sort_values(["at", "unit_id"])["unit_id"].to_numpy()
+    start = 0
+    for part in np.array_split(ordered, n_slices):
+        if len(part):
+            yield f"{start + 1}–{start + len(part)}", own["unit_id"].isin(part)
+        start += len(part)

@@ -1,0 +1,126 @@
+"""Agreement of every two coders on every code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement._counts import (
+    Pairs,
+    binary_alpha,
+    binary_kappa,
+    own_decisions,
+    paired,
+)
+
+__all__ = ["Integers", "pairwise"]
+
+
+Integers = npt.NDArray[np.int64]
+
+_PAIRWISE: Final = {
+    "code": "string",
+    "coder_a": "string",
+    "coder_b": "string",
+    "n_units": "int64",
+    "n_both": "int64",
+    "n_only_a": "int64",
+    "n_only_b": "int64",
+    "n_neither": "int64",
+    "percent": "float64",
+    "kappa": "float64",
+    "alpha": "float64",
+    "reason": "string",
+}
+
+
+def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return how well every two coders agree on each code, on the units that both have finished.
+
+    Use it to find the coder who reads a code differently, before retraining or adjudication. Do not take
+    it for the reliability of a study: report `by_code`, which uses all coders at once. Pairs with few
+    units in common scatter widely.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A unit that one of the two has not finished is missing for
+        that pair.
+
+    Returns
+    -------
+    DataFrame
+        One row per code × pair of coders, codes in the order in which they first appear, coders sorted:
+
+        - code, coder_a, coder_b
+        - n_units: units that both decided on; n_both, n_only_a, n_only_b, n_neither: of these, the units
+          to which both, one or none of them applied the code
+        - percent: share of these units decided alike, 0–1
+        - kappa: Cohen's kappa, −1 to 1
+        - alpha: Krippendorff's nominal alpha, at most 1
+        - reason: missing, or why alpha is: `no_pairable_units`; `no_variation` (every decision was the
+          same)
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    References
+    ----------
+    Cohen (1960), A coefficient of agreement for nominal scales, Educational and Psychological Measurement
+    20, 37–46. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+
+    Examples
+    --------
+    The binary example of Krippendorff (2011, section A), published as alpha .095 with 60 % agreement:
+
+    >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "ben": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
+    >>> decisions = pd.DataFrame([
+    ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
+    ...     for coder, row in given.items() for i, value in enumerate(row)])
+    >>> columns = ["coder_a", "coder_b", "n_units", "percent", "kappa", "alpha"]
+    >>> pairwise(decisions)[columns].round(3).values.tolist()
+    [['ana', 'ben', 10, 0.6, 0.091, 0.095]]
+    """
+    pairs = paired(own_decisions(decisions))
+    cells = _cells(pairs)
+    one, two = np.triu_indices(len(pairs.coders), k=1)
+    neither, only_b, only_a, both = np.moveaxis(cells[:, one, two, :].reshape(-1, 4).astype(np.float64), 1, 0)
+    n_units = both + only_a + only_b + neither
+    disputed = only_a + only_b
+    alpha = binary_alpha(np.stack([2 * disputed, 2 * both + disputed, 2 * neither + disputed], axis=1))
+    agreed = np.full(len(n_units), np.nan)
+    np.divide(both + neither, n_units, out=agreed, where=n_units > 0)
+    reason = np.full(len(n_units), None, dtype=object)
+    reason[np.isnan(alpha)] = "no_variation"
+    reason[n_units == 0] = "no_pairable_units"
+    columns = {
+        "code": np.repeat(pairs.codes, len(one)),
+        "coder_a": np.tile(pairs.coders[one], len(pairs.codes)),
+        "coder_b": np.tile(pairs.coders[two], len(pairs.codes)),
+        "n_units": n_units,
+        "n_both": both,
+        "n_only_a": only_a,
+        "n_only_b": only_b,
+        "n_neither": neither,
+        "percent": agreed,
+        "kappa": binary_kappa(both, only_a, only_b, neither),
+        "alpha": alpha,
+        "reason": reason,
+    }
+    return pd.DataFrame(columns, columns=list(_PAIRWISE)).astype(_PAIRWISE)
+
+
+def _cells(pairs: Pairs) -> Integers:
+    """Count the units by code, coders and what they decided: (codes, coders, coders, 4).
+
+    The four cells are: neither applied the code, only the second did, only the first, both.
+    """
+    shape = (len(pairs.codes), len(pairs.coders), len(pairs.coders), 4)
+    decided = 2 * pairs.applied_first.astype(np.int64) + pairs.applied_second
+    place = ((pairs.code * shape[1] + pairs.first) * shape[2] + pairs.second) * 4 + decided
+    return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape)

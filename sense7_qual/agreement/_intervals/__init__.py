@@ -1,0 +1,314 @@
+"""How sure a coefficient of agreement is: standard errors, intervals, and the chance of falling short.
+
+The estimand of all but `ci="coders"` is the agreement of these coders on further units like these. Units of
+one participant are not independent of each other: give `cluster` where they have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual.agreement._coefficients._compute import (
+    Computed,
+    check_options,
+    coders_of,
+    compute,
+    evidence,
+    values_of,
+    with_scale,
+)
+from sense7_qual.agreement._coefficients._few_clusters import Evidence
+from sense7_qual.agreement._coefficients._patterns import Coded, Patterns, coded
+from sense7_qual.agreement._frames import named_table
+from sense7_qual.agreement._intervals._methods import Method, Settings, interval
+from sense7_qual.agreement._sets import set_table
+from sense7_qual.agreement._values import read_values
+from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.tables import labels_by_unit, without_blanks
+
+__all__ = ["Estimate", "Method", "estimate"]
+
+Integers = npt.NDArray[np.int64]
+
+_SEEDED: Final = ("cluster", "unit", "kalpha")
+_NOTHING: Final[dict[str, Any]] = {
+    "low": np.nan, "high": np.nan, "standard_error": np.nan, "p_below_667": np.nan, "p_below_800": np.nan,
+    "n_clusters": None, "n_boot": None, "n_undefined": None,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A coefficient with its interval.
+
+    Attributes
+    ----------
+    estimate : float
+        The coefficient, at most 1; NaN where it cannot be computed.
+    low, high : float
+        Ends of the interval, with the coefficient between them; cut off at 1 and at the least that the
+        coefficient can be (see `estimate`). NaN where there is none.
+    standard_error : float
+        Of the coefficient, above 0: from its influence function, the standard deviation of the resamples, or
+        the jackknife; NaN where there is none.
+    n_units : int
+        Units with a value.
+    n_coders : int or None
+        Coders with a value in the units that count; None where patterns do not say.
+    n_pairable : int
+        Units with two or more values.
+    n_clusters : int or None
+        Clusters of those units, where clusters were given.
+    method : str
+        "analytic", "cluster", "unit", "gwet", "kalpha" or "coders".
+    confidence_level : float
+        As given.
+    n_boot, n_undefined, seed : int or None
+        Resamples, how many of them had no coefficient and were left out, and the seed; None without.
+    p_below_667, p_below_800 : float
+        Share of the sampling distribution that lies below .667 and below .800, two conventions for alpha; NaN
+        where there is no distribution.
+    reason : str or None
+        Why a number is missing: `no_pairable_units`, `one_coder`, `no_variation` (no coefficient);
+        `one_unit`, `few_units` (fewer than three have a value other than the most frequent one: no interval
+        from units, resampled or not),
+        `one_pattern` (leaving units out or resampling them changes nothing: all are the same, a coder gave
+        one value throughout, or there is but one resample), `one_cluster`, `few_coders` (no interval). Or why
+        the interval is not the usual one: `no_disagreement` (the coefficient is 1; the interval says how much
+        disagreement could have gone unseen), `few_clusters` (fewer than ten have a value other than the most
+        frequent one: the interval is from leaving out each cluster; fewer than three: none).
+    """
+
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    n_units: int
+    n_coders: int | None
+    n_pairable: int
+    n_clusters: int | None
+    method: str
+    confidence_level: float
+    n_boot: int | None
+    n_undefined: int | None
+    seed: int | None
+    p_below_667: float
+    p_below_800: float
+    reason: str | None
+
+
+def estimate(
+    values: npt.ArrayLike | Patterns | Coded,
+    statistic: Callable[..., float] | str,
+    *,
+    ci: Method | None = None,
+    cluster: Sequence[object] | npt.ArrayLike | pd.Series | None = None,
+    n_boot: int = 2000,
+    seed: int | None = None,
+    confidence_level: float = 0.95,
+    **options: Any,
+) -> Estimate:
+    """Return a coefficient of agreement with its interval.
+
+    Parameters
+    ----------
+    values : array-like (coders, units), DataFrame of `from_wide`, or Patterns
+        As for the coefficient; sets for `set_alpha`. Patterns do not say which unit is which: no `cluster`.
+    statistic : function or str
+        One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
+        or `set_alpha`.
+    ci : {"analytic", "cluster", "unit", "gwet", "kalpha", "coders"}, optional
+        - analytic (default without `cluster`): from the influence of each unit, on the scale of
+          log(1 − coefficient), with Student's t; its degrees of freedom are Satterthwaite's, because a rare
+          value rests on few units. For independent units;
+        - cluster (default with `cluster`): whole clusters are resampled; bias-corrected and accelerated,
+          widened for few and for uneven clusters (see `by_code`). Where fewer than ten clusters have a value
+          other than the most frequent one there is too little to resample: then as for analytic, each cluster
+          left out, with no more degrees of freedom than clusters of equal size;
+        - unit: the same with units as clusters;
+        - gwet: Gwet's linearisation, estimate ± t · standard error, for comparison with his software. It
+          takes the numbers of units with one and with two values as given, which makes it far too wide where
+          many units have one value;
+        - kalpha: Krippendorff's own algorithm for alpha, for comparison alone: it takes expected disagreement
+          as known and pairs as independent, and is too narrow;
+        - coders: jackknife over coders, Student's t with coders − 1 degrees of freedom: would other coders
+          like these agree as well? Three coders or more.
+    cluster : Series, or array-like (units,), optional
+        The cluster of each unit: the participant, or the conversation. Where `values` have named axes, a
+        Series indexed by unit_id; otherwise labels in the order of the units.
+    n_boot : int
+        Number of resamples.
+    seed : int, optional
+        Needed where there are resamples; the same seed gives the same interval.
+    confidence_level : float
+        Level of the interval, between 0 and 1.
+    **options
+        Options of the coefficient: `level`, `weights`, `categories`, `category`, `distance`.
+
+    Returns
+    -------
+    Estimate
+        The coefficient, its interval, and a reason code where a number is missing. Never raises because of
+        what the coders did.
+
+    Raises
+    ------
+    QualError
+        An unknown statistic or `ci`, a setting out of its range, no seed where one is needed.
+    TableError
+        Bad values; a cluster label that is missing, or not one for each unit.
+
+    Notes
+    -----
+    The influence of a unit is what leaving it out changes, in tables of up to 1,000 units, and the derivative
+    beyond, which is the same but for terms of 1/n. Two limits are binomial (Clopper & Pearson): how far below
+    1 a coefficient may be where no unit shows disagreement, and how high it may be where no unit shows
+    agreement on the rarer of two values. How often the intervals cover the truth is simulated in
+    benchmarks/agreement_coverage.py.
+
+    No interval goes beyond what its coefficient can be: 1 above; below 0 for shares, −1 for alpha and the
+    kappas, −1 / (q − 1) for Brennan and Prediger's coefficient and AC1 of q categories (with weights the
+    corresponding limit). Some have no limit below, and no cut there: Fleiss' kappa with units that have one
+    value, Conger's with missing values, both of which count for chance alone; and alpha and kappas by
+    differences or weights that are not those of points in space.
+
+    References
+    ----------
+    Influence function: Hampel (1974), JASA 69, 383–393. Gwet (2008), British Journal of Mathematical and
+    Statistical Psychology 61, 29–48. Satterthwaite (1946), Biometrics Bulletin 2, 110–114. Clopper & Pearson
+    (1934), Biometrika 26, 404–413. Krippendorff (2013), Bootstrapping distributions for alpha. Bootstrap:
+    see `by_code`. Jackknife: Efron (1982), The Jackknife, the Bootstrap and Other Resampling Plans.
+
+    Examples
+    --------
+    Gwet (2014, table 4.4): standard error .14557, interval .419 to 1:
+
+    >>> values = [[1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    ...           [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, None],
+    ...           [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 3],
+    ...           [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None]]
+    >>> found = estimate(values, "krippendorff_alpha", ci="gwet", level="nominal")
+    >>> round(found.standard_error, 5), round(found.low, 3), found.high
+    (0.14557, 0.419, 1.0)
+    >>> found = estimate(values, "krippendorff_alpha", level="nominal")
+    >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
+    (0.743, 0.04, 0.93)
+    """
+    name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
+    unit_ids = named_table(values).unit_ids if isinstance(values, pd.DataFrame) else None
+    if name == "set_alpha":
+        values, level = set_table(values, distance=options.pop("distance", None))  # type: ignore[arg-type]
+        name, options, values = "krippendorff_alpha", options | {"level": level}, coded(values)
+    settings = _settings(name, ci, cluster, n_boot, seed, confidence_level, options)
+    table = values if isinstance(values, Patterns | Coded) else read_values(values)
+    settings = replace(settings, options=with_scale(settings.statistic, table, options))
+    computed = compute(settings.statistic, table, settings.options, locate=settings.ci == "cluster")
+    value = computed.found.estimate
+    known: dict[str, Any] = {"reason": computed.reason}
+    number: Integers | None = None
+    if settings.ci == "cluster":
+        labelled = cluster, unit_ids
+        number, known["n_clusters"], seen = _clusters(table, labelled, computed, settings.statistic)
+        computed = replace(computed, rests_on=seen)
+    if known["reason"] is None:
+        known |= interval(computed, table, number, settings)
+    n_coders = computed.n_coders
+    if n_coders is None and isinstance(table, Coded):
+        n_coders = coders_of(table, values_of(table.codes))
+    return Estimate(
+        estimate=value,
+        n_units=computed.n_units,
+        n_coders=n_coders,
+        n_pairable=computed.n_pairable,
+        method=settings.ci,
+        confidence_level=confidence_level,
+        **(_NOTHING | {"seed": settings.seed} | known),
+    )
+
+
+# ---- settings -----------------------------------------------------------------------------------------
+
+
+def _settings(
+    name: str,
+    ci: Method | None,
+    cluster: object,
+    n_boot: int,
+    seed: int | None,
+    confidence_level: float,
+    options: dict[str, Any],
+) -> Settings:
+    ci = ci or ("analytic" if cluster is None else "cluster")
+    if ci not in get_args(Method):
+        raise QualError(
+            f"estimate: expected ci out of {', '.join(get_args(Method))} – found {ci!r} – "
+            f"{did_you_mean(str(ci), get_args(Method))}"
+        )
+    if (ci == "cluster") != (cluster is not None):
+        found = "none" if cluster is None else f"clusters with ci={ci!r}"
+        raise QualError(f"estimate: expected clusters with ci='cluster' alone – found {found} – change one.")
+    if ci in _SEEDED and seed is None:
+        raise QualError(f"estimate: expected a seed – found none, and ci={ci!r} resamples – give one.")
+    seed = seed if ci in _SEEDED else None
+    check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed or 0)
+    if name == "krippendorff_alpha" and "level" not in options:
+        raise QualError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
+    if name == "specific_agreement" and "category" not in options:
+        raise QualError("estimate: expected the category of specific_agreement – found none – give it.")
+    check_options(name, options)
+    if ci == "kalpha" and name != "krippendorff_alpha":
+        raise QualError(f"estimate: expected krippendorff_alpha for ci='kalpha' – found {name} – change one.")
+    return Settings(name, ci, n_boot, seed, confidence_level, options)
+
+
+def _cluster_labels(cluster: object, n_units: int, unit_ids: pd.Index | None) -> pd.Series:
+    """Return the label of each unit: by its id where the units have ids, else in their order."""
+    if unit_ids is not None:
+        return labels_by_unit(cluster, unit_ids, name="cluster")  # type: ignore[arg-type]
+    if isinstance(cluster, pd.Series) and not isinstance(cluster.index, pd.RangeIndex):
+        raise TableError(
+            "cluster: expected labels in the order of the units, because these values have no unit ids – "
+            "found a Series with an index of its own – pass values whose axes are named "
+            "(agreement.from_wide), where labels are found by unit_id; or, in the order of the values, "
+            "cluster.to_numpy()."
+        )
+    labels = pd.Series(np.asarray(cluster, dtype=object)) if np.ndim(cluster) == 1 else None  # type: ignore[arg-type]
+    if labels is None or len(labels) != n_units:
+        found = "another shape" if labels is None else f"{len(labels)} labels"
+        raise TableError(
+            f"cluster: expected one label for each of the {n_units} units – found {found} – give them in the "
+            "order of the units."
+        )
+    return without_blanks(labels)
+
+
+def _clusters(
+    table: Coded | Patterns, labelled: tuple[object, pd.Index | None], computed: Computed, statistic: str
+) -> tuple[Integers, int, Evidence]:
+    """Return the number of each unit's cluster, how many clusters count, and what they say."""
+    if isinstance(table, Patterns) or computed.coded is None or computed.group is None:
+        raise QualError(
+            "estimate: expected a table (coders, units) with clusters – found patterns, which do not say "
+            "which unit is which – pass the table."
+        )
+    cluster, unit_ids = labelled
+    labels = _cluster_labels(cluster, table.codes.shape[1], unit_ids)
+    counted = computed.group >= 0
+    missing = np.flatnonzero(counted & labels.isna().to_numpy())
+    if len(missing):
+        raise TableError(
+            f"cluster: expected a label for every unit with values – found none for units "
+            f"{first_three(labels.index[missing])} – fill them in (units without ids are counted from 0)."
+        )
+    numbers = np.full(len(labels), -1, dtype=np.int64)
+    numbers[counted] = pd.factorize(labels[counted].astype(str), sort=True)[0]
+    pairable = values_of(computed.coded.codes) >= 2
+    seen = evidence(statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable])
+    return numbers, seen.groups, seen

@@ -1,0 +1,302 @@
+"""How the interval of a coefficient is made, by each method of `estimate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement._coefficients._compute import Computed, compute, options_of
+from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
+from sense7_qual.agreement._coefficients._few_clusters import (
+    FEWEST,
+    RESAMPLED_FROM,
+    effective_clusters,
+    freedom,
+    jackknife_error,
+    logarithmic,
+    within,
+    without_disagreement,
+)
+from sense7_qual.agreement._coefficients._patterns import Coded, Patterns, known_coders, tally
+from sense7_qual.agreement._coefficients._sums import Totals
+from sense7_qual.agreement._intervals._bootstrap import (
+    bias_corrected,
+    left_out,
+    resampled,
+    resampled_pairs,
+    resampled_wide,
+    summed,
+)
+
+__all__ = ["Method", "Settings", "interval"]
+
+Method = Literal["analytic", "cluster", "unit", "gwet", "kalpha", "coders"]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_CONVENTIONS: Final = (0.667, 0.8)
+_EQUAL: Final = 1e-12
+"""Coefficients nearer than this to 1, and standard errors nearer to 0, differ from it by rounding alone."""
+_OWN_CHANCE: Final = frozenset({"brennan_prediger", "gwet_ac"})
+"""Coefficients whose chance agreement is not that of two values drawn from those given."""
+_LEFT_OUT: Final = 1000
+"""Up to so many units the influence of each is found by leaving it out, beyond by the derivative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is wanted: the coefficient with its options, the method and its settings."""
+
+    statistic: str
+    ci: Method
+    n_boot: int
+    seed: int | None
+    confidence_level: float
+    options: dict[str, Any]
+
+
+def interval(
+    computed: Computed, table: Coded | Patterns, number: Integers | None, settings: Settings
+) -> dict[str, Any]:
+    """Return what an `Estimate` says of its interval: ends, standard error, resamples, reason.
+
+    `number` is the number of each unit's cluster, where clusters are resampled.
+    """
+    if settings.ci != "coders" and computed.rests_on.groups < 2:
+        return {"reason": "one_unit" if number is None else "one_cluster"}
+    if 1 - computed.found.estimate < _EQUAL:
+        found = _nothing_disputed(computed, settings)
+    else:
+        found = _sampled(computed, table, number, settings)
+        if "low" in found and not found["standard_error"] >= _EQUAL:
+            return {"reason": "one_pattern"}
+    if "low" in found and not np.isnan(found["low"]):
+        value, smallest = computed.found.estimate, computed.found.smallest()
+        found["low"], found["high"] = within(found["low"], found["high"], value, smallest)
+    return found
+
+
+def _sampled(
+    computed: Computed, table: Coded | Patterns, number: Integers | None, settings: Settings
+) -> dict[str, Any]:
+    seen = computed.rests_on
+    if settings.ci == "coders":
+        return _coders(computed, table, settings)
+    if settings.ci == "gwet":
+        return _gwet(computed, settings)
+    if settings.ci == "kalpha":
+        level, n_boot, seed = settings.options["level"], settings.n_boot, settings.seed or 0
+        found = resampled_pairs(table, level, n_boot=n_boot, seed=seed)
+        tail = (1 - settings.confidence_level) / 2
+        low, high = np.quantile(found, [tail, 1 - tail])
+        return _of_resamples(found, (float(low), float(high)), settings)
+    if seen.other < FEWEST:
+        return {"reason": "few_units" if number is None else "few_clusters"}
+    if settings.ci == "analytic":
+        return _left_out(computed, None, settings)
+    if settings.ci == "cluster" and seen.other < RESAMPLED_FROM:
+        return _left_out(computed, number, settings) | {"reason": "few_clusters"}
+    return _bootstrap(computed, number, settings)
+
+
+def _nothing_disputed(computed: Computed, settings: Settings) -> dict[str, Any]:
+    found: dict[str, Any] = {"reason": "no_disagreement"}
+    seen = computed.rests_on
+    if settings.statistic in _OWN_CHANCE and isinstance(computed.found, Totals):
+        # Without any agreement (the first sum) the coefficient would be 1 − 1 / (1 − chance).
+        sums = computed.found.n_units @ computed.found.rows
+        sums[0] = 0.0
+        seen = replace(seen, unequal=1 / (1 - float(computed.found.value(sums))))
+    if settings.ci in ("analytic", "cluster"):
+        found["low"], found["high"] = without_disagreement(seen, settings.confidence_level)
+    return found
+
+
+def _left_out(computed: Computed, number: Integers | None, settings: Settings) -> dict[str, Any]:
+    """Leave out each unit, or each cluster: Student's t on the scale of log(1 − coefficient)."""
+    deviations, times = _deviations(computed, number)
+    error = jackknife_error(deviations, times)
+    if not error >= _EQUAL:
+        return {"reason": "one_pattern"}
+    from scipy import special
+
+    degrees, value = freedom(deviations, times), computed.found.estimate
+    if number is not None:
+        degrees = min(degrees, _effective(computed, number, settings.statistic))
+    apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
+    ends = logarithmic(value, error, degrees, computed.rests_on, settings.confidence_level)
+    return _known(error, ends, [float(special.stdtr(degrees, t)) for t in apart])
+
+
+def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, Integers]:
+    """Return how far the coefficient falls without each group, and how many there are of each.
+
+    Where there is no coefficient without a group, the derivative says what depends on it.
+    """
+    found = computed.found
+    influence, times = found.influence() / int(found.n_units.sum()), found.n_units
+    deviations = np.full(len(times), np.nan)
+    if number is not None and computed.group is not None:
+        group = computed.group[computed.group >= 0], number[computed.group >= 0]
+        influence = np.bincount(group[1], influence[group[0]]).astype(np.float64)
+        times, deviations = np.ones(len(influence), dtype=np.int64), np.full(len(influence), np.nan)
+        if isinstance(found, Totals):
+            deviations = left_out(summed(found.rows, *group), times, found.value)
+    elif times.sum() <= _LEFT_OUT:
+        deviations = _without_units(found)
+    return np.where(np.isnan(deviations), influence, deviations), times
+
+
+def _without_units(found: Totals | WideAlpha) -> Floats:
+    """Return how far the coefficient falls without a unit of each pattern, NaN where there is none then."""
+    if isinstance(found, Totals):
+        return left_out(found.rows, found.n_units, found.value)
+    units = found.n_units.astype(np.float64)
+    without = np.array([found.at(units - one) for one in np.eye(len(units))])
+    return np.asarray(np.average(without, weights=units) - without)
+
+
+def _effective(computed: Computed, number: Integers, statistic: str) -> float:
+    """Return how many clusters of equal size those of the units are worth."""
+    if computed.coded is None or computed.group is None:
+        raise ValueError("clusters are those of the units of a table")
+    counted = computed.group >= 0
+    influence = computed.found.influence()[computed.group[counted]]
+    load = _load(statistic, computed.coded.codes[:, counted] > 0)
+    return effective_clusters(influence, load, number[counted])
+
+
+def _load(statistic: str, given: npt.NDArray[np.bool_]) -> Floats:
+    """Return how heavily each unit counts (U,), of which coders gave it a value (coders, U).
+
+    In Light's kappa every pair of coders counts alike, however few units they share.
+    """
+    n_values = given.sum(axis=0).astype(np.float64)
+    if statistic != "light_kappa":
+        return np.where(n_values >= 2, n_values, 0.0)
+    values = given.astype(np.float64)
+    shared = values @ values.T
+    each = np.divide(1, shared, out=np.zeros_like(shared), where=shared > 0)
+    np.fill_diagonal(each, 0)
+    return np.asarray(((each @ values) * values).sum(axis=0))
+
+
+def _gwet(computed: Computed, settings: Settings) -> dict[str, Any]:
+    found = computed.found
+    n = int(found.n_units.sum())
+    spread = found.n_units @ np.square(found.influence(conditional=True))
+    error = float(np.sqrt(spread / (n * (n - 1))))
+    return _students(found.estimate, error, n - 1, settings.confidence_level)
+
+
+def _students(value: float, error: float, degrees: int, confidence_level: float) -> dict[str, Any]:
+    """Return Student's interval of the coefficient itself, and its shares below the conventions."""
+    from scipy import special
+
+    t = special.stdtrit(degrees, (1 + confidence_level) / 2)
+    if error:
+        below = [float(special.stdtr(degrees, (c - value) / error)) for c in _CONVENTIONS]
+    else:
+        below = [float(c > value) for c in _CONVENTIONS]
+    return _known(error, (float(value - t * error), float(value + t * error)), below)
+
+
+def _known(error: float, ends: tuple[float, float], below: Sequence[float]) -> dict[str, Any]:
+    return {
+        "low": ends[0],
+        "high": ends[1],
+        "standard_error": error,
+        "p_below_667": below[0],
+        "p_below_800": below[1],
+    }
+
+
+def _of_resamples(found: Floats, ends: tuple[float, float], settings: Settings) -> dict[str, Any]:
+    there = found[~np.isnan(found)]
+    return {
+        "low": ends[0],
+        "high": ends[1],
+        "standard_error": float(there.std(ddof=1)) if len(there) > 1 else np.nan,
+        "p_below_667": float(np.mean(there < _CONVENTIONS[0])),
+        "p_below_800": float(np.mean(there < _CONVENTIONS[1])),
+        "n_boot": settings.n_boot,
+        "n_undefined": len(found) - len(there),
+    }
+
+
+def _bootstrap(computed: Computed, number: Integers | None, settings: Settings) -> dict[str, Any]:
+    """Resample clusters, or units where there are none."""
+    n_boot, seed = settings.n_boot, settings.seed or 0
+    coefficient, group = computed.found, None
+    if number is not None and computed.group is not None:
+        group = computed.group[computed.group >= 0], number[computed.group >= 0]
+    if isinstance(coefficient, Totals):
+        rows, times = coefficient.rows, coefficient.n_units
+        if group is not None:
+            rows = summed(rows, *group)
+            times = np.ones(len(rows), dtype=np.int64)
+        found = resampled(rows, times, coefficient.value, n_boot=n_boot, seed=seed, size=coefficient.size)
+        deviations = left_out(rows, times, coefficient.value)
+    else:
+        found, deviations, times = resampled_wide(coefficient, group, n_boot=n_boot, seed=seed)
+    there = found[~np.isnan(found)]
+    if not len(there):
+        return {"reason": "no_variation", "n_boot": n_boot, "n_undefined": n_boot}
+    ends = bias_corrected(
+        there,
+        coefficient.estimate,
+        deviations=deviations,
+        times=times,
+        n_groups=float(times.sum()) if number is None else _effective(computed, number, settings.statistic),
+        confidence_level=settings.confidence_level,
+    )
+    return _of_resamples(found, ends, settings)
+
+
+def _coders(computed: Computed, table: Coded | Patterns, settings: Settings) -> dict[str, Any]:
+    """The jackknife over coders."""
+    if isinstance(table, Patterns):
+        codes: npt.NDArray[Any] = known_coders(table).T + 1
+    else:
+        codes = table.codes
+    present = np.flatnonzero((codes[:, (codes > 0).sum(axis=0) >= 2] > 0).any(axis=1))
+    n = len(present)
+    if n < 3:
+        return {"reason": "few_coders"}
+    fixed = replace(settings, options=_as_of_all(settings, table))
+    without = [_without(table, coder, fixed) for coder in present.tolist()]
+    error = float(np.sqrt((n - 1) / n * np.square(np.array(without) - np.mean(without)).sum()))
+    if np.isnan(error):
+        return {"reason": "no_variation"}
+    return _students(computed.found.estimate, error, n - 1, settings.confidence_level)
+
+
+def _as_of_all(settings: Settings, table: Coded | Patterns) -> dict[str, Any]:
+    """Return options under which one coder's leaving takes no category off the scale."""
+    options, level = settings.options, settings.options.get("level")
+    patterns = table if isinstance(table, Patterns) else tally(table)
+    if options.get("categories") is None and "categories" in options_of(settings.statistic):
+        return options | {"categories": patterns.categories}
+    if level is None or isinstance(level, str | pd.DataFrame) or callable(level):
+        return options
+    place = {value: i for i, value in enumerate(patterns.pairable().categories)}
+    apart = np.asarray(level, dtype=np.float64)
+    return options | {"level": lambda a, b: apart[place[a], place[b]]}
+
+
+def _without(table: Coded | Patterns, coder: int, settings: Settings) -> float:
+    """Return the coefficient of all coders but one."""
+    rest: Coded | Patterns
+    if isinstance(table, Coded):
+        rest = replace(table, codes=np.delete(table.codes, coder, axis=0))
+    else:
+        coders = np.delete(known_coders(table), coder, axis=1)
+        seen = np.flatnonzero((coders >= 0).any(axis=1))
+        counts = (coders[seen][:, :, None] == np.arange(len(table.categories))).sum(axis=1)
+        rest = replace(table, counts=counts, n_units=table.n_units[seen], coders=coders[seen])
+    return compute(settings.statistic, rest, settings.options).found.estimate

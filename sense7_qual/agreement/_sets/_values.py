@@ -1,0 +1,249 @@
+"""Which set of codes each coder gave each unit: read from lists of sets, arrays and decisions.
+
+Sets are numbered, and everything later works on the numbers: there are far fewer distinct sets than units.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.agreement._frames import check_rows, named_table, refuse_other_frames, warn_of_shape
+from sense7_qual.errors import TableError, first_three
+from sense7_qual.tables import DECISIONS
+
+__all__ = ["Numbers", "SetPatterns", "labels_of", "membership", "parsed", "set_patterns"]
+
+Label = Hashable
+Sets = Sequence[Sequence[Iterable[Label] | None]] | pd.DataFrame | npt.NDArray[Any]
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.signedinteger[Any]]
+Truths = npt.NDArray[np.bool_]
+
+_BLOCK: Final = 32_768  # units handled at a time, within a processor's second cache
+_BITS: Final = 20  # up to so many labels are numbered through a table of all sets
+_CONTAINERS: Final = (frozenset, set, list, tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class SetPatterns:
+    """Which set of codes each coder gave each unit.
+
+    Attributes
+    ----------
+    sets : tuple of frozenset
+        The distinct sets that occur, S of them; the empty set is one of them where a coder gave no code.
+    values : array (coders, units) of int64
+        Which of `sets` a coder gave a unit, 0 … S − 1; −1 where the coder has not decided.
+    coders, unit_ids : tuple of str
+        Whose the rows, and what the columns are.
+    """
+
+    sets: tuple[frozenset[str], ...]
+    values: Integers
+    coders: tuple[str, ...]
+    unit_ids: tuple[str, ...]
+
+
+def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
+    """Return which set of codes each coder gave each unit.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A coder's set of a unit counts where the coder has decided on
+        every code of `decisions` there; otherwise it is missing. Decisions of `consensus`, `majority` and
+        `pooled` are left out.
+
+    Returns
+    -------
+    SetPatterns
+        Units and coders in the order of their first appearance; sets in the order of the codes.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ana", "ben"],
+    ...                           "code": ["interest", "prosocial", "interest"], "applied": True})
+    >>> set_patterns(decisions).values.tolist()  # ben has not decided on prosocial
+    [[0], [-1]]
+    """
+    checked = DECISIONS.check(decisions)
+    people = checked[~checked["coder"].isin(RESERVED_CODERS)]
+    unit, unit_ids = pd.factorize(people["unit_id"])
+    coder, coders = pd.factorize(people["coder"])
+    code, codes = pd.factorize(people["code"])
+    shape = (len(coders), len(unit_ids), len(codes))
+    place = np.ravel_multi_index((coder, unit, code), shape) if len(people) else np.empty(0, dtype=np.int64)
+    decided = np.bincount(coder * len(unit_ids) + unit, minlength=shape[0] * shape[1]) == len(codes)
+    given = np.zeros(shape, dtype=np.bool_)
+    given.reshape(-1)[place[people["applied"].to_numpy(dtype=np.bool_)]] = True
+    values, members = _distinct(given, decided.reshape(shape[:2]))
+    names = np.array([str(name) for name in codes], dtype=object)
+    return SetPatterns(
+        sets=tuple(frozenset(names[row]) for row in members),
+        values=values.astype(np.int64),
+        coders=tuple(map(str, coders)),
+        unit_ids=tuple(map(str, unit_ids)),
+    )
+
+
+def membership(sets: Sequence[AbstractSet[Label]]) -> Truths:
+    """Return which label is in which set (S, labels), labels in the order of their first appearance."""
+    labels = {label: place for place, label in enumerate(dict.fromkeys(x for one in sets for x in one))}
+    members = np.zeros((len(sets), len(labels)), dtype=np.bool_)
+    for row, one in enumerate(sets):
+        members[row, [labels[label] for label in one]] = True
+    return members
+
+
+def parsed(sets: Sets) -> tuple[Numbers, Truths]:
+    """Return the number of each set (coders, units), −1 missing, and the sets' labels (S, labels)."""
+    named = isinstance(sets, pd.DataFrame)
+    if isinstance(sets, pd.DataFrame):
+        sets = named_table(sets).values
+    refuse_other_frames(sets)
+    if isinstance(sets, np.ndarray) and sets.ndim == 3:
+        warn_of_shape(*sets.shape[:2])
+        return _of_indicators(sets)
+    check_rows(_sequence(sets, "one row of sets per coder"))
+    rows = [
+        _sequence(row, f"a list of sets from coder {coder}")
+        for coder, row in enumerate(_sequence(sets, "one row of sets per coder"))
+    ]
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1:
+        raise TableError(
+            f"sets: expected as many units from every coder – found rows of {first_three(sorted(lengths))} – "
+            "give None where a coder has no set."
+        )
+    known = _Numbered()
+    values = np.empty((len(rows), lengths.pop() if lengths else 0), dtype=np.int64)
+    if not named:
+        warn_of_shape(*values.shape)
+    for coder, row in enumerate(rows):
+        values[coder] = np.fromiter(_numbered(row, coder, known), dtype=np.int64, count=len(row))
+    return values, membership(list(known.sets))
+
+
+class _Numbered(dict[Collection[Label], int]):
+    """The number of each set, under each order in which its labels were met.
+
+    A set is found by the tuple of its labels, which is cheaper to make and to look up than a frozenset.
+    """
+
+    def __init__(self) -> None:
+        self.sets: dict[frozenset[Label], int] = {}
+
+    def __missing__(self, labels: Collection[Label]) -> int:
+        words = (label.strip() if isinstance(label, str) else label for label in labels)
+        number = self.sets.setdefault(frozenset(label for label in words if label != ""), len(self.sets))
+        self[labels] = number
+        return number
+
+
+def _of_indicators(given: npt.NDArray[Any]) -> tuple[Numbers, Truths]:
+    """Return the same as `parsed` from a 0/1 array (coders, units, codes)."""
+    if given.dtype == np.bool_:
+        return _distinct(given, np.ones(given.shape[:2], dtype=np.bool_))
+    present: Truths = ~np.asarray(pd.isna(given), dtype=np.bool_)
+    wrong = np.argwhere(present & ~np.isin(given, (0, 1)))
+    if len(wrong):
+        places = [f"coder {coder}, unit {unit}" for coder, unit, _ in wrong.tolist()]
+        raise TableError(
+            f"sets: expected 0 or 1 in an array (coders, units, codes) – found others at (counted from 0) "
+            f"{first_three(places)} – 1 is given, 0 is not, NaN is missing."
+        )
+    return _distinct(np.asarray(present & (given == 1)), np.asarray(present.all(axis=2)))
+
+
+def _distinct(given: Truths, decided: Truths) -> tuple[Numbers, Truths]:
+    """Number the distinct rows of labels of an array (coders, units, codes), −1 where not decided."""
+    n_codes = given.shape[2]
+    if n_codes > _BITS:
+        return _distinct_of_many(given, decided)
+    # Bits are counted down, so that sets stand in the order of their labels and the empty one last.
+    full = 1 << n_codes
+    key = np.empty(decided.shape, dtype=np.min_scalar_type(full))
+    counts = np.zeros(full, dtype=np.int64)
+    everyone = bool(decided.all())
+    for coder, start in itertools.product(range(len(given)), range(0, given.shape[1], _BLOCK)):
+        units = slice(start, start + _BLOCK)
+        bits = key[coder, units]
+        bits[:] = 0
+        for code in range(n_codes):
+            bits <<= 1
+            bits |= given[coder, units, code]
+        np.subtract(full - 1, bits, out=bits)
+        counts += np.bincount(bits if everyone else bits[decided[coder, units]], minlength=full)
+    occurs = np.flatnonzero(counts)
+    number = np.full(full, -1, dtype=np.min_scalar_type(-full))
+    number[occurs] = np.arange(len(occurs))
+    values = number[key]
+    if not everyone:
+        values[~decided] = -1
+    return values, ((full - 1 - occurs)[:, None] >> np.arange(n_codes)[::-1] & 1).astype(np.bool_)
+
+
+def _distinct_of_many(given: Truths, decided: Truths) -> tuple[Numbers, Truths]:
+    rows = given[decided]
+    values = np.full(decided.shape, -1, dtype=np.int64)
+    if not len(rows):
+        return values, np.zeros((0, given.shape[2]), dtype=np.bool_)
+    packed = np.packbits(~rows, axis=1)
+    _, one, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    values[decided] = inverse.reshape(-1)
+    return values, rows[one]
+
+
+def _sequence(value: object, expected: str) -> Sequence[Any]:
+    if isinstance(value, str | bytes | AbstractSet | dict) or not isinstance(value, Iterable):
+        raise TableError(
+            f"sets: expected {expected} – found {type(value).__name__} – give [[set, set, …], [set, …]], one "
+            "list per coder."
+        )
+    return value if isinstance(value, list | tuple) else list(value)
+
+
+def _numbered(row: Sequence[Any], coder: int, known: _Numbered) -> Iterator[int]:
+    """Return the numbers of a coder's sets, −1 where missing."""
+    kinds = set(map(type, row))
+    if kinds == {frozenset}:  # it remembers its hash
+        return map(known.__getitem__, row)
+    if kinds <= {frozenset, set}:
+        return map(known.__getitem__, map(tuple, row))
+    if kinds <= {frozenset, set, type(None)}:
+        return (-1 if one is None else known[tuple(one)] for one in row)
+    return (-1 if _missing(one) else known[labels_of(one, coder, unit)] for unit, one in enumerate(row))
+
+
+def _missing(one: object) -> bool:
+    return one is None or one is pd.NA or (isinstance(one, float) and np.isnan(one))
+
+
+def labels_of(one: object, coder: int, unit: int) -> frozenset[Label]:
+    """Return a set of labels, or say where something else stands (never what: it may be a text)."""
+    where = f"coder {coder}, unit {unit} (counted from 0)"
+    if not isinstance(one, _CONTAINERS):
+        raise TableError(
+            f"sets: expected a set of labels – found {type(one).__name__} at {where} – write "
+            "{'interest'} for one label, set() for none and None for missing."
+        )
+    try:
+        return frozenset(one)
+    except TypeError:
+        raise TableError(
+            f"sets: expected labels that are strings or numbers – found others at {where} – convert them."
+        ) from None

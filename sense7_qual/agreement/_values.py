@@ -1,0 +1,250 @@
+"""Values read from arrays and frames, and numbered: the first step of every coefficient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.agreement._frames import (
+    check_rows,
+    named_table,
+    refuse_other_frames,
+    scale_of,
+    warn_of_shape,
+)
+from sense7_qual.errors import TableError, first_three
+
+__all__ = ["Coded", "array_of", "bad_values", "blocks", "coded", "read_values"]
+
+Floats = npt.NDArray[np.float64]
+Truths = npt.NDArray[np.bool_]
+
+_BLOCK: Final = 131_072
+"""Values handled at a time: they and their temporaries fit a processor's second cache."""
+_FIRST: Final = 1_024
+"""Units that are looked at before all others."""
+_SMALL: Final = 254
+"""Whole numbers that spread over at most this many are numbered by subtraction alone."""
+_EXACT: Final = 2**53
+"""Whole numbers beyond this are not all told apart as floating-point numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A table whose values are numbered: `codes` (coders, units) counts from 1, and 0 is missing.
+
+    `categories` holds the value of each number, sorted, or, where strings are `ordered`, in the order of
+    their scale; it may hold some that do not occur.
+    """
+
+    categories: npt.NDArray[Any]
+    codes: npt.NDArray[Any]
+    ordered: bool = False
+
+
+def read_values(values: npt.ArrayLike) -> Coded:
+    """Read what a user gave; an array that is likely the wrong way round gets a warning."""
+    table = coded(values)
+    if not isinstance(values, pd.DataFrame):
+        warn_of_shape(*table.codes.shape)
+    return table
+
+
+def coded(values: npt.ArrayLike) -> Coded:
+    """Read a table (coders, units) and number its values; see `from_values`."""
+    table = array_of(values)
+    if table.ndim != 2:
+        raise TableError(
+            f"values: expected a table (coders, units) – found {table.ndim} dimension(s), or rows of "
+            "unequal length – give one row per coder, with None where a coder has no value."
+        )
+    if table.dtype.kind == "U" and np.isin(table, np.array(["nan", "None"], dtype=table.dtype)).any():
+        raise TableError(
+            "values: expected missing values to be None or NaN – found them turned into the text 'nan' or "
+            "'None' – make the array with dtype=object."
+        )
+    scale = scale_of(values)
+    if scale is not None:
+        return _on_scale(table, scale)
+    if table.dtype.kind in "biuf" and table.size:
+        quick = _whole_numbers(table)
+        if quick is not None:
+            return quick
+    return _any_values(table)
+
+
+def bad_values(found: Coded, bad: Truths, *, expected: str, problem: str) -> TableError:
+    """Return the error that names where the categories marked in `bad` stand, and never a value."""
+    where = np.argwhere(np.isin(found.codes, np.flatnonzero(bad) + 1))
+    return _error(where, expected, problem)
+
+
+def array_of(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return values as an array (coders, units), which a frame is by the names of its axes alone."""
+    if isinstance(values, np.ndarray):
+        return _unmasked(values)
+    if isinstance(values, pd.DataFrame):
+        return _unmasked(named_table(values).values)
+    refuse_other_frames(values)
+    if isinstance(values, list | tuple):
+        check_rows(values)
+        values = [_unmasked(row) if isinstance(row, np.ndarray) else row for row in values]
+    try:
+        return np.asarray(values, dtype=object)
+    except ValueError:  # rows of unequal depth
+        return np.empty(0, dtype=object)
+
+
+def _unmasked(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a plain array: most of NumPy passes over a mask, and would take what it hides for values."""
+    if isinstance(table, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(table)
+        table = table.data.astype(table.dtype if table.dtype.kind == "f" else object)
+        table[hidden] = np.nan
+    return np.asarray(table, dtype=object if table.dtype.kind == "T" else None)
+
+
+def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
+    """Number whole numbers of a small spread by subtraction, or return None where they are not that."""
+    if table.dtype.kind != "f":
+        low, high = int(table.min()), int(table.max())
+        if high - low >= _SMALL or max(abs(low), abs(high)) > _EXACT:
+            return None
+        return _from_integers(table, low, high)
+    # The first units tell the lowest value of most tables; where they do not, it is looked up.
+    for units, centred in ((table[:, :_FIRST], False), (table, True)):
+        with np.errstate(invalid="ignore"):
+            lowest = float(np.fmin.reduce(units, axis=None))
+            highest = float(np.fmax.reduce(units, axis=None))
+        if not abs(lowest) <= (_EXACT if centred else _SMALL // 2) or not highest - lowest < _SMALL:
+            continue
+        if lowest.is_integer():
+            found = _from_floats(table, int(lowest), int(lowest) + 127 if centred else 0)
+            if found is not None:
+                return found
+    return None
+
+
+def _from_integers(table: npt.NDArray[Any], low: int, high: int) -> Coded:
+    codes = np.empty(table.shape, dtype=np.uint8)
+    below = np.uint8((low - 1) % 256)
+    for block in blocks(*table.shape):
+        # The last byte of a whole number is the number modulo 256, and the spread is less than that.
+        np.copyto(codes[:, block], table[:, block], casting="unsafe")
+        codes[:, block] -= below
+    return Coded(categories=np.arange(high - low + 1) + float(low), codes=codes)
+
+
+def _from_floats(table: npt.NDArray[Any], low: int, base: int) -> Coded | None:
+    """Number whole numbers from `low` on that are less than 128 from `base`; None where others stand.
+
+    A value is cast to a small whole number and compared with it: what is equal has a value, what is not must
+    be NaN, and the two are counted. `low` itself is numbered 1.
+    """
+    codes = np.empty(table.shape, dtype=np.uint8)
+    below, highest = np.uint8((low - base - 1) % 256), 0
+    with np.errstate(invalid="ignore"):  # casting NaN: whatever comes out of it is not equal to NaN
+        for block in blocks(*table.shape):
+            values, code = table[:, block], codes[:, block]
+            near = code.view(np.int8)
+            np.copyto(near, _less(values, base), casting="unsafe")
+            same = np.equal(values, near + float(base) if base else near)
+            code -= below
+            code *= same.view(np.uint8)
+            given = np.count_nonzero(code)
+            if given < code.size and given + np.count_nonzero(np.isnan(values, out=same)) < code.size:
+                return None
+            highest = max(highest, int(code.max()))
+    if highest > 128 + base - low:  # a value below `low`
+        return None
+    return Coded(categories=np.arange(highest) + float(low), codes=codes)
+
+
+def _less(values: npt.NDArray[Any], base: int) -> npt.NDArray[Any]:
+    if not base:
+        return values
+    return np.asarray(np.subtract(values, base, dtype=np.result_type(values.dtype, np.float64)))
+
+
+def _any_values(table: npt.NDArray[Any]) -> Coded:
+    """Number values of any kind, by their sorted order."""
+    flat = table.ravel().astype(object) if table.dtype.kind == "U" else table.ravel()
+    if flat.dtype.kind not in "biufO":
+        raise _another_kind()
+    try:
+        place, uniques = pd.factorize(flat)
+    except TypeError:
+        raise _another_kind() from None
+    codes = (place + 1).reshape(table.shape)
+    strings = [isinstance(value, str) for value in uniques]
+    blank = np.array(
+        [is_string and not one.strip() for is_string, one in zip(strings, uniques, strict=True)], bool
+    )
+    text = np.array(strings, dtype=np.bool_) & ~blank
+    if text.any() and not (text | blank).all():
+        where = np.argwhere(np.isin(codes, np.flatnonzero(text) + 1))
+        raise _error(where, "values of one kind", "strings among numbers")
+    if blank.any():
+        codes, uniques = _without(blank, codes, uniques)
+    words = text.any()
+    values = np.array([value.strip() for value in uniques], object) if words else _numbers(uniques, codes)
+    categories, order = np.unique(values, return_inverse=True)
+    numbered = np.concatenate([[0], order + 1]).astype(np.min_scalar_type(len(categories)))
+    return Coded(categories=categories, codes=numbered[codes])
+
+
+def _without(
+    blank: Truths, codes: npt.NDArray[Any], uniques: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Make blank words missing."""
+    number = np.concatenate([[0], np.where(blank, 0, np.cumsum(~blank))])
+    return number[codes], np.asarray(uniques, dtype=object)[~blank]
+
+
+def _on_scale(table: npt.NDArray[Any], scale: npt.NDArray[np.object_]) -> Coded:
+    """Number words by their place on the scale of an ordered Categorical, which may hold more of them."""
+    words = pd.Index(pd.Series(table.ravel(), dtype="string").str.strip())
+    place = pd.Index(scale, dtype="string").get_indexer(words)
+    codes = (place + 1).astype(np.min_scalar_type(len(scale)))
+    return Coded(categories=scale, codes=codes.reshape(table.shape), ordered=True)
+
+
+def _numbers(uniques: npt.NDArray[Any], codes: npt.NDArray[Any]) -> Floats:
+    if any(isinstance(value, bytes) for value in uniques):  # NumPy would read digits out of them
+        raise _another_kind()
+    try:
+        numbers = np.asarray(uniques).astype(np.float64)
+    except (TypeError, ValueError):
+        raise _another_kind() from None
+    for bad, expected, problem in (
+        (np.isinf(numbers), "finite numbers", "infinite ones"),
+        (np.abs(numbers) > _EXACT, "numbers up to 2**53", "larger ones"),
+    ):
+        if bad.any():
+            where = np.argwhere(np.isin(codes, np.flatnonzero(bad) + 1))
+            raise _error(where, expected, problem)
+    return numbers
+
+
+def _another_kind() -> TableError:
+    return TableError("values: expected numbers or strings – found values of another kind – convert them.")
+
+
+def _error(where: npt.NDArray[Any], expected: str, problem: str) -> TableError:
+    places = [f"coder {row}, unit {column}" for row, column in where.tolist()]
+    return TableError(
+        f"values: expected {expected} – found {problem} at (counted from 0) {first_three(places)} – "
+        "correct them, or choose the level that they have."
+    )
+
+
+def blocks(n_coders: int, n_units: int) -> Iterator[slice]:
+    """Yield blocks of units whose values, at eight bytes, fit the cache."""
+    size = max(_FIRST, _BLOCK // max(1, n_coders))
+    for start in range(0, n_units, size):
+        yield slice(start, min(start + size, n_units))

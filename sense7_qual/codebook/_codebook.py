@@ -1,0 +1,351 @@
+"""The values: a code, and the codebook of all codes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, get_args, get_type_hints
+
+from sense7_qual.codebook import _yaml_csv
+from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
+from sense7_qual.errors import UNPRINTABLE, CodebookError, did_you_mean, first_three, word
+
+__all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
+
+ORIGINS: Final = ("deductive", "inductive", "model")
+"""Where a code comes from: the theory, the data, or a model's proposal that a person accepted."""
+
+VALENCES: Final = ("met", "unmet", "mixed")
+"""The values of the valence facet: the text praises the dimension, faults it, or does both."""
+
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_NAMES: Final = frozenset({"label", "name", "title", "version"})
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """One code of a codebook.
+
+    Parameters
+    ----------
+    id : str
+        Stable identifier: a letter, then letters, digits, ``_``, ``.`` or ``-`` (64 at most).
+    label : str
+        The name that people read; may change without changing what was coded.
+    definition : str
+        What the code means; its `source` says whose words these are.
+    use_when, avoid_when : tuple of str
+        Working rules: when the code applies, and when it does not (naming the code that does).
+    examples, counter_examples : tuple of str
+        Texts that get the code, and near misses that do not. Their source is `rules_source`.
+    parent : str, optional
+        The id of the code that this one stands under.
+    colour : str, optional
+        ``#rrggbb``.
+    key : str, optional
+        The one character that applies the code in the coding widget.
+    origin : {"deductive", "inductive", "model"}
+        From theory, from the data, or proposed by a model.
+    source, rules_source : str
+        Where the definition and the working rules come from.
+    codable : bool
+        False for a code that only groups others.
+
+    Raises
+    ------
+    CodebookError
+        A value is not of the form above.
+    """
+
+    id: str
+    label: str
+    definition: str = ""
+    use_when: tuple[str, ...] = ()
+    avoid_when: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    counter_examples: tuple[str, ...] = ()
+    parent: str | None = None
+    colour: str | None = None
+    key: str | None = None
+    origin: str = "deductive"
+    source: str = ""
+    rules_source: str = ""
+    codable: bool = True
+
+    def __post_init__(self) -> None:
+        named = f"code {word(self.id)}"
+        _check_text(self, named)
+        if not _ID.fullmatch(self.id):
+            raise CodebookError(
+                "codebook: expected a code id of a letter followed by letters, digits, '_', '.' or '-' – "
+                f"found {word(self.id)} – give the code a short stable id and keep the wording for its label."
+            )
+        if not self.label.strip():
+            raise CodebookError(f"codebook: expected a label for {named} – found none – add one.")
+        if self.origin not in ORIGINS:
+            raise CodebookError(
+                f"codebook: expected origin {', '.join(ORIGINS)} for {named} – found "
+                f"{word(self.origin)} – {did_you_mean(self.origin[:64], ORIGINS)}"
+            )
+        if self.colour is not None and not _COLOUR.fullmatch(self.colour):
+            raise CodebookError(
+                f"codebook: expected a colour like '#2a7f62' for {named} – found {word(self.colour)} – "
+                "correct it or leave it out."
+            )
+        if self.key is not None and (len(self.key) != 1 or not self.key.isprintable() or self.key == " "):
+            raise CodebookError(
+                f"codebook: expected one printable character as the key of {named} – found "
+                f"{word(self.key)} – choose a digit or a letter."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codebook:
+    """The codes that coders work with, as one frozen value.
+
+    Parameters
+    ----------
+    name : str
+        A short stable name of the codebook.
+    title, version, description, source, licence : str
+        What people and papers are told about it.
+    valence : tuple of str
+        The values of the optional valence facet of every coding; empty switches the facet off.
+    codes : tuple of Code
+        In the order in which they are shown and reported.
+
+    Raises
+    ------
+    CodebookError
+        No code, two codes with one id, a key used twice, an unknown parent, or parents in a circle.
+
+    Examples
+    --------
+    >>> codebook = Codebook.read("sense7")
+    >>> codebook.ids
+    ('affective', 'cognitive', 'response', 'prosocial', 'interest', 'contextual', 'relational')
+    >>> codebook.code("prosocial").label
+    'Prosocial Expression'
+    """
+
+    name: str
+    title: str = ""
+    version: str = ""
+    description: str = ""
+    source: str = ""
+    licence: str = ""
+    valence: tuple[str, ...] = ()
+    codes: tuple[Code, ...]
+
+    def __post_init__(self) -> None:
+        _check_text(self, "the codebook")
+        if not self.name.strip():
+            raise CodebookError("codebook: expected a name – found none – add one.")
+        if not self.codes:
+            raise CodebookError("codebook: expected at least one code – found none – add codes.")
+        refuse_many(len(self.codes))
+        refuse_twice("id", [code.id for code in self.codes])
+        refuse_twice("key", [code.key for code in self.codes if code.key is not None])
+        unknown = set(self.valence) - set(VALENCES)
+        if unknown:
+            raise CodebookError(
+                f"codebook: expected valence values out of {', '.join(VALENCES)} – found "
+                f"{first_three(sorted(unknown))} – correct them, or leave valence out to switch it off."
+            )
+        self._check_parents()
+
+    def _check_parents(self) -> None:
+        sound: set[str] = set()  # codes whose parents end at a top code
+        for code in self.codes:
+            at, seen = code, {code.id: None}  # in order
+            while at.parent is not None and at.id not in sound:
+                if at.parent in seen:
+                    raise CodebookError(
+                        f"codebook: expected parents that end at a top code – found a circle "
+                        f"{' → '.join([*seen, at.parent][-10:])} – take one of these parents away."
+                    )
+                if at.parent not in self._by_id:
+                    raise CodebookError(
+                        f"codebook: expected a code's id as the parent of {word(at.id)} – found "
+                        f"{at.parent[:64]!r} – {did_you_mean(at.parent, self.ids)}"
+                    )
+                at = self._by_id[at.parent]
+                seen[at.id] = None
+            sound |= seen.keys()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all codes, in order."""
+        return tuple(code.id for code in self.codes)
+
+    def __contains__(self, code_id: object) -> bool:
+        """Return True if one of the codes has this id."""
+        return code_id in self._by_id
+
+    @property
+    def codable(self) -> tuple[Code, ...]:
+        """The codes that can be applied (without those that only group others)."""
+        return tuple(code for code in self.codes if code.codable)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Code]:
+        return {code.id: code for code in self.codes}
+
+    def code(self, code_id: str) -> Code:
+        """Return the code with this id.
+
+        Raises
+        ------
+        CodebookError
+            There is no such code; the message names the nearest one.
+        """
+        try:
+            return self._by_id[code_id]
+        except KeyError:
+            raise CodebookError(
+                f"codebook {self.name!r}: expected the id of one of its codes – found {word(code_id)} – "
+                f"{did_you_mean(code_id, self.ids)}"
+            ) from None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that change exactly when the codebook's content does."""
+        content = json.dumps(self._as_dict(), ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+    def _as_dict(self) -> dict[str, Any]:
+        """Return the content in the canonical order, without empty values."""
+        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes"}
+        codes = [
+            _without_defaults({f.name: _plain(getattr(code, f.name)) for f in fields(Code)})
+            for code in self.codes
+        ]
+        return {**_without_defaults(own), "codes": codes}
+
+    def to_yaml(self) -> bytes:
+        """Return the codebook as YAML (UTF-8); equal codebooks give equal bytes."""
+        return _yaml_csv.to_yaml(self._as_dict())
+
+    @classmethod
+    def read(cls, source: str | Path) -> Codebook:
+        """Read a shipped codebook by its name, or a codebook from a YAML or CSV file.
+
+        In YAML every scalar is read as text, exactly as written (``007`` stays ``007``, ``no`` stays
+        ``no``). A CSV has one row per code and the columns of `Code`; lists hold one entry per line of
+        the cell; the codebook takes its name from the file.
+
+        Raises
+        ------
+        CodebookError
+            The file is missing, cannot be read as a codebook, or the codebook is not sound.
+        """
+        lists = {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
+        return _codebook(_yaml_csv.read_file(_yaml_csv.shipped(source), lists=lists))
+
+    @classmethod
+    def from_yaml(cls, content: bytes) -> Codebook:
+        """Return the codebook that `to_yaml` wrote.
+
+        Raises
+        ------
+        CodebookError
+            The bytes are not UTF-8, or not a sound codebook.
+        """
+        return _codebook(_yaml_csv.parse_yaml(content, Path("codebook.yaml")))
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _without_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is empty, and write `codable` only where it is False."""
+    kept = {name: value for name, value in values.items() if value not in ("", None, [], True)}
+    if kept.get("codable") is False:
+        kept["codable"] = "false"
+    return kept
+
+
+def _check_text(value: Code | Codebook, where: str) -> None:
+    """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
+    for entry in fields(value):
+        content = getattr(value, entry.name)
+        if entry.name in ("codes", "codable") or (content is None and "None" in str(entry.type)):
+            continue
+        many = str(entry.type).startswith("tuple")
+        if not isinstance(content, tuple if many else str) or not all(
+            isinstance(text, str) for text in content
+        ):
+            raise CodebookError(
+                f"codebook: expected {'a tuple of texts' if many else 'text'} in {entry.name} of {where} – "
+                f"found {type(content).__name__} – correct it."
+            )
+        if any("\ud800" <= letter <= "\udfff" for text in content for letter in text):
+            raise CodebookError(
+                f"codebook: expected Unicode text in {entry.name} of {where} – found half of a character (a "
+                "lone surrogate) – type it again."
+            )
+        if entry.name in _NAMES and UNPRINTABLE.search(str(content)):
+            raise CodebookError(
+                f"codebook: expected printable characters in {entry.name} of {where} – found a control "
+                "character – type it again."
+            )
+
+
+def _codebook(entries: Entries) -> Codebook:
+    own, codes = entries
+    return Codebook(
+        **_typed(Codebook, own, "codebook"), codes=tuple(_code(entry, where) for where, entry in codes)
+    )
+
+
+def _code(entry: object, where: str) -> Code:
+    if not isinstance(entry, dict):
+        raise CodebookError(
+            f"codebook: expected a mapping with 'id' and 'label' for {where} – found "
+            f"{type(entry).__name__} – write it as '- id: …'."
+        )
+    return Code(**_typed(Code, entry, where))
+
+
+def _typed(cls: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `values` as keyword arguments of `cls`: lists as tuples, an empty scalar as left out."""
+    hints = {name: hint for name, hint in get_type_hints(cls).items() if name != "codes"}
+    unknown = [name for name in values if name not in hints]
+    if unknown:
+        raise CodebookError(
+            f"codebook: expected the fields {', '.join(hints)} in {where} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], hints)}"
+        )
+    required = [f for f in ("id", "label", "name") if f in hints and not values.get(f)]
+    if required and not (cls is Code and required == ["name"]):
+        raise CodebookError(f"codebook: expected {' and '.join(required)} in {where} – found none – add it.")
+    return {
+        name: _value(value, hints[name], f"{where}, {name}") for name, value in values.items() if value != ""
+    }
+
+
+def _value(value: object, hint: Any, where: str) -> object:
+    if hint is bool:
+        words = {"true": True, "false": False}
+        if str(value).lower() not in words:
+            raise CodebookError(
+                f"codebook: expected true or false in {where} – found {value!r} – correct it."
+            )
+        return words[str(value).lower()]
+    if tuple in {getattr(option, "__origin__", option) for option in (hint, *get_args(hint))}:
+        entries = value if isinstance(value, list) else [value]
+        if all(isinstance(entry, str) for entry in entries):
+            return tuple(entries)
+    elif isinstance(value, str):
+        return value
+    raise CodebookError(
+        f"codebook: expected text in {where} – found {type(value).__name__} – put texts that hold ': ' or "
+        "begin with a special character in quotes."
+    )

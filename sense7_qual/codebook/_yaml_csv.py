@@ -1,0 +1,215 @@
+"""Codebooks in YAML and CSV files: from text to plain fields, and back; nothing here knows what a code is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from sense7_qual._limits import open_file
+from sense7_qual.errors import CodebookError, did_you_mean, first_three
+
+__all__ = ["Entries", "parse_yaml", "read_file", "refuse_many", "refuse_twice", "shipped", "to_yaml"]
+
+Entries = tuple[dict[str, Any], list[tuple[str, object]]]
+"""The fields of a codebook, and each of its codes with where it stands in the file."""
+
+_LARGEST: Final = 5_000_000  # bytes of a file; the largest in use have a twentieth of it
+_MOST_NODES: Final = 200_000  # keys, texts and lists of a YAML file
+_MOST_CODES: Final = 10_000
+
+
+def read_file(path: Path, *, lists: Collection[str]) -> Entries:
+    """Return what a YAML or CSV file holds; in a CSV the cells of the columns `lists` have an entry a line.
+
+    Raises
+    ------
+    CodebookError
+        The file is missing, too large, or neither YAML nor CSV in UTF-8.
+    """
+    content = _decoded(path)
+    if path.suffix.lower() in {".yaml", ".yml"}:
+        return _of_mapping(_load_yaml(content, path), path)
+    if path.suffix.lower() == ".csv":
+        return _of_csv(content, path, lists)
+    raise CodebookError(
+        f"codebook: expected a .yaml or .csv file – found {path.name!r} – save it as one of these."
+    )
+
+
+def parse_yaml(content: bytes, path: Path) -> Entries:
+    """Return what the bytes of a YAML file hold; errors as of `read_file`."""
+    return _of_mapping(_load_yaml(_utf8(content, path), path), path)
+
+
+def to_yaml(content: Mapping[str, Any]) -> bytes:
+    """Return fields as YAML (UTF-8); equal fields give equal bytes."""
+    text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100, indent=2)
+    return text.encode()
+
+
+def shipped(source: str | Path) -> Path:
+    """Return the file of the codebook that the package ships under this name, or the path that it is."""
+    return _shipped(source) if _is_name(source) else Path(source)
+
+
+def _is_name(source: str | Path) -> bool:
+    return isinstance(source, str) and not Path(source).suffix and "/" not in source and "\\" not in source
+
+
+def _shipped(name: str | Path) -> Path:
+    package = Path(__file__).parents[1]
+    # A wheel carries the codebooks inside the package; a checkout has them beside it.
+    folder = next((f for f in (package / "codebooks", package.parent / "codebooks") if f.is_dir()), package)
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in names:
+        raise CodebookError(
+            f"codebook: expected the name of a shipped codebook or a path – found {str(name)!r} – "
+            f"{did_you_mean(str(name), names)}"
+        )
+    return folder / f"{name}.yaml"
+
+
+def _decoded(path: Path) -> str:
+    try:
+        with open_file(path) as file:
+            return _utf8(file.read(_LARGEST + 1), path)
+    except OSError as error:
+        raise CodebookError(
+            f"codebook: expected a file at {str(path)!r} – found none that can be read ({error.strerror}) – "
+            "check the path."
+        ) from error
+
+
+def _utf8(content: bytes, path: Path) -> str:
+    if len(content) > _LARGEST:
+        raise CodebookError(
+            f"codebook: expected at most {_LARGEST:,} bytes in {path.name!r} – found more – leave out what "
+            "is no part of the codebook."
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CodebookError(
+            f"codebook: expected UTF-8 in {path.name!r} – found byte 0x{error.object[error.start]:02x} at "
+            f"offset {error.start} – save the file as UTF-8."
+        ) from None
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes block lists indented under their key, as people do."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """Escape the line breaks other than LF: unescaped, YAML would read them as LF."""
+    style = '"' if any(letter in text for letter in "\x85\u2028\u2029") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text_node)
+
+
+class _Loader(yaml.BaseLoader):
+    """Reads every scalar as text; refuses a key that stands twice in one mapping, and what would unfold."""
+
+    _n_nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        self._n_nodes += 1
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            found = "a name for a part, & or *: write the part out, or put the text in quotes"
+            raise yaml.composer.ComposerError(None, None, found, event.start_mark)
+        if self._n_nodes > _MOST_NODES:
+            found = f"more than {_MOST_NODES:,} texts and lists"
+            raise yaml.composer.ComposerError(None, None, found, event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        refuse_twice("field", keys, "keep one of them")
+        return super().construct_mapping(node, deep)
+
+
+def _load_yaml(content: str, path: Path) -> object:
+    try:
+        return yaml.load(content, Loader=_Loader)  # noqa: S506 – a BaseLoader builds text, lists and dicts only
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark else "somewhere"
+        raise CodebookError(
+            f"codebook: expected YAML in {path.name!r} – found a mistake in {where} "
+            f"({getattr(error, 'problem', None) or type(error).__name__}) – correct it."
+        ) from None  # the cause would show the line, which may be an example in a participant's words
+
+
+def _of_mapping(content: object, path: Path) -> Entries:
+    if not isinstance(content, dict) or not isinstance(content.get("codes"), list):
+        raise CodebookError(
+            f"codebook: expected a mapping with a list 'codes' in {path.name!r} – found "
+            f"{type(content).__name__} – compare with the shipped codebooks/sense7.yaml."
+        )
+    codes = [(f"code {number}", entry) for number, entry in enumerate(content["codes"], start=1)]
+    return {name: value for name, value in content.items() if name != "codes"}, codes
+
+
+def _of_csv(content: str, path: Path, lists: Collection[str]) -> Entries:
+    codes: list[tuple[str, object]] = []
+    for line, entry in _csv_rows(content, path):
+        for name in set(lists) & entry.keys():
+            entry[name] = [text.strip() for text in entry[name].splitlines() if text.strip()]
+        codes.append((f"line {line}", entry))
+    return {"name": path.stem, "title": path.stem}, codes
+
+
+def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """Return the last line and the filled cells of every row that has any."""
+    rows = csv.reader(io.StringIO(content, newline=""), strict=True)
+    found = []
+    try:
+        header = [name.strip() for name in next(rows, [])]
+        refuse_twice("column", [name for name in header if name], "keep one of them")
+        for row in (row for row in rows if any(cell.strip() for cell in row)):
+            if len(row) != len(header):
+                raise CodebookError(
+                    f"codebook: expected {len(header)} cells in every row of {path.name!r} – found "
+                    f"{len(row)} in the row that ends in line {rows.line_num} – quote texts with commas."
+                )
+            cells = zip(header, (cell.strip() for cell in row), strict=True)
+            found.append((rows.line_num, {name: cell for name, cell in cells if cell}))
+            refuse_many(len(found))
+    except csv.Error as error:
+        raise CodebookError(
+            f"codebook: expected CSV in {path.name!r} – found a mistake in line {rows.line_num} ({error}) – "
+            "export it again as CSV."
+        ) from error
+    return found
+
+
+def refuse_many(n_codes: int) -> None:
+    """Raise `CodebookError` where there are more codes than a codebook may have."""
+    if n_codes > _MOST_CODES:
+        raise CodebookError(
+            f"codebook: expected at most {_MOST_CODES:,} codes – found {n_codes:,} or more – leave some out."
+        )
+
+
+def refuse_twice(what: str, values: Sequence[Any], deed: str = "") -> None:
+    """Raise `CodebookError` where a value stands more than once among `values`."""
+    twice = sorted(value for value, times in Counter(map(str, values)).items() if times > 1)
+    if twice:
+        raise CodebookError(
+            f"codebook: expected every {what} once – found more than once: {first_three(twice)} – "
+            f"{deed or f'give each code a {what} of its own'}."
+        )

@@ -1,0 +1,21 @@
+"""Decisions: what each coder decided on each unit that they finished.
+
+Every statistic of the package takes `decisions`: one row for every finished unit × coder × code, with
+`applied` True or False. A unit that a coder has not finished has no row: *not coded* is missing, *coded
+absent* is data. With 20 % of units double-coded and a true alpha of .66, taking unseen units for "absent"
+gives an alpha of about .16.
+
+Decisions that are computed from several coders' have a coder of their own name, such as `majority`, and are
+left out wherever coders are counted.
+
+From codings to decisions: ``_decisions.py``. Codings and rulings under an earlier codebook or of a round:
+``_carry_over.py``, ``_carry_over_rulings.py``.
+"""
+
+from __future__ import annotations
+
+from sense7_qual.codings._carry_over import carried, of_round, stale
+from sense7_qual.codings._carry_over_rulings import rulings
+from sense7_qual.codings._decisions import decisions, from_table, majority, tally
+
+__all__ = ["carried", "decisions", "from_table", "majority", "of_round", "rulings", "stale", "tally"]

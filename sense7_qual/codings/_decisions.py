@@ -1,0 +1,293 @@
+"""From codings and coverage to decisions, and what the majority decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._checks import check_codebook
+from sense7_qual.codebook import Codebook
+from sense7_qual.codings._carry_over import carried, of_round
+from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.revisions import Revision
+from sense7_qual.tables import DECISIONS, RESERVED_CODERS, check_coder_names, require_column
+
+__all__ = ["decisions", "from_table", "majority", "tally"]
+
+_KEY: Final = ["unit_id", "code"]
+_UNSTATED: Final = "unstated"
+
+
+def decisions(
+    codings: pd.DataFrame,
+    coverage: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    round: str | None = None,
+    revisions: Sequence[Revision] | None = None,
+    valence: bool = False,
+) -> pd.DataFrame:
+    """Return every finished unit × coder × code, with whether the code is applied there.
+
+    A code counts as applied to a unit where at least one coding of it stands there, on the whole unit or
+    on any span. Codings on units that the coder has not finished are left out, and so is what is stale: a
+    code that came or was redefined after the coder finished the unit is neither applied nor absent there.
+
+    Parameters
+    ----------
+    codings, coverage : DataFrame
+        As `Store.codings` and `Store.coverage` return them.
+    codebook : Codebook
+        Its codable codes are decided on, in its order.
+    round : str, optional
+        Only units finished in this round, with the codings made in it. By default every finished unit counts
+        once, as its coder decided on it in the round that they finished last (`of_round`).
+    revisions : sequence of Revision, optional
+        How the codebook came to be (`Store.revisions`): needed where codings or finished units were made
+        under an earlier version of it, which are then carried over by rule (`carried`). To count them as they
+        are, as if nothing had changed its meaning, take the version out of both frames:
+        ``codings.assign(codebook=None)``.
+    valence : bool
+        Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
+        `relational.met`, `relational.unmet`, `relational.mixed`. A code that goes with high ratings where
+        it is met and with low ones where it is not shows no link at all without this. A unit can have
+        several of them, on different spans. Codings that carry no valence are decided on as
+        `relational.unstated`, which stands there only for codes that have such codings on finished units.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder, code, applied (bool): (finished unit × coder) × codes rows, none missing but the
+        stale ones (`stale` lists them).
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, a coding's code is not among the codable codes, or codings
+        were made under another codebook and there are no `revisions` that lead from it to this one. With
+        `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
+        of the codebook has the name that another with its valence would have.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts
+    >>> sense7 = Codebook.read("sense7")
+    >>> record = acts.fold([
+    ...     acts.apply(coder="ana", unit_id="m1", code="interest", codebook=sense7),
+    ...     acts.finish(coder="ana", unit_id="m1", codebook=sense7),
+    ...     acts.apply(coder="ben", unit_id="m1", code="interest", codebook=sense7)])
+    >>> found = decisions(record.codings, record.coverage, sense7)
+    >>> len(found), int(found["applied"].sum())  # ben has not finished: no row of his
+    (7, 1)
+    """
+    check_codebook(codebook)
+    codings, coverage = of_round(codings, coverage, round=round)
+    undecided = None
+    if revisions:
+        codings, undecided = carried(codings, coverage, codebook, revisions=revisions)
+    else:
+        _refuse_others(codings, coverage, codebook)
+    _refuse_unknown_codes(codings, codebook)
+    finished = coverage[["unit_id", "coder"]]
+    names = {code.id: code.id for code in codebook.codable}
+    if valence:
+        codings, names = _by_valence(codings.merge(finished, on=["unit_id", "coder"]), codebook)
+    codes = pd.DataFrame({"code": names.keys(), "named": names.values()}, dtype="string")
+    grid = finished.merge(codes, how="cross")
+    if undecided is not None:
+        open_still = undecided.rename(columns={"code": "named"})
+        grid = grid.merge(open_still, how="left", on=["unit_id", "coder", "named"])
+        grid = grid[grid.pop("reason").isna()]
+    applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
+    marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
+    marked["applied"] = (marked.pop("found") == "both").to_numpy()
+    return DECISIONS.check(marked.drop(columns="named"), as_written=True)
+
+
+def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Codebook) -> None:
+    """Refuse to guess what another version of the codebook meant; what is no fingerprint names none."""
+    under = pd.concat([codings["codebook"], coverage["codebook"]]).dropna().astype("string")
+    others = under[(under != codebook.fingerprint) & under.str.fullmatch("[0-9a-f]{32}")]
+    if len(others):
+        raise TableError(
+            "codings: expected codings and finished units made under codebook "
+            f"{codebook.fingerprint[:12]}… – found {len(others)} made under "
+            f"{first_three(sorted({one[:12] for one in others}))}, and no revisions – pass codebook="
+            "store.codebook and revisions=store.revisions() to carry them over by rule, or take the version "
+            "out of both frames (assign(codebook=None)) to count them as they are."
+        )
+
+
+def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return codings whose code is the code with its valence, and the code of every such name."""
+    if not codebook.valence:
+        raise TableError(
+            f"codebook {codebook.name!r}: expected a valence facet – found none – leave valence=True out."
+        )
+    stated = codings["valence"].fillna(_UNSTATED)
+    unknown = sorted(set(stated) - {*codebook.valence, _UNSTATED})
+    if unknown:
+        raise TableError(
+            f"codings: expected valence out of {', '.join(codebook.valence)} – found {first_three(unknown)} "
+            "– read them with the codebook they were made under."
+        )
+    unstated = set(codings.loc[stated == _UNSTATED, "code"])
+    parts = {
+        f"{code.id}.{value}": code.id
+        for code in codebook.codable
+        for value in (*codebook.valence, *([_UNSTATED] if code.id in unstated else []))
+    }
+    clashing = [name for name in parts if name in codebook]
+    if clashing:
+        raise TableError(
+            f"codebook {codebook.name!r}: expected no code with the name of another with its valence – found "
+            f"{first_three(clashing)} – rename the code's id, or decide without valence."
+        )
+    return codings.assign(code=(codings["code"] + "." + stated).astype("string")), parts
+
+
+def from_table(
+    table: pd.DataFrame,
+    *,
+    unit_id: str,
+    coder: str,
+    codes: Sequence[str] | Mapping[str, str],
+) -> pd.DataFrame:
+    """Return decisions from a table with one row per unit × coder and one 0/1 column per code.
+
+    This is the way in for codings made elsewhere: in a spreadsheet, or in a published data set.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Values of the code columns: 1/0 or True/False, as numbers or as text. A missing or empty cell is
+        undecided: it gives no row.
+    unit_id, coder : str
+        The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
+        "Consensus" and the other names of computed decisions are taken for these in upper case too.
+    codes : sequence of str, or mapping of column to code id
+        The columns of the codes.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder, code, applied (bool).
+
+    Raises
+    ------
+    TableError
+        A column is missing, a value is neither 0 nor 1, or a coder stands twice on a unit.
+    """
+    if not isinstance(table, pd.DataFrame) or isinstance(codes, str):
+        found, where = (type(table), "table") if not isinstance(table, pd.DataFrame) else (str, "codes")
+        raise TableError(
+            f"from_table: expected a pandas DataFrame and a list of its columns – found {found.__name__} as "
+            f"{where} – pass the table, and codes=[…]."
+        )
+    columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
+    for name in (unit_id, coder, *columns):
+        require_column(table, name, frame_name="table")
+        if not isinstance(table[name], pd.Series):
+            raise TableError(
+                f"table: expected one column {name!r} – found more than one – rename or drop one."
+            )
+    ids = table[[unit_id, coder]].set_axis(["unit_id", "coder"], axis=1)
+    parts = [ids.assign(code=code, applied=table[name].astype("object")) for name, code in columns.items()]
+    long = pd.concat(parts, ignore_index=True) if parts else DECISIONS.empty()
+    long = long[long["applied"].notna() & (long["applied"].astype("string").str.strip() != "")]
+    computed = long["coder"].astype("string").str.strip().str.lower()
+    long = long.assign(coder=long["coder"].mask(computed.isin(RESERVED_CODERS).to_numpy(bool), computed))
+    return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
+
+
+def majority(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return what more than half of the coders decided on each unit × code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
+        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder ("majority"), code, applied (bool). A tie has no row: it is undecided, not absent.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                       "applied": [True, True, False]})
+    >>> majority(given).values.tolist()
+    [['m1', 'majority', 'interest', True]]
+    """
+    counts = tally(decisions)
+    counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
+    applied = 2 * counts["n_applied"] > counts["n_coders"]
+    decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
+    return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
+
+
+def tally(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Count, for each unit × code, the coders who decided on it and those who applied the code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row per unit × code that a coder decided on, in the order of first appearance: unit_id, code,
+        n_coders (1 or more), n_applied (0 to n_coders).
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                       "applied": [True, True, False]})
+    >>> tally(given).values.tolist()
+    [['m1', 'interest', 3, 2]]
+    """
+    checked = DECISIONS.check(decisions, as_written=True)
+    check_coder_names(checked["coder"].unique(), frame_name="decisions")
+    people = checked[~checked["coder"].isin(RESERVED_CODERS)]
+    applied = people.groupby(_KEY, sort=False)["applied"]
+    return applied.agg(n_coders="size", n_applied="sum").reset_index()
+
+
+def _zero_or_one(long: pd.DataFrame) -> pd.Series:
+    words = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
+    applied = long["applied"].astype("string").str.strip().str.lower().map(words)
+    bad = applied.isna().to_numpy(dtype=np.bool_)
+    if bad.any():
+        columns = first_three(long.loc[bad, "code"].unique())
+        raise TableError(
+            f"table: expected 0 or 1 in the code columns – found other values in {int(bad.sum())} cells of "
+            f"{columns} – write 1 for applied, 0 for absent, and leave undecided cells empty."
+        )
+    return applied.astype(bool)
+
+
+def _refuse_unknown_codes(codings: pd.DataFrame, codebook: Codebook) -> None:
+    """Refuse a coding that would vanish, because the codebook does not have its code as a codable one."""
+    codable = [code.id for code in codebook.codable]
+    unknown = sorted(set(codings["code"]) - set(codable))
+    if unknown:
+        raise TableError(
+            f"codings: expected codable codes of codebook {codebook.name!r} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], codable)} Or read them with the codebook they were made under."
+        )

@@ -1,0 +1,42 @@
+"""From files to units, and from units to a plan of who codes what.
+
+A unit is one text that a coder decides on. `read` takes columns by their role and guesses nothing away;
+`read_sense7` and `read_sense7_messages` know the workbook of the SENSE-7 data set; `assign` deals the units
+to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken;
+`byte_offsets` and `source_offsets` lead from there back to the bytes of the file. How much a file may hold is
+said by `Limits`.
+
+=============================================  ==============================  ===================
+question                                       function                        file
+=============================================  ==============================  ===================
+How do my files become units?                  `read`                          ``_read.py``
+… the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
+                                               `read_sense7_messages`
+Who codes what?                                `assign`                        ``_assign.py``
+In which form are texts stored and counted?    `canonical`                     ``_columns.py``
+Which formats are read, and how safely?        `Limits`                        ``_formats/``
+=============================================  ==============================  ===================
+"""
+
+from __future__ import annotations
+
+from sense7_qual._limits import Limits
+from sense7_qual.corpus._assign import assign
+from sense7_qual.corpus._columns import canonical
+from sense7_qual.corpus._read import read
+from sense7_qual.corpus._sense7 import SENSE7_DIMENSIONS, read_sense7, read_sense7_messages, sense7_levels
+from sense7_qual.corpus._source_offsets import Origin, byte_offsets, source_offsets
+
+__all__ = [
+    "SENSE7_DIMENSIONS",
+    "Limits",
+    "Origin",
+    "assign",
+    "byte_offsets",
+    "canonical",
+    "read",
+    "read_sense7",
+    "read_sense7_messages",
+    "sense7_levels",
+    "source_offsets",
+]

@@ -1,0 +1,197 @@
+"""Typed cells as strings.
+
+Everything ends in a frame of strings (`frame_of`): a cell is what was written, or missing; the index says
+where the row stands in its file. Errors name rows, cells and columns, never what a cell holds.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._limits import Limits
+from sense7_qual.errors import ImportRefused, first_three
+
+__all__ = ["frame_of", "places", "shown", "strings", "written"]
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+def shown(value: object, *, limit: int = 60, words: int = 6) -> str:
+    """Return `value` for use in an error, or its length alone where it may be somebody's text.
+
+    That is where it has more characters than `limit`, more words than `words`, or a line break.
+
+    >>> shown("PostTaskExperience_UseAgain"), shown("I felt that it did not listen", limit=20)
+    ('PostTaskExperience_UseAgain', '(29 characters)')
+    """
+    written = str(value)
+    short = len(written) <= limit and len(written.split()) <= words and not re.search(r"[\r\n]", written)
+    return written if short else f"({len(written)} characters)"
+
+
+def places(index: pd.Index[Any]) -> str:
+    """Name the first three places that `index` holds and say how many there are in all.
+
+    >>> places(pd.Index([3, 5, 8, 9], name="line"))
+    'lines 3, 5, 8 (4 in all)'
+    """
+    named = ", ".join(str(place) for place in index[:3])
+    some = f"{index.name or 'row'}{'' if len(index) == 1 else 's'} {named}"
+    return f"{some} ({len(index)} in all)" if len(index) > 3 else some
+
+
+def strings(frame: pd.DataFrame, *, name: str = "the DataFrame") -> pd.DataFrame:
+    """Return `frame` with each cell as a string exactly as written, or missing; rows counted from 1.
+
+    Numbers become the shortest decimal, booleans TRUE and FALSE, dates ISO 8601, lists and dictionaries
+    compact JSON; None, NaN, NaT and NA are missing.
+
+    Raises
+    ------
+    ImportRefused
+        A column has no name or the name of another, or a cell cannot be written or stored as text.
+
+    Examples
+    --------
+    >>> strings(pd.DataFrame({"id": [7, 8], "stars": [4.0, None], "said": ["None", " NA"]})).loc[2].tolist()
+    ['8', <NA>, ' NA']
+    """
+    columns = [list(frame.iloc[:, i].array) for i in range(frame.shape[1])]
+    rows = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return frame_of([str(label) for label in frame.columns], columns, rows, name)
+
+
+def frame_of(
+    header: Sequence[str],
+    columns: Sequence[Sequence[object]],
+    index: pd.Index[Any],
+    name: str,
+    limits: Limits | None = None,
+) -> pd.DataFrame:
+    """Build a frame of strings from columns of cells, or refuse it; `name` is the file's, for errors.
+
+    With `limits`, a cell that is longer than they allow is refused.
+    """
+    if limits is not None:
+        remedy = "keep the columns that you need"
+        limits.require("columns", len(header), name=name, of="columns", remedy=remedy)
+    _refuse_header(header, columns, name)
+    named = [(label, cells) for label, cells in zip(header, columns, strict=True) if label]
+    found = {label: _column(label, cells, index, name) for label, cells in named}
+    if limits is not None:
+        _refuse_long(found, index, name, limits)
+    return pd.DataFrame(found, index=index, dtype="string")
+
+
+def _refuse_long(
+    columns: dict[str, list[str | None]], index: pd.Index[Any], name: str, limits: Limits
+) -> None:
+    for label, cells in columns.items():
+        row, longest = max(enumerate(len(cell or "") for cell in cells), key=lambda at: at[1], default=(0, 0))
+        if longest > limits.cell_characters:
+            of = f"characters in a cell of column {shown(label)!r} ({places(index[[row]])})"
+            limits.require("cell_characters", longest, name=name, of=of, remedy="shorten the text")
+
+
+def _refuse_header(header: Sequence[str], columns: Sequence[Sequence[object]], name: str) -> None:
+    nameless = [
+        i + 1
+        for i, label in enumerate(header)
+        if not label and not all(cell is None or (isinstance(cell, str) and not cell) for cell in columns[i])
+    ]
+    if nameless:
+        raise ImportRefused(
+            f"{name}: expected a name for every column – found none for column {first_three(nameless)} – "
+            "write one into the header."
+        )
+    twice = [label for label, times in Counter(header).items() if label and times > 1]
+    if twice:
+        raise ImportRefused(
+            f"{name}: expected each column name once – found {first_three(map(shown, twice))} more than once "
+            "– rename all but one."
+        )
+    if any(_UNSTORABLE.search(label) for label in header):
+        raise ImportRefused(
+            f"{name}: expected column names of valid text – found NUL or half of a surrogate pair – rename "
+            "them."
+        )
+
+
+def _column(label: str, cells: Sequence[object], index: pd.Index[Any], name: str) -> list[str | None]:
+    texts: list[str | None] = []
+    for row, cell in enumerate(cells):
+        try:
+            texts.append(written(cell))
+        except (TypeError, ValueError, RecursionError):
+            # The original error may quote the cell.
+            raise ImportRefused(
+                f"{name}: expected text, numbers, dates or lists in column {shown(label)!r} – found "
+                f"{type(cell).__name__} in {places(index[[row]])} – convert the column, or leave it out."
+            ) from None
+    bad = [row for row, text in enumerate(texts) if text is not None and _UNSTORABLE.search(text)]
+    if bad:
+        raise ImportRefused(
+            f"{name}: expected valid text in column {shown(label)!r} – found NUL or half of a surrogate pair "
+            f"in {places(index[bad])} – correct these cells; nothing is replaced or left out."
+        )
+    return texts
+
+
+def written(value: object) -> str | None:
+    """Return a cell as it is written, or None where it is missing.
+
+    Raises
+    ------
+    TypeError, ValueError, RecursionError
+        The value is of a kind that has no one spelling, or is nested too deeply.
+    """
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    match value:
+        case str():
+            return str(value)
+        case bool() | np.bool_():
+            return "TRUE" if value else "FALSE"
+        case int() | np.integer():
+            return str(int(value))
+        case float() | np.floating():
+            return _shortest(value)
+        case dt.timedelta() | np.timedelta64():
+            return None if pd.isna(value) else str(value)
+        case dt.date() | dt.time():
+            return value.isoformat()
+        case decimal.Decimal():
+            return None if value.is_nan() else str(value)
+        case list() | tuple() | dict() | np.ndarray():
+            return json.dumps(
+                value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
+            )
+    raise TypeError
+
+
+def _shortest(value: float | np.floating[Any]) -> str | None:
+    if np.isnan(value):
+        return None
+    # From 2**53 a double no longer holds every integer, and digits would be invented.
+    whole = float(value).is_integer() and abs(float(value)) < 2**53
+    # str of a float32 is its own shortest decimal: 5.667, not 5.666999816894531.
+    return str(int(value)) if whole else str(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    raise TypeError

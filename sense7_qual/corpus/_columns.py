@@ -1,0 +1,224 @@
+"""A column of strings in its role: ids, positions, ratings, texts in canonical form, turns.
+
+Each function takes a frame of strings as `_formats.read_strings` gives it and returns the column typed, or
+says which rows stand in the way. The frame's index names the rows in errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.corpus._cells import places, shown
+from sense7_qual.errors import ImportRefused, TableError, did_you_mean, first_three
+
+__all__ = [
+    "NUMBER",
+    "canonical",
+    "ids_of",
+    "labels_of",
+    "missing",
+    "positions_of",
+    "ratings_of",
+    "require",
+    "turns_of",
+    "unit_ids",
+]
+
+NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,15}")
+_LONGEST_ID: Final = 200
+# 1.23457E+18, or 5.00E+10 for the id 5e10: what a spreadsheet makes of an id and saves as CSV.
+_ROUNDED: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+\d{1,3}", re.ASCII)
+_LABEL_THEM: Final = (
+    'correct them, or say what each label stands for: rating_labels={"very poor": 1, …, "unknown": None}.'
+)
+
+
+def canonical(text: str) -> str:
+    """Return a text in the one form in which it is stored, hashed and counted.
+
+    A byte order mark at the start is removed, and CRLF and CR become LF. Nothing else changes: no Unicode
+    normalisation, no trimming. Applied twice it changes nothing more.
+
+    Raises
+    ------
+    ImportRefused
+        The text holds NUL or half of a surrogate pair, which no file and no database would give back.
+
+    Examples
+    --------
+    >>> canonical("\\ufeffI felt heard.\\r\\nMostly.\\r")
+    'I felt heard.\\nMostly.\\n'
+    """
+    bad = re.search("[\x00\ud800-\udfff]", text)
+    if bad:
+        raise ImportRefused(
+            f"expected valid text – found U+{ord(bad[0]):04X} at character {bad.start()} – correct the text."
+        )
+    return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def require(table: pd.DataFrame, name: str) -> None:
+    """Raise `TableError`, with the nearest column's name, where `table` has no column `name`."""
+    if name not in table.columns:
+        # The first row of a file without a header is somebody's text: long names are not shown.
+        known = [shown(column) for column in table.columns]
+        raise TableError(
+            f"expected a column {name!r} – found {first_three(known) or 'no columns'} – "
+            f"{did_you_mean(name, known)}"
+        )
+
+
+def missing(table: pd.DataFrame) -> pd.Series:
+    """Return a column that is missing in every row of `table`."""
+    return pd.Series(pd.NA, index=table.index, dtype="string")
+
+
+def unit_ids(table: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
+    """Return the columns joined by "/", each id once; without columns, row-1, row-2 … padded with zeros."""
+    if not columns:
+        width = len(str(len(table)))
+        names = [f"row-{number:0{width}d}" for number in range(1, len(table) + 1)]
+        return pd.Series(names, index=table.index, dtype="string")
+    for column in columns:
+        require(table, column)
+    ids, *parts = [ids_of(table, column) for column in columns]
+    for part in parts:
+        ids = ids + "/" + part
+    twice = ids.duplicated(keep=False)
+    if twice.any():
+        named = [shown(name, limit=40, words=1) for name in ids[twice].unique()]
+        raise TableError(
+            f"expected each {' / '.join(columns)} once – found {first_three(named)} more than once, in "
+            f"{places(ids.index[twice])} – keep one of each, or identify the rows by more columns: "
+            'unit_id=["…", "…"].'
+        )
+    return ids
+
+
+def ids_of(table: pd.DataFrame, column: str | None) -> pd.Series:
+    """Return a column of ids as written, each there, none that could be mistaken for another."""
+    if column is None:
+        return missing(table)
+    ids = table[column]
+    stripped = ids.fillna("").map(str.strip)
+    blank = stripped == ""
+    if blank.any():
+        raise TableError(
+            f"expected an id in every row of column {column!r} – found none in {places(ids.index[blank])} – "
+            "fill it in, or drop the rows."
+        )
+    long = ids.str.len() > _LONGEST_ID
+    if long.any():
+        raise TableError(
+            f"expected ids of at most {_LONGEST_ID} characters in column {column!r} – found longer ones in "
+            f"{places(ids.index[long])} – choose the column of the ids."
+        )
+    rounded = stripped.map(lambda name: bool(_ROUNDED.fullmatch(name))).astype(bool)
+    if rounded.any():
+        raise TableError(
+            f"expected ids as they were given in column {column!r} – found numbers that a spreadsheet has "
+            f"rounded, such as 1.23457E+18, in {places(ids.index[rounded])} – different ids may have become "
+            "one: take the column from the original file, formatted as text before a spreadsheet opens it."
+        )
+    distinct = stripped[~ids.duplicated()]
+    alike = stripped.isin(distinct[distinct.duplicated()])
+    if alike.any():
+        raise TableError(
+            f"expected one spelling of each id in column {column!r} – found the same id with and without "
+            f"spaces around it in {places(ids.index[alike])} – they would count as two; make them one."
+        )
+    return ids
+
+
+def positions_of(table: pd.DataFrame, column: str | None, documents: pd.Series) -> pd.Series:
+    """Return a column of whole numbers, or 1, 2 … in the order of the rows of each document."""
+    if column is None:
+        order: pd.Series = documents.groupby(documents).cumcount() + 1
+        return order.where(documents.notna()).astype("Int64")
+    whole = table[column].fillna("").map(str.strip).astype("string")
+    whole = whole.mask(whole == "")
+    bad = (
+        whole.map(lambda value: not _WHOLE.fullmatch(value), na_action="ignore")
+        .fillna(value=False)
+        .astype(bool)
+    )
+    if bad.any():
+        values = [shown(value, limit=20, words=1) for value in whole[bad].unique()]
+        raise TableError(
+            f"expected whole numbers in column {column!r} – found {first_three(values)} in "
+            f"{places(whole.index[bad])} – correct them, or leave position out."
+        )
+    return whole.astype("Int64")
+
+
+def turns_of(context: str) -> str | None:
+    """Return a context as a JSON list of turns, or None where it is blank."""
+    if not context.strip():
+        return None
+    turns = [{"role": "", "text": canonical(context)}]
+    if context.lstrip().startswith("["):
+        turns = _listed_turns(context) or turns
+    return json.dumps(turns, ensure_ascii=False)
+
+
+def _listed_turns(context: str) -> list[dict[str, str]] | None:
+    try:
+        listed = json.loads(context)
+    except (ValueError, RecursionError):
+        return None
+    turns = []
+    for turn in listed:
+        said = turn.get("text", turn.get("content")) if isinstance(turn, dict) else None
+        if not isinstance(said, str) or not isinstance(turn.get("role"), str):
+            return None
+        turns.append({"role": turn["role"], "text": canonical(said)})
+    return turns
+
+
+def ratings_of(
+    column: pd.Series,
+    labels: Mapping[str, float | None],
+    *,
+    low: float = -np.inf,
+    high: float = np.inf,
+    remedy: str = _LABEL_THEM,
+) -> pd.Series:
+    """Return ratings as float64, NaN where blank or labelled as missing."""
+    known: dict[str, float | None] = {"": None, **labels}
+    written = column.fillna("").map(str.strip)
+    numbers: list[float] = []
+    bad: list[bool] = []
+    for value in written:
+        number = known.get(value.casefold(), float(value) if NUMBER.fullmatch(value) else np.inf)
+        numbers.append(np.nan if number is None else number)
+        bad.append(number is not None and not (np.isfinite(number) and low <= number <= high))
+    wrong = written[bad]
+    if len(wrong):
+        span = f" from {low:g} to {high:g}" if np.isfinite(low) else ""
+        known_labels = f" (or {', '.join(map(repr, labels))})" if labels else ""
+        values = [shown(value, limit=20, words=2) for value in wrong.unique()]
+        raise TableError(
+            f"expected numbers{span}{known_labels} in column {shown(column.name)!r} – found "
+            f"{first_three(values)} in {places(wrong.index)} – {remedy}"
+        )
+    return pd.Series(numbers, index=column.index, dtype="float64")
+
+
+def labels_of(rating_labels: Mapping[str, float | None] | None) -> dict[str, float | None]:
+    """Return the labels of ratings in the form in which they are looked up, None for missing."""
+    known: dict[str, float | None] = {}
+    for label, value in (rating_labels or {}).items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise TableError(
+                f"expected a number, or None for missing, for the rating label {label!r} – found "
+                f"{type(value).__name__} – correct rating_labels."
+            )
+        known[str(label).strip().casefold()] = None if value is None or np.isnan(value) else float(value)
+    return known

@@ -1,0 +1,278 @@
+"""Sheets of an .xlsx workbook as frames of strings."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+from xml.parsers import expat
+
+import pandas as pd
+
+from sense7_qual._limits import Limits
+from sense7_qual.corpus._cells import frame_of, shown, written
+from sense7_qual.corpus._formats._characters import Located
+from sense7_qual.corpus._formats._xlsx_guard import BROKEN_ZIP, require_harmless
+from sense7_qual.corpus._formats._xlsx_strings import cell_text, shared_strings, string_text, unescaped
+from sense7_qual.errors import ImportRefused, did_you_mean, first_three
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+    from openpyxl.reader.excel import ExcelReader
+
+__all__ = ["read_sheet", "text_in_sheet"]
+
+_EXCEL_CELL_LIMIT: Final = 32_767
+_EXCEL_DIGITS: Final = 15
+
+
+def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> pd.DataFrame:
+    """Read one sheet of an .xlsx workbook, given as bytes, into a frame of strings.
+
+    The first row that is not blank is the header; the index holds Excel's own row numbers. A workbook of
+    several sheets is refused unless `sheet` names one.
+    """
+    merged = require_harmless(packed, limits=limits, name=name)
+    with _damage_refused(name):
+        cells = _sheet_cells(packed, sheet, name, limits, merged)
+    if not cells:
+        return frame_of([], [], pd.RangeIndex(0, name="row"), name)
+    return _sheet_frame(cells, name, limits)
+
+
+def text_in_sheet(
+    packed: bytes, sheet: str | None, name: str, limits: Limits, *, row: int, column: str
+) -> tuple[str, Located]:
+    """Return the part in which the text of a cell stands, and where in it, in bytes.
+
+    `row` is Excel's number and `column` the name in the header, of a sheet that `read_sheet` has read.
+
+    Raises
+    ------
+    ImportRefused
+        The cell holds a number, a date or a boolean, which is not spelled as it is read.
+    """
+    with _damage_refused(name):
+        reader = _opened(packed, values=True)
+        found = _sheet_named(reader.wb, sheet, name)
+        read = ([_sheet_cell(cell)[0] for cell in cells] for _, cells in _rows(found, name, limits))
+        number = next(texts for texts in read if any(texts)).index(column) + 1
+        part = str(found._worksheet_path)
+        cell = cell_text(reader.archive.read(part), row, number)
+        if cell.kind in {"str", "inlineStr"}:
+            return part, cell.located
+        if cell.kind == "s" and (strings := _strings_part(reader)):
+            return strings, string_text(reader.archive.read(strings), int(cell.located.text))
+    raise ImportRefused(
+        f"{name}: expected text in row {row} of column {shown(column)!r} – found a number, a date or a "
+        "boolean, which is not spelled in the file as it is read – format the column as text, or do without."
+    )
+
+
+@contextmanager
+def _damage_refused(name: str) -> Iterator[None]:
+    from openpyxl.formula.tokenizer import TokenizerError
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    # Both readers of XML that openpyxl uses have a SyntaxError of their own.
+    broken = (InvalidFileException, TokenizerError, SyntaxError, expat.ExpatError, *BROKEN_ZIP)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some quote a cell
+            yield
+    except (*broken, LookupError, TypeError, AttributeError, ArithmeticError):
+        # openpyxl raises any of these on a damaged workbook, and some quote a cell.
+        raise ImportRefused(
+            f"{name}: expected an Excel workbook – found a damaged one – open it in Excel or LibreOffice and "
+            "save it again."
+        ) from None
+
+
+def _sheet_frame(cells: dict[int, list[str | None]], name: str, limits: Limits) -> pd.DataFrame:
+    from openpyxl.utils import get_column_letter
+
+    width = max(len(row) for row in cells.values())
+    _require_cells(width * len(cells), name, limits)
+    (_, header), *rows = cells.items()
+    names = [label or "" for label in header] + [""] * (width - len(header))
+    beyond = [
+        f"{get_column_letter(i + 1)}{number}"
+        for number, row in rows
+        for i, cell in enumerate(row)
+        if cell and not names[i]
+    ]
+    if beyond:
+        raise ImportRefused(
+            f"{name}: expected a name above every filled column – found none above cells "
+            f"{first_three(beyond)} – write one into the header, or empty the cells."
+        )
+    padded = [row + [None] * (width - len(row)) for _, row in rows]
+    columns = [[row[i] for row in padded] for i in range(width)]
+    index = pd.Index([number for number, _ in rows], name="row", dtype="int64")
+    return frame_of(names, columns, index, name, limits)
+
+
+def _require_cells(read: int, name: str, limits: Limits) -> None:
+    remedy = "split the sheet, or delete the empty rows and columns around the data"
+    limits.require("cells", read, name=name, of="cells, empty ones among them", remedy=remedy)
+
+
+def _sheet_cells(
+    packed: bytes, sheet: str | None, name: str, limits: Limits, merged: Mapping[str, Sequence[str]]
+) -> dict[int, list[str | None]]:
+    cells: dict[int, list[str | None]] = {}
+    refused: dict[str, list[str]] = {}
+    unknown: list[str] = []
+    characters = 0
+    found = _sheet_named(_opened(packed, values=True).wb, sheet, name)
+    for number, row in _rows(found, name, limits):
+        texts = []
+        for cell in row:
+            text, reason = _sheet_cell(cell)
+            texts.append(text)
+            characters += len(text or "")
+            if reason:
+                refused.setdefault(reason, []).append(cell.coordinate)
+            # EMPTY_CELL has no coordinate; a cell that is there and has no value may hide a formula.
+            elif cell.value is None and cell.data_type == "n" and hasattr(cell, "coordinate"):
+                unknown.append(cell.coordinate)
+        # Many cells may share one long string, which takes no room until each is written out.
+        _require_characters(characters, len(packed), name, limits)
+        if any(texts):
+            cells[number] = texts
+    if unknown:
+        refused |= _formulas_without_value(packed, sheet, name, limits, frozenset(unknown))
+    _refuse_cells(refused, name)
+    _refuse_merged(merged.get(found._worksheet_path, ()), cells, name)
+    return cells
+
+
+def _refuse_merged(merged: Sequence[str], cells: Mapping[int, Sequence[str | None]], name: str) -> None:
+    """Refuse merged cells that hold a value: the file has it once, and the sheet shows it for them all."""
+    from openpyxl.utils import range_boundaries
+
+    filled = []
+    for place in merged:
+        column, row, last_column, last_row = range_boundaries(place)
+        values = cells.get(row or 0, ())[(column or 1) - 1 : column]
+        if (column, row) != (last_column, last_row) and any(values):
+            filled.append(place)
+    if filled:
+        raise ImportRefused(
+            f"{name}: expected a value in each cell – found cells merged in {first_three(filled)}, which "
+            "hold one value for several – unmerge them, and fill each."
+        )
+
+
+def _require_characters(found: int, packed: int, name: str, limits: Limits) -> None:
+    allowed = limits.unpacked(packed)
+    setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
+    of = f"characters of text in a workbook of {packed:,} bytes"
+    limits.require(setting, found, name=name, of=of, remedy="save the sheet as CSV", allowed=allowed)
+
+
+def _refuse_cells(refused: dict[str, list[str]], name: str) -> None:
+    if refused:
+        reasons = "; ".join(f"{reason} in {first_three(where)}" for reason, where in refused.items())
+        raise ImportRefused(
+            f"{name}: expected values in every cell – found {reasons} – correct the cells (a formula gets "
+            "its value when Excel or LibreOffice saves the file)."
+        )
+
+
+def _formulas_without_value(
+    packed: bytes, sheet: str | None, name: str, limits: Limits, unknown: frozenset[str]
+) -> dict[str, list[str]]:
+    sheet_found = _sheet_named(_opened(packed, values=False).wb, sheet, name)
+    rows = _rows(sheet_found, name, limits)
+    found = [c.coordinate for _, row in rows for c in row if c.data_type == "f" and c.coordinate in unknown]
+    return {"a formula without its value": found} if found else {}
+
+
+def _opened(packed: bytes, *, values: bool) -> ExcelReader:
+    """Open the workbook with openpyxl, which gets the shared strings as they are spelled."""
+    from openpyxl.reader.excel import ExcelReader
+
+    class Reader(ExcelReader):
+        def read_strings(self) -> None:
+            if part := _strings_part(self):
+                with self.archive.open(part) as file:
+                    self.shared_strings = _Strings(shared_strings(file))
+
+    reader = Reader(io.BytesIO(packed), read_only=True, data_only=values, keep_links=False)
+    reader.read()
+    return reader
+
+
+class _Strings(list[str]):
+    """Shared strings, of which the one before the first is not the last."""
+
+    def __getitem__(self, number: Any) -> Any:
+        if number < 0:
+            raise IndexError
+        return super().__getitem__(number)
+
+
+def _strings_part(reader: ExcelReader) -> str | None:
+    from openpyxl.xml.constants import SHARED_STRINGS
+
+    found = reader.package.find(SHARED_STRINGS)  # type: ignore[no-untyped-call]
+    return None if found is None else str(found.PartName)[1:]
+
+
+def _rows(found: Any, name: str, limits: Limits) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+    """Yield the rows of the sheet that hold cells, with Excel's row numbers."""
+    # The size that a file claims for its sheet is often wrong, and then columns would be lost.
+    found.reset_dimensions()
+    read = 0
+    for number, row in enumerate(found.iter_rows(), start=1):
+        read += max(len(row), 1)
+        _require_cells(read, name, limits)
+        if row:
+            yield number, row
+
+
+def _sheet_named(book: Any, sheet: str | None, name: str) -> Any:
+    titles = [found.title for found in book.worksheets]
+    if sheet is None and len(titles) > 1:
+        raise ImportRefused(
+            f"{name}: expected one sheet, or the name of one – found {first_three(titles)} – pass sheet=…"
+        )
+    if sheet is not None and sheet not in titles:
+        raise ImportRefused(
+            f"{name}: expected a sheet {sheet!r} – found none – {did_you_mean(sheet, titles)}"
+        )
+    if not titles:
+        raise ImportRefused(
+            f"{name}: expected a workbook with a sheet – found none – save it again in Excel, as 'Excel "
+            "Workbook (.xlsx)' and not as 'Strict Open XML'."
+        )
+    return book[sheet or titles[0]]
+
+
+def _sheet_cell(cell: Cell) -> tuple[str | None, str | None]:
+    """Return the text of a cell, or the reason why it is refused."""
+    value = cell.value
+    if value is None:
+        return None, None
+    if cell.data_type == "e":
+        return None, f"the Excel error {shown(value, limit=15)}"
+    if isinstance(value, str):
+        text = unescaped(value)
+        if _EXCEL_CELL_LIMIT in (len(text), len(text.encode("utf-16-le", "surrogatepass")) // 2):
+            return None, f"text of exactly {_EXCEL_CELL_LIMIT:,} characters, where Excel cuts it off,"
+        return text or None, None
+    if isinstance(value, int | float) and abs(value) >= 10**_EXCEL_DIGITS:
+        return None, f"a number of more than {_EXCEL_DIGITS} digits, which Excel rounds,"
+    if isinstance(value, dt.datetime) and _is_date_only(cell.number_format):
+        return (value.date() if value.time() == dt.time() else value).isoformat(), None
+    return written(value), None
+
+
+def _is_date_only(number_format: str) -> bool:
+    from openpyxl.styles.numbers import is_datetime
+
+    return is_datetime(number_format) == "date"

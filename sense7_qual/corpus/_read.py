@@ -1,0 +1,196 @@
+"""Columns by their role: from a file or a frame to units."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+import pandas as pd
+
+from sense7_qual._limits import Limits
+from sense7_qual.corpus._cells import places, strings
+from sense7_qual.corpus._columns import (
+    canonical,
+    ids_of,
+    labels_of,
+    missing,
+    positions_of,
+    ratings_of,
+    require,
+    turns_of,
+    unit_ids,
+)
+from sense7_qual.corpus._formats import read_strings
+from sense7_qual.errors import TableError, first_three
+from sense7_qual.tables import UNITS
+
+if TYPE_CHECKING:
+    import os
+
+__all__ = ["read"]
+
+_Columns = str | Sequence[str] | Mapping[str, str]
+
+_CONTRACT: Final = (*UNITS.columns, "context")
+
+
+def read(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    text: str,
+    unit_id: str | Sequence[str] | None = None,
+    document_id: str | None = None,
+    case_id: str | None = None,
+    position: str | None = None,
+    context: str | None = None,
+    ratings: _Columns = (),
+    variables: _Columns | None = None,
+    rating_labels: Mapping[str, float | None] | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    limits: Limits | None = None,
+    empty: Literal["error", "skip"] = "error",
+) -> pd.DataFrame:
+    """Read the texts to be coded, with their ratings and variables, one unit per row.
+
+    Parameters
+    ----------
+    source
+        A .csv, .tsv, .xlsx, .jsonl (.ndjson) or .parquet file, or a DataFrame.
+    text
+        The column of texts. They are put into canonical form (see `canonical`).
+    unit_id
+        The column that identifies a row, or several, joined by "/". Without it the rows are called row-1,
+        row-2 … in their order, padded with zeros; name a column where rows may still be added.
+    document_id, case_id
+        The columns of the conversation and of the participant; without them, missing.
+    position
+        The column of whole numbers that order the units of a document; without it 1, 2 … in the order of
+        the rows (empty texts counted), and missing where there is no document_id.
+    context
+        The column of what came before the text: plain text, or a JSON list of turns that each have `role`
+        and `text` (or `content`).
+    ratings
+        Columns of numbers, or {column: its name in the units}.
+    variables
+        Further columns to keep, or {column: its name in the units}; None keeps every column that has no
+        role, () keeps none.
+    rating_labels
+        The number of each label, such as {"very poor": 1, "unknown": None}, in any case and padding; None
+        stands for a missing rating.
+    encoding, sheet
+        Of a text file that is not UTF-8; of a workbook that has several sheets.
+    limits
+        How much a file may hold; without it, what `Limits()` says.
+    empty
+        Whether a text that is missing or holds white space alone is an error, or its row is skipped.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns unit_id, text, document_id, case_id (`string`), position (`Int64`), context (`string`: a
+        JSON list of {"role", "text"}, oldest first, or missing), then the ratings (`float64`, NaN where
+        blank) and the variables (`string`, exactly as written; a blank cell of a CSV, TSV or XLSX file is
+        missing). "None", "NA", "007", "1e5" and " x " stay as they are. Rows that a workbook hides or
+        filters out are read like the rest.
+
+    Raises
+    ------
+    TableError
+        A column is not there, an id is missing, stands twice or has been rounded by a spreadsheet
+        (1.23457E+18), two ids differ in surrounding spaces alone,
+        a rating is not a number, a position is not a whole number, a text is empty, or a rating or variable
+        would take the name of a column of the contract.
+    ImportRefused
+        The file cannot be read without guessing: see `sense7_qual.corpus._formats.read_strings`.
+
+    Examples
+    --------
+    >>> said = pd.DataFrame({"id": ["a", "b"], "Comment": ["None", "It heard me.\\r\\n"], "stars": ["4", ""]})
+    >>> units = read(said, text="Comment", unit_id="id", ratings=["stars"])
+    >>> units["text"].tolist(), units["stars"].tolist()
+    (['None', 'It heard me.\\n'], [4.0, nan])
+    """
+    table = _table(source, encoding=encoding, sheet=sheet, limits=limits)
+    ids = [unit_id] if isinstance(unit_id, str) else list(unit_id or ())
+    roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
+    rated = _renamed(ratings)
+    others = [name for name in table.columns if name not in {text, *roles, *rated}]
+    kept = _renamed(others if variables is None else variables)
+    for name in (text, *roles, *rated, *kept):
+        require(table, name)
+    _refuse_names(text, roles, rated, kept)
+    labels, documents = labels_of(rating_labels), ids_of(table, document_id)
+    before = table[context].map(turns_of, na_action="ignore") if context else missing(table)
+    units = pd.DataFrame(
+        {
+            "unit_id": unit_ids(table, ids),
+            "text": table[text].map(canonical, na_action="ignore"),
+            "document_id": documents,
+            "case_id": ids_of(table, case_id),
+            "position": positions_of(table, position, documents),
+            "context": before,
+        }
+        | {name: ratings_of(table[column], labels) for column, name in rated.items()}
+        | {name: table[column] for column, name in kept.items()}
+    )
+    typed = units.astype({"text": "string", "context": "string"})
+    return UNITS.check(_with_text(typed, text, empty), as_written=True)
+
+
+def _table(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    encoding: str | None,
+    sheet: str | None,
+    limits: Limits | None,
+) -> pd.DataFrame:
+    if not isinstance(source, pd.DataFrame):
+        return read_strings(source, encoding=encoding, sheet=sheet, limits=limits)
+    if not (encoding is None and sheet is None and limits is None):
+        raise TableError(
+            "expected no encoding, no sheet and no limits for a DataFrame – found one – leave it out."
+        )
+    return strings(source)
+
+
+def _renamed(columns: _Columns) -> dict[str, str]:
+    if isinstance(columns, Mapping):
+        return dict(columns)
+    return {name: name for name in ([columns] if isinstance(columns, str) else columns)}
+
+
+def _refuse_names(text: str, roles: Sequence[str], rated: Mapping[str, str], kept: Mapping[str, str]) -> None:
+    if text in {*roles, *rated}:
+        raise TableError(
+            f"expected the texts to have one role – found more for {text!r} – name another column."
+        )
+    names = [*rated.values(), *kept.values()]
+    clash = [name for name in names if name in _CONTRACT]
+    if clash:
+        raise TableError(
+            f"expected no rating or variable named {' or '.join(_CONTRACT)} – found {first_three(clash)} – "
+            f'give the column its role ({clash[0]}=…), rename it (variables={{"{clash[0]}": "…"}}), or list '
+            "the variables."
+        )
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise TableError(
+            f"expected each rating and variable once – found {first_three(twice)} more than once – name it "
+            "once."
+        )
+
+
+def _with_text(units: pd.DataFrame, column: str, empty: str) -> pd.DataFrame:
+    if empty not in {"error", "skip"}:
+        raise TableError(f"expected empty='error' or empty='skip' – found {empty!r} – choose one.")
+    blank = units["text"].fillna("").map(str.strip) == ""
+    if blank.any() and empty == "error":
+        raise TableError(
+            f"expected a text in every row of column {column!r} – found none in {places(units.index[blank])} "
+            "– fill it in, or leave these rows out with empty='skip'."
+        )
+    if blank.all():
+        raise TableError(f"expected at least one text in column {column!r} – found none – check the file.")
+    return units[~blank]

@@ -1,0 +1,48 @@
+"""Figures for a paper: agreement, where coders disagree, links with ratings, and the power to find them.
+
+Every function takes an unrounded result frame and returns a `Figure`, drawn without a network, that can be
+written as SVG, PNG and PDF at the width of one or two columns of a page. Figures show no text of a unit. What
+could not be computed keeps its row and says so. Points, lines and their dashes can be told apart in grey.
+
+==============================================  ==================================  =========================
+question                                        function                            file
+==============================================  ==================================  =========================
+How well do coders agree on each code?          `agreement_plot`                    ``_agreement.py``
+Which codes go with higher ratings?             `link_plot`                         ``_links.py``
+… whoever codes?                                `link_forest`                       ``_forest.py``
+What are texts with a code rated?               `rating_distributions`              ``_distributions.py``
+Does the rating change after the code?          `disruption`                        ``_forest.py``
+Would another analysis say the same?            `specification_curve`               ``_multiverse.py``
+Where, when and on what do coders differ?       `pairwise_plot`, `drift_plot`,      ``_disagreement.py``
+                                                `unit_plot`
+Which codes go with which dimension?            `code_dimension_matrix`             ``_code_by_dimension.py``
+How many texts are needed?                      `power_curve`                       ``_power.py``
+==============================================  ==================================  =========================
+"""
+
+from __future__ import annotations
+
+from sense7_qual.figures._agreement import agreement_plot
+from sense7_qual.figures._code_by_dimension import code_dimension_matrix
+from sense7_qual.figures._disagreement import drift_plot, pairwise_plot, unit_plot
+from sense7_qual.figures._distributions import rating_distributions
+from sense7_qual.figures._figure import Figure
+from sense7_qual.figures._forest import disruption, link_forest
+from sense7_qual.figures._links import link_plot
+from sense7_qual.figures._multiverse import specification_curve
+from sense7_qual.figures._power import power_curve
+
+__all__ = [
+    "Figure",
+    "agreement_plot",
+    "code_dimension_matrix",
+    "disruption",
+    "drift_plot",
+    "link_forest",
+    "link_plot",
+    "pairwise_plot",
+    "power_curve",
+    "rating_distributions",
+    "specification_curve",
+    "unit_plot",
+]

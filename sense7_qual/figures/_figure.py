@@ -1,0 +1,301 @@
+"""What all figures have in common: the finished drawing, its fonts and sizes, labels and axes.
+
+Everything is drawn without a network, at the width of one or two columns of a page.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+import re
+import textwrap
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from sense7_qual import _present
+from sense7_qual._atomic import save
+from sense7_qual.errors import UNPRINTABLE, QualError, did_you_mean
+
+__all__ = [
+    "DARK",
+    "GREY",
+    "POINT",
+    "ROW",
+    "WIDTHS",
+    "Columns",
+    "Figure",
+    "check_columns",
+    "finished",
+    "guides",
+    "label_lines",
+    "lettered",
+    "literal",
+    "middle",
+    "number_axis",
+    "padding",
+    "reference_lines",
+    "row_axis",
+    "title_lines",
+    "why_missing",
+]  # fmt: skip
+
+Columns = Literal[1, 2]
+
+_MM: Final = 96 / 25.4  # CSS pixels in a millimetre
+POINT: Final = 96 / 72
+"""CSS pixels in a typographic point."""
+WIDTHS: Final[Mapping[int, float]] = {1: 85 * _MM, 2: 178 * _MM}
+"""Width in CSS pixels of one and of two columns of a page."""
+_FONT: Final = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif"
+DARK: Final = "#1a3f66"
+"""Points and intervals: as dark as 75 % grey in print."""
+GREY: Final = "#6b6b6b"
+"""Reference lines and notes."""
+_SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own stand first
+_LINE: Final = 13  # pixels from line to line of a label
+ROW: Final = 22
+"""Least height of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A finished drawing, with a description in words for those who cannot see it.
+
+    Parameters
+    ----------
+    description : str
+        What the figure shows, as alternative text.
+    """
+
+    description: str
+    _svg: str = field(repr=False)
+
+    def svg(self) -> str:
+        """Return the figure as SVG; its width and height are in CSS pixels (96 in an inch)."""
+        return self._svg
+
+    def png(self, scale: float = 2) -> bytes:
+        """Return the figure as PNG with `scale` dots for each CSS pixel; 3.125 gives 300 dots per inch."""
+        import vl_convert
+
+        if not 0.1 <= scale <= 20:
+            raise QualError(f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi.")
+        # The library's scale is for 72 pixels in an inch, an SVG has 96: so the file says its true size.
+        return bytes(vl_convert.svg_to_png(self._svg, scale=0.75, ppi=96 * scale))
+
+    def pdf(self) -> bytes:
+        """Return the figure as a PDF page of its own size, with lines and letters as vectors."""
+        import vl_convert
+
+        # The library makes a point of every pixel; the view box stays, so that the drawing shrinks with it.
+        smaller = _SIZE.sub(lambda at: f'{at[1]}="{float(at[2]) / POINT:.4f}"', self._svg, count=2)
+        return bytes(vl_convert.svg_to_pdf(smaller))
+
+    def write(self, path: str | Path) -> None:
+        """Write the figure to `path` in the format of its suffix: .svg, .png (300 dpi) or .pdf.
+
+        Raises
+        ------
+        QualError
+            The suffix is another one; nothing was written.
+        """
+        path = Path(path)
+        formats: dict[str, Callable[[], bytes]] = {
+            ".svg": lambda: self._svg.encode(),
+            ".png": lambda: self.png(scale=300 / 96),
+            ".pdf": self.pdf,
+        }
+        if path.suffix.lower() not in formats:
+            raise QualError(
+                f"figure: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
+                f"{did_you_mean(path.suffix, formats)}"
+            )
+        save(path, formats[path.suffix.lower()](), overwrite=True)
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+        """Show the figure in a notebook: as SVG, and as PNG for where SVG is not trusted or not known."""
+        forms: dict[str, Callable[[], str]] = {
+            "image/svg+xml": self.svg,
+            "image/png": lambda: base64.b64encode(self.png()).decode("ascii"),
+        }
+        shown = {
+            kind: form()
+            for kind, form in forms.items()
+            if (include is None or kind in include) and (exclude is None or kind not in exclude)
+        }
+        size: dict[str, Any] = {name: round(float(pixels)) for name, pixels in _SIZE.findall(self._svg)[:2]}
+        return shown, {kind: size | {"alt": self.description} for kind in shown}
+
+
+def check_columns(columns: int) -> None:
+    """Raise `QualError` where `columns` is not 1 or 2."""
+    if columns not in WIDTHS:
+        raise QualError(
+            f"figure: expected columns 1 or 2 – found {columns!r} – 1 is 85 mm wide, 2 is 178 mm."
+        )
+
+
+def finished(chart: Any, words: str) -> Figure:
+    """Draw a chart as SVG with `words` as its alternative text."""
+    import vl_convert
+
+    words = UNPRINTABLE.sub("\ufffd", words)
+    spec = _printable(chart.configure(font=_FONT).configure_view(stroke=None).to_dict())
+    drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    return Figure(words, drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1))
+
+
+def _printable(value: Any) -> Any:
+    """Return a specification with U+FFFD for each character at which the renderer would end the process."""
+    if isinstance(value, dict):
+        return {_printable(name): _printable(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_printable(part) for part in value]
+    return UNPRINTABLE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def literal(names: Mapping[Any, Any]) -> str:
+    """Return names as a literal of the renderer's expressions: a name in it is data, whatever it holds."""
+    return json.dumps(_printable(dict(names)))
+
+
+def label_lines(
+    labels: Sequence[str], columns: Columns, *, least: int = ROW
+) -> tuple[list[list[tuple[int, str]]], int]:
+    """Return every line of every label with its place from the top in pixels, and the height of them all.
+
+    `least` is the height of a row whose label is short.
+
+    The lines of a label stand around the middle of its row, which axis labels of several lines would not.
+    """
+    placed, top = [], 0
+    for label in labels:
+        block = textwrap.wrap(label, 22 if columns == 1 else 40, max_lines=3, placeholder="…") or [label]
+        height = max(least, _LINE * len(block) + 8)
+        first = top + (height - _LINE * (len(block) - 1)) // 2
+        placed.append([(first + _LINE * number, line) for number, line in enumerate(block)])
+        top += height
+    return placed, max(top, ROW)
+
+
+def title_lines(titles: Sequence[str], columns: Columns) -> list[str]:
+    """Break the titles of the axis so that they are no wider than the plot."""
+    longest = 34 if columns == 1 else 80
+    return [line for title in titles for line in textwrap.wrap(title, longest)]
+
+
+def padding(lines: Sequence[Sequence[tuple[int, str]]]) -> dict[str, float]:
+    """Return the margins in pixels, with room for letters wider than those that were measured.
+
+    A viewer without Arial, or the like of it, draws an SVG with a font that can be a tenth wider.
+    """
+    longest = max((len(line) for block in lines for _, line in block), default=0)
+    return {"left": 2 + 0.6 * longest, "right": 6, "top": 2, "bottom": 2}
+
+
+def middle(block: Sequence[tuple[int, str]]) -> float:
+    """Return the place of the middle of a label: that of its row."""
+    return (block[0][0] + block[-1][0]) / 2
+
+
+def lettered(whys: Sequence[str | None]) -> tuple[list[str], list[str]]:
+    """Return a letter for each reason ("" where there is none), and lines that say what the letters mean.
+
+    >>> lettered(["no interval: one text", None, "no interval: one text"])
+    (['a', '', 'a'], ['a no interval: one text'])
+    """
+    known = list(dict.fromkeys(why for why in whys if why is not None))
+    letters = {why: chr(ord("a") + place) for place, why in enumerate(known)}
+    lines = [f"{letter} {why}" for why, letter in letters.items()]
+    return ["" if why is None else letters[why] for why in whys], lines
+
+
+def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
+    """Say why an effect or its interval is not drawn; None where both are.
+
+    >>> why_missing(0.3, None, None, "one_cluster")
+    'no interval: all texts belong to one cluster'
+    """
+    if not any(pd.isna(number) for number in (at, low, high)):
+        return None
+    return f"{'not computable' if pd.isna(at) else 'no interval'}: {_present.reason_words(reason)}"
+
+
+def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] = ()) -> Any:
+    """Return the axis that names the rows, from the lines of their labels; those at `bold` are headings."""
+    import altair as alt
+
+    names = {at: line for block in lines for at, line in block}
+    heavy = {"condition": {"test": f"indexof({json.dumps(list(bold))}, datum.value) >= 0", "value": "bold"}}
+    return alt.Axis(
+        values=list(names),
+        tickCount=len(names),
+        labelExpr=f"{literal(names)}[datum.value]",
+        title=None,
+        ticks=False,
+        domain=False,
+        grid=False,
+        labelFontSize=8 * POINT,
+        labelFontWeight=heavy | {"value": "normal"} if bold else "normal",
+        labelColor="black",
+        labelLimit=0,
+        labelOverlap=False,
+        labelPadding=6,
+    )
+
+
+def guides(base: Any, domain: tuple[float, float], x: Any) -> Any:
+    """Return a faint line through every row, from its label to its point."""
+    import altair as alt
+
+    return base.mark_rule(color="#d9d9d9", strokeWidth=0.6).encode(
+        x=alt.X(datum=domain[0], type="quantitative", scale=x), x2=alt.X2(datum=domain[1])
+    )
+
+
+def reference_lines(marks: Mapping[float, str], x: Any) -> list[Any]:
+    """Return upright lines at up to two numbers, dashed where they have a name."""
+    import altair as alt
+
+    layers = []
+    for (at, name), side in zip(marks.items(), ("right", "left"), strict=False):
+        line = alt.Chart(pd.DataFrame({"x": [at]})).encode(x=alt.X("x:Q", scale=x))
+        layers.append(line.mark_rule(color=GREY, strokeWidth=1, strokeDash=[4, 3] if name else [1, 0]))
+        if name:
+            text = line.mark_text(align=side, dx=-2 if side == "right" else 2, dy=-6, fontSize=7 * POINT)
+            layers.append(text.encode(y=alt.value(0), text=alt.value(name)))
+    return layers
+
+
+def number_axis(domain: tuple[float, float], titles: Sequence[str]) -> Any:
+    """Return the axis of a coefficient, with numbers in the style of the APA and a title of several lines."""
+    import altair as alt
+
+    step = 0.2 if domain[1] - domain[0] <= 1.61 else 0.5
+    first, last = math.ceil(domain[0] / step - 1e-9), math.floor(domain[1] / step + 1e-9)
+    values = [round(number * step, 1) for number in range(first, last + 1)]
+    return alt.Axis(
+        title=titles,
+        titleFontSize=8 * POINT,
+        titleFontWeight="normal",
+        titleColor="black",
+        titlePadding=6,
+        values=values,
+        tickCount=len(values),  # without it every other one is dropped in a narrow figure
+        labelExpr="datum.value == 0 ? '0' : replace(format(datum.value, '.1f'), '0.', '.')",
+        labelFontSize=8 * POINT,
+        labelColor="black",
+        labelOverlap=False,
+        labelFlush=False,
+        grid=False,
+        domainColor="black",
+        tickColor="black",
+    )

@@ -1,0 +1,91 @@
+"""Which codes occur together."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.links._cluster._resample import decided_by
+
+__all__ = ["by_unit", "co_occurrence"]
+
+
+def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
+    """Return how often each two codes are applied to the same unit, and whether more often than by chance.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool).
+    source : str
+        One coder, "majority" or "consensus".
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of codes, in the order in which they first appear:
+
+        - code, other, source
+        - n: units on which the source decided on both; n_code, n_other: those with each; n_both: with both
+        - phi: −1 to 1, the correlation of the two; NaN where one is applied to none or to all of the units
+        - lift: n_both over the number expected if they were unrelated, 0 or more (1 = as by chance); NaN
+          where one is applied to none
+        - reason: missing, or `no_common_units`, `code_never_applied`, `code_always_applied`
+
+    Raises
+    ------
+    TableError
+        The frame or the source is not what it should be.
+
+    Notes
+    -----
+    phi = (n · n_both − n_code · n_other) / √(n_code (n − n_code) n_other (n − n_other)), Pearson's
+    correlation of two truth values. It describes these units: it comes with no interval, because units of
+    one participant are not independent.
+
+    Examples
+    --------
+    >>> applied = {"interest": [True, True, False, False], "prosocial": [True, False, False, False]}
+    >>> decisions = pd.concat([pd.DataFrame({"unit_id": list("abcd"), "coder": "ana", "code": code,
+    ...                                      "applied": values}) for code, values in applied.items()])
+    >>> found = co_occurrence(decisions, source="ana")
+    >>> found[["code", "other", "n_both", "phi", "lift"]].round(3).values.tolist()
+    [['interest', 'prosocial', 1, 0.577, 2.0]]
+    """
+    decided = decided_by(decisions, decisions, source)
+    wide = by_unit(decided)
+    pairs = itertools.combinations(wide, 2)
+    found = [
+        {"code": a, "other": b, **_together(wide[[a, b]].dropna().to_numpy(dtype=bool))} for a, b in pairs
+    ]
+    columns = ["code", "other", "source", "n", "n_code", "n_other", "n_both", "phi", "lift", "reason"]
+    table = pd.DataFrame(found, columns=columns).assign(source=source)
+    texts = dict.fromkeys(("code", "other", "source", "reason"), "string")
+    counts = dict.fromkeys(("n", "n_code", "n_other", "n_both"), "int64")
+    return table.astype(texts | counts | {"phi": "float64", "lift": "float64"})
+
+
+def by_unit(decided: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per unit and a column per code, in the order in which they first appear."""
+    wide = decided.set_index(["unit_id", "code"])["applied"].unstack("code")  # noqa: PD010 – keys are unique
+    return wide.reindex(columns=[str(code) for code in decided["code"].unique()])
+
+
+def _together(applied: Any) -> dict[str, object]:
+    """Return counts, phi and lift of two codes (units, 2)."""
+    n, both = len(applied), int(applied.all(axis=1).sum())
+    one, other = (int(column.sum()) for column in applied.T)
+    spread = float(one * (n - one)) * float(other * (n - other))
+    reason = None if spread else "code_never_applied" if 0 in (one, other) else "code_always_applied"
+    return {
+        "n": n,
+        "n_code": one,
+        "n_other": other,
+        "n_both": both,
+        "phi": (n * both - one * other) / np.sqrt(spread) if spread else np.nan,
+        "lift": n * both / (one * other) if one and other else np.nan,
+        "reason": reason if n else "no_common_units",
+    }

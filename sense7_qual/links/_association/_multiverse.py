@@ -1,0 +1,211 @@
+"""The multiverse: each link under every reasonable choice of source, model and exclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import pandas as pd
+
+from sense7_qual import codings
+from sense7_qual.errors import TableError, did_you_mean
+from sense7_qual.links._association._code_to_rating import code_to_rating
+from sense7_qual.links._cluster import _inputs
+from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.tables import DECISIONS
+
+__all__ = ["multiverse"]
+
+# Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
+_MODELS: Final = {
+    "rank_biserial": ("rank_biserial", "p", "reason"),
+    "mixed": ("odds_ratio", "odds_ratio_p", "odds_ratio_reason"),
+    "within": ("within_odds_ratio", "within_odds_ratio_p", "odds_ratio_reason"),
+    "gee": ("gee_odds_ratio", "gee_odds_ratio_p", "odds_ratio_reason"),
+}
+
+
+def multiverse(
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    rating: str,
+    cluster: str,
+    rating_range: RatingRange = None,
+    sources: Sequence[str] | None = None,
+    models: Sequence[str] = ("rank_biserial", "mixed", "within"),
+    exclusions: Sequence[str] = ("none", "single_texts", "disputed", "single_coder"),
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int,
+) -> pd.DataFrame:
+    """Return each link under every combination of source, model and exclusion, for a specification curve.
+
+    Parameters
+    ----------
+    decisions, units, rating, cluster, rating_range, sources
+        As for `code_to_rating`.
+    models : sequence of str
+        "rank_biserial"; "mixed" (odds ratio of the mixed model), "within" (its part within participants) and
+        "gee" (ordinal estimating equations). A test that takes a participant's units for independent is not
+        among them, because it is wrong.
+    exclusions : sequence of str
+        "none"; "single_texts" (participants with one rated unit are left out); "disputed" (a unit is left
+        out for the codes on which its coders disagree); "single_coder" (a unit × code that one coder alone
+        decided on is left out). The first two are about ratings, the last two about coding; they are not
+        combined.
+    n_boot, confidence_level, seed
+        As for `code_to_rating`.
+
+    Returns
+    -------
+    DataFrame
+        One row per code × source × model × exclusion: code, source, model, exclusion; effect ("rank_biserial"
+        or "odds_ratio": the scale of the estimate, −1 to 1 around 0, or above 0 around 1), estimate, low,
+        high, p (of the hypothesis of no effect, unadjusted: the rows are not independent tests and no
+        selection among them is a result), n_units, n_clusters, confidence_level (as given), reason (why
+        numbers are missing), and rank: the place of the estimate, from 1, among those of its code and
+        effect; missing where there is none. Ordered by code as it first appears, effect and estimate,
+        missing last.
+
+    Raises
+    ------
+    TableError
+        As for `code_to_rating`; or a model or an exclusion is unknown.
+
+    References
+    ----------
+    Simonsohn, Simmons & Nelson (2020), Specification curve analysis, Nature Human Behaviour 4, 1208–1214.
+    Steegen, Tuerlinckx, Gelman & Vanpaemel (2016), Increasing transparency through a multiverse analysis,
+    Perspectives on Psychological Science 11, 702–712.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": list("abcdef"), "empathy": [5, 4, 3, 4, 2, 1],
+    ...                       "case_id": ["p1", "p1", "p2", "p2", "p3", "p3"]})
+    >>> decisions = pd.DataFrame({"unit_id": list("abcdef"), "coder": "ana", "code": "prosocial",
+    ...                           "applied": [True, True, True, False, False, False]})
+    >>> found = multiverse(decisions, units, rating="empathy", cluster="case_id", seed=7,
+    ...                    models=["rank_biserial"], exclusions=["none", "single_texts"])
+    >>> found[["exclusion", "estimate", "n_units", "reason"]].round(3).values.tolist()
+    [['none', 0.667, 6, 'few_clusters'], ['single_texts', 0.667, 6, 'few_clusters']]
+    """
+    _check_words("models", models, _MODELS)
+    _check_words("exclusions", exclusions, _EXCLUSIONS)
+    decisions = DECISIONS.check(decisions)
+    rated = _inputs.rated_units(decisions, units, rating, cluster, rating_range=rating_range)
+    chosen = _inputs.chosen_sources(decisions, sources)
+    codes = [str(code) for code in decisions["code"].unique()]
+    every = pd.MultiIndex.from_product([codes, chosen], names=["code", "source"])
+    parts = []
+    for exclusion in dict.fromkeys(exclusions):
+        kept = _EXCLUSIONS[exclusion](decisions, rated)
+        left = _inputs.known_sources(kept)
+        table = code_to_rating(
+            kept,
+            units,
+            rating=rating,
+            cluster=cluster,
+            rating_range=rating_range,
+            sources=[name for name in chosen if name in left],
+            odds_ratios=bool({"mixed", "within"} & set(models)),
+            sensitivity="gee" in models,
+            n_boot=n_boot,
+            confidence_level=confidence_level,
+            seed=seed,
+        )
+        for model in dict.fromkeys(models):
+            parts.append(_specifications(table, model, every).assign(exclusion=exclusion))
+    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_RESULT))
+    return _curve(whole.assign(confidence_level=confidence_level), codes)
+
+
+def _specifications(table: pd.DataFrame, model: str, every: pd.MultiIndex) -> pd.DataFrame:
+    """Return the rows of one model out of a table of links, one for every code and source."""
+    effect, p, reason = _MODELS[model]
+    table = table.set_index(["code", "source"]).reindex(every).reset_index()
+    numbers = ["n_with", "n_without", "n_clusters"]
+    nothing = table["n_with"].isna()
+    table = table.assign(**{name: table[name].fillna(0).astype("int64") for name in numbers})
+    table[reason] = table[reason].mask(nothing, "no_rated_units")
+    found = table[["code", "source", "n_clusters"]].assign(
+        model=model,
+        effect="rank_biserial" if effect == "rank_biserial" else "odds_ratio",
+        estimate=table[effect],
+        low=table[f"{effect}_low"],
+        high=table[f"{effect}_high"],
+        p=table[p],
+        n_units=table["n_with"] + table["n_without"],
+        reason=table[reason],
+    )
+    unsaid = found["estimate"].isna() & found["reason"].isna()
+    found["reason"] = found["reason"].mask(
+        unsaid, "code_varies_between_only" if model == "within" else "not_estimated"
+    )
+    return found
+
+
+def _curve(whole: pd.DataFrame, codes: list[str]) -> pd.DataFrame:
+    """Order the specifications of each code and effect by their estimates, and number them."""
+    place = whole["code"].map({code: place for place, code in enumerate(codes)})
+    ordered = whole.assign(place=place).sort_values(
+        ["place", "effect", "estimate"], ascending=[True, False, True], kind="stable", na_position="last"
+    )
+    rank = ordered.groupby(["code", "effect"])["estimate"].rank(method="first")
+    return ordered.assign(rank=rank)[list(_RESULT)].astype(_RESULT).reset_index(drop=True)
+
+
+def _without_single_texts(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
+    n = rated.groupby("cluster")["unit_id"].transform("size")
+    return decisions[decisions["unit_id"].isin(rated.loc[n >= 2, "unit_id"])]
+
+
+def _without_disputed(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
+    tally = codings.tally(decisions)
+    return _less(decisions, tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])])
+
+
+def _without_single_coders(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
+    tally = codings.tally(decisions)
+    return _less(decisions, tally[tally["n_coders"] == 1])
+
+
+def _less(decisions: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
+    """Return the decisions less those on the units × codes of `out`."""
+    pairs = pd.MultiIndex.from_frame(decisions[["unit_id", "code"]])
+    return decisions[~pairs.isin(pd.MultiIndex.from_frame(out[["unit_id", "code"]]))]
+
+
+def _check_words(name: str, given: Sequence[str], known: Iterable[str]) -> None:
+    words = list(known)
+    for word in [given] if isinstance(given, str) else given:
+        if word not in words:
+            raise TableError(
+                f"multiverse: expected {name} out of {', '.join(words)} – found {word!r} – "
+                f"{did_you_mean(str(word), words)}"
+            )
+
+
+_EXCLUSIONS: Final[dict[str, Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]]] = {
+    "none": lambda decisions, rated: decisions,
+    "single_texts": _without_single_texts,
+    "disputed": _without_disputed,
+    "single_coder": _without_single_coders,
+}
+
+_RESULT: Final = {
+    "code": "string",
+    "source": "string",
+    "model": "string",
+    "exclusion": "string",
+    "effect": "string",
+    "estimate": "float64",
+    "low": "float64",
+    "high": "float64",
+    "p": "float64",
+    "n_units": "int64",
+    "n_clusters": "int64",
+    "confidence_level": "float64",
+    "reason": "string",
+    "rank": "Int64",
+}

@@ -1,0 +1,5 @@
+"""Statistics that resample or permute whole participants."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

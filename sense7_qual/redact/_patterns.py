@@ -1,0 +1,430 @@
+"""Direct identifiers in a text: where each stands, and the one spelling by which two are the same.
+
+Every pattern is bounded, so that the time grows with the length of the text and with nothing else.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from sense7_qual.redact._names import UNPARTED, Names
+from sense7_qual.redact._phones import telephones
+
+__all__ = ["KINDS", "PLACEHOLDER", "Names", "found_in", "same"]
+
+#: The kinds of identifier that are looked for, names from a list last.
+KINDS: Final = ("url", "email", "iban", "card", "ip", "phone", "handle", "name")
+#: What stands in a text where an identifier stood.
+PLACEHOLDER: Final = re.compile(r"\[([A-Z]{2,20})-([0-9a-f]{1,16})\]")
+
+_Span = tuple[int, int]
+# Stands for what was found already; between brackets, as what will replace it, so that what stands beside it
+# is read as it will be read then.
+_MASK: Final = "\ue000"
+
+# A letter, digit or _ that is no letter of a script that does not part words: "电话是ana@example.org".
+_W: Final = rf"[^\W{UNPARTED}]"
+_UN: Final = f"[{UNPARTED}]"
+# In an address such a letter stands after a sign or another such letter, not after "ana" in "ana很好".
+_REST: Final = rf"(?:[^\s<>\"\[\]。、，！？；：」』）{_MASK}{UNPARTED}]|(?<=[/.=?&_%@{UNPARTED}-]){_UN})"
+_URL: Final = re.compile(rf"(?:(?<!{_W})(?:https?|hxxps?|ftp)://|(?<!{_W})www\.){_REST}+", re.IGNORECASE)
+_LABEL: Final = rf"(?:xn--)?(?:{_W}|-){{1,63}}"
+# Ends of domains that are no word where a space is missing ("it was ok.it was fine").
+_TLD: Final = (
+    "com|org|net|edu|gov|mil|info|io|co|dev|app|ai|tv|online|site|shop|blog|xyz|club|biz|name|museum"
+    "|eu|uk|de|at|fr|nl"
+    "|ch|ca|au|nz|ie|es|pt|br|mx|ar|cl|pe|dk|fi|pl|cz|sk|hu|ro|bg|hr|rs|gr|tr|ru|ua|by|kz|ir|il|sa"
+    "|ae|eg|jp|cn|tw"
+    "|hk|kr|se|th|vn|ph|sg|lk|bd|pk|ke|ng|za|lt|lv|ee|cat|укр|рф|бг|срб|xn--[a-z0-9-]{2,59}"
+)
+_BARE: Final = re.compile(
+    rf"(?<![@.-])(?<!{_W})(?:(?:{_LABEL}\.){{1,8}}(?:{_TLD}|{_TLD.upper()})(?!{_W}|-|\.{_W})"
+    rf"(?::[0-9]{{2,5}})?(?:/{_REST}*)?"
+    # any other end: three parts or more, a part that is no word, or a path
+    rf"|(?:{_LABEL}\.){{1,8}}[a-z]{{2,12}}/{_REST}+|(?:[a-z0-9-]{{3,63}}\.){{2,8}}[a-z]{{2}}(?![\w.-])"
+    rf"|(?=[a-z-]{{0,60}}[0-9-])[a-z0-9-]{{3,63}}\.(?:it|in|me|se|no|is|id|us|be|si|my|la|pro|fm|gg|am"
+    rf"|to)(?![\w.-])"
+    rf"|(?<!\w)[a-z0-9-]{{3,63}}\.(?:it|in|me|no|is|id|us|be|si|my|la|pro|fm|gg|am|to)"
+    rf"(?=\s*[,;:!?)\"»”]|\.?\s*$|\. [A-Z]))"
+)
+_SIGN: Final = rf"(?:{_W}|[.!#$%&'*+/=?^`{{|}}~-])"
+_EMAIL: Final = re.compile(
+    rf"(?<!{_SIGN}){_SIGN}{{1,256}}@(?:(?:{_W}|-){{1,63}}\.){{1,8}}(?!\d)(?:{_W}|-){{1,62}}(?<![_-])"
+    rf"|(?<![\w.@]){_UN}{{1,30}}@(?:[\w-]{{1,63}}\.){{1,8}}{_UN}{{2,20}}"
+)
+_LOCAL_PART: Final = rf"(?<!{_SIGN})(?:{_W}|[.+-]){{1,64}}"
+_PLAIN_TLD: Final = (
+    "com|org|net|edu|gov|info|biz|io|co|de|fr|es|pt|br|nl|se|dk|pl|cz|hu|ro|hr|ru|ua|bg|gr|tr|jp|cn"
+    "|kr|uk|ca|ch|eu|au"
+    "|mx|ar|fi|ie|il|ir|th|bd|lk|vn|tw|hk|sg|nz|za|by|kz|rs|sk|lt|lv|ee|sa|ae|eg|укр|рф"
+)
+_DOTS: Final = (
+    "dot|punkt|point|punto|ponto|punt|kropka|tečka|tecka|pont|nokta|точка|крапка"
+    "|נקודה|نقطة|डॉट|点|點|ドット|점|닷"
+)
+_ATS: Final = (
+    "at|ät|arroba|arobase|chiocciola|apenstaartje|małpa|malpa|zavináč|zavinac|kukac|собака|равлик"
+    "|שטרודל|آت|एट|艾特"
+    "|アットマーク|골뱅이|snabel-a|snabela|et(?= [^ ]{1,30} nokta)"
+)
+_WORD_DOT: Final = (
+    rf"(?: {{0,2}}[(\[{{<] ?(?:{_DOTS}|\.) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_DOTS}) {{1,2}}| \. |\.)"
+)
+_SAID_DOT: Final = rf"(?: {{0,2}}[(\[{{<] ?(?:{_DOTS}) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_DOTS}) {{1,2}})"
+_NAMED: Final = rf"{_LOCAL_PART}(?: {{1,2}}(?:{_DOTS}) {{1,2}}(?:{_W}|[.+-]){{1,30}}){{0,3}}"
+_ENDED: Final = rf"(?i:{_PLAIN_TLD})(?!{_W})"
+_WRITTEN_OUT: Final = re.compile(
+    rf"{_NAMED}(?: {{0,2}}[(\[{{<] ?(?:{_ATS}|@|a) ?[)\]}}>] {{0,2}})(?:(?:{_W}"
+    rf"|-){{1,63}}{_WORD_DOT}){{1,4}}(?:{_ENDED}|[a-z]{{2,12}}(?!{_W}|\.))"
+    rf"|{_LOCAL_PART}(?: \. {_LABEL})? ?@ ?(?:(?:{_W}|-){{1,63}}(?: \. |\.)){{1,4}}{_ENDED}"
+    rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:(?:{_W}|-){{1,63}}{_WORD_DOT}){{0,3}}(?:{_W}"
+    rf"|-){{1,63}}{_SAID_DOT}(?:(?:{_W}|-){{1,20}}{_SAID_DOT})?{_ENDED}"
+    rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:gmail|googlemail|yahoo|hotmail|outlook|live|icloud|aol"
+    rf"|gmx|web|proton|protonmail|mail|yandex"
+    rf"|qq|163|naver)\.{_ENDED}(?:\.[a-z]{{2}}(?!{_W}))?",
+    re.IGNORECASE,
+)
+_MAILBOXES_OF_NOBODY: Final = frozenset(
+    [
+        "look",
+        "looking",
+        "mail",
+        "email",
+        "me",
+        "us",
+        "it",
+        "them",
+        "is",
+        "was",
+        "or",
+        "and",
+        "account",
+        "inbox",
+    ]
+)
+_BARE_IN_WORDS: Final = re.compile(
+    rf"(?<!{_W})(?!(?:the|a|this|that|every|of|le|la|el|der|das)\b)(?:{_W}|-){{2,63}}(?:{_SAID_DOT}"
+    rf"(?:{_W}|-){{2,30}})?{_SAID_DOT}{_ENDED}",
+    re.IGNORECASE,
+)
+_IBAN: Final = re.compile(rf"(?<!{_W})[A-Za-z]{{2}}[0-9]{{2}}(?:[ .-]?[A-Za-z0-9]){{11,30}}")
+_IN_FOURS: Final = re.compile(r"[A-Za-z]{2}[0-9]{2}(?:[ .-][A-Za-z0-9]{4}){2,7}(?:[ .-][A-Za-z0-9]{1,4})?")
+_IBAN_BEFORE: Final = re.compile(rf"(?<!{_W})iban[ :=#.-]{{0,3}}$", re.IGNORECASE)
+_CARD: Final = re.compile(rf"(?<!{_W})(?:[2-6]|1(?=800))(?:[ .-]?[0-9]){{11,18}}")
+_CARD_GROUPS: Final = re.compile(
+    r"(?:[0-9]{4}[ .-]){2,4}[0-9]{1,4}|[0-9]{4}[ .-][0-9]{6}[ .-][0-9]{4,5}|[0-9]+"
+)
+_IPV4: Final = re.compile(
+    rf"(?<![0-9]\.)(?<!{_W})[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?!{_W}|\.[0-9])(?::[0-9]{{2,5}})?"
+    rf"(?!{_W})"
+)
+_IPV6: Final = re.compile(rf"(?<![:.])(?<!{_W})[0-9A-Fa-f:]{{6,39}}(?!{_W}|:)")
+# Numbers in four parts that follow these are no address.
+_NUMBERED: Final = re.compile(
+    rf"(?<!{_W})(?:v|ver|versions?|release|build|chrome|firefox|chapter|section|sec|kapitel|abschnitt"
+    rf"|chapitre)[ .:]{{0,2}}$",
+    re.IGNORECASE,
+)
+_HANDLE: Final = re.compile(
+    rf"(?<![@/.])(?<!{_W})@(?=[_.]{{0,9}}[^\W_]){_W}(?:(?:{_W}|[.-]){{0,38}}{_W})"
+    rf"|(?<![@/.#-])(?<!{_W})/?u/[A-Za-z0-9_.-]{{2,30}}[A-Za-z0-9_](?!{_W})|(?<![@/.-])(?<!{_W})"
+    rf"(?:{_W}|[.-]){{2,32}}#[0-9]{{4}}(?!{_W})"
+)
+_SERVICES: Final = (
+    "instagram|insta|ig|twitter|telegram|tg|discord|snapchat|snap|tiktok|tik tok|facebook|fb"
+    "|linkedin|github|reddit"
+    "|skype|wechat|weixin|微信|微博|whatsapp|signal|threads|mastodon|bluesky|bsky|twitch|youtube|steam"
+    "|vk|kakao|카톡|인스타"
+    "|line id|インスタ|инста|инстаграм|телеграм|вк|انستغرام|انستا|इंस्टा|facetime|xbox|psn|matrix|icq|qq"
+)
+_AFTER_SERVICE: Final = re.compile(
+    rf"(?<!{_W})(?:{_SERVICES})(?P<said>(?:[ -]?(?:id|name|user|username|handle|account|nick|konto))?"
+    r"(?: ?[:=–—-] ?| (?:is|ist|es|est|é|è|to|это|:) | ?：|是| ))@?"
+    rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W})(?P<on> {_W})?",
+    re.IGNORECASE,
+)
+_BEFORE_SERVICE: Final = re.compile(
+    rf"(?<!{_W})(?:i am|i'm|im|user|username|handle|nick|as|add|bin|soy|je suis|sou|sono)[ :]{{1,2}}"
+    rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W}) (?:on|auf|en|sur|no|su|na|op) (?:{_SERVICES})(?!{_W})",
+    re.IGNORECASE,
+)
+_DIGIT_WORDS: Final = (
+    "zero|oh|one|two|three|four|five|six|seven|eight|nine|double|null|eins|zwei|zwo|drei|vier|fünf"
+    "|sechs|sieben|acht|neun|zéro|un"
+    "|deux|trois|quatre|cinq|sept|huit|neuf|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|um"
+    "|dois|três|quatro|sete|oito"
+    "|nove|due|tre|quattro|cinque|sei|sette|otto|nul|een|twee|drie|vijf|zes|zeven|negen|sıfır|bir"
+    "|iki|üç|dört|beş|altı|yedi"
+    "|sekiz|dokuz|ноль|один|два|три|четыре|пять|шесть|семь|восемь|девять|शून्य|एक|दो|तीन|चार|पाँच"
+    "|पांच|छह|छः|सात|आठ|नौ|صفر|واحد|اثنان"
+    "|ثلاثة|أربعة|خمسة|ستة|سبعة|ثمانية|تسعة"
+)
+_IN_WORDS: Final = re.compile(
+    rf"(?<!{_W})(?:(?:{_DIGIT_WORDS})[ ,.-]{{1,3}}){{6,20}}(?:{_DIGIT_WORDS})(?!{_W})"
+    rf"|[零〇一二三四五六七八九]{{7,13}}",
+    re.IGNORECASE,
+)
+# Signs that are read as others: digits of every script, wide letters, spaces, hyphens, marks of direction.
+_PLAIN: Final = {
+    **{
+        code: str(unicodedata.digit(chr(code)))
+        for code in range(0x660, 0x1FBFA)
+        if unicodedata.category(chr(code)) == "Nd"
+    },
+    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **dict.fromkeys(
+        [0xA0, 0x1680, *range(0x2000, 0x200C), 0x202F, 0x205F, 0x3000, 0x200E, 0x200F, 0xFEFF], " "
+    ),
+    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], " "),
+    **dict.fromkeys([*range(0x2010, 0x2016), 0x2212, 0xFE63], "-"),
+}
+
+# ISO 13616: the length of an IBAN by country.
+_IBAN_LENGTHS: Final = {
+    country: length
+    for length, countries in {
+        15: "NO",
+        16: "BE",
+        18: "DK FI FK FO GL NL SD",
+        19: "MK SI",
+        20: "AT BA MN EE KZ LT LU XK",
+        21: "CH HR LI LV",
+        22: "BG BH CR DE GB GE IE ME RS VA",
+        23: "AE GI IL IQ OM SO TL",
+        24: "AD CZ ES MD PK RO SA SE SK TN VG",
+        25: "LY PT ST",
+        26: "IS TR",
+        27: "BI DJ FR GR IT MC MR SM",
+        28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+        29: "BR EG PS QA UA",
+        30: "JO KW MU YE",
+        31: "MT SC",
+        32: "LC",
+        33: "RU",
+    }.items()
+    for country in countries.split()
+}
+
+
+def found_in(text: str, kinds: frozenset[str], names: Names) -> list[tuple[str, int, int]]:
+    """Return kind, start and end (code points, half-open) of what stands in `text`, none over another.
+
+    A placeholder that stands there is no identifier, nor part of one.
+    """
+    plain = text if text.isascii() else text.replace(_MASK, "\ue001").translate(_PLAIN)
+    masked = PLACEHOLDER.sub(lambda at: f"[{_MASK * (len(at[0]) - 2)}]", plain)
+    found: list[tuple[str, int, int]] = []
+    while True:  # what is found changes what stands beside it; each round finds some or is the last
+        before = len(found)
+        for kind, finder in _FINDERS:
+            if kind in kinds:
+                masked = _masked(masked, kind, finder(masked), found)
+        if "name" in kinds:
+            masked = _masked(masked, "name", names.spans(masked), found)
+        if len(found) == before:
+            return sorted(found, key=lambda at: at[1])
+
+
+def _masked(text: str, kind: str, spans: Iterator[_Span], found: list[tuple[str, int, int]]) -> str:
+    pieces, last = [], 0
+    for start, end in spans:
+        found.append((kind, start, end))
+        pieces += [text[last:start], "[", _MASK * (end - start - 2), "]"]
+        last = end
+    return "".join([*pieces, text[last:]]) if pieces else text
+
+
+def same(kind: str, written: str) -> str:
+    """Return the one spelling of an identifier, by which the same one has the same pseudonym."""
+    plain = unicodedata.normalize("NFC", written.translate(_PLAIN)).casefold()
+    if kind in {"card", "iban"}:
+        return re.sub(r"[\s.-]", "", plain)
+    if kind == "phone":
+        digits = re.sub(r"[^0-9+]", "", plain.replace("(0)", "")) or plain
+        return f"+{digits[2:]}" if digits.startswith("00") else digits
+    if kind in {"email", "url"}:
+        said = re.sub(_WRITTEN_DOT, ".", re.sub(_WRITTEN_AT, "@", plain))
+        return said if kind == "email" else re.sub(r"^(?:hxxp|http)s?://|/$", "", said).removeprefix("www.")
+    return plain.lstrip("@") if kind == "handle" else plain
+
+
+_WRITTEN_AT: Final = re.compile(
+    rf" {{0,2}}[(\[{{<] ?(?:{_ATS}|@|a) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_ATS}) {{1,2}}| ?@ ?"
+)
+_WRITTEN_DOT: Final = re.compile(_WORD_DOT)
+
+
+# Each finder gives the spans of one kind from left to right; a span has two characters at least
+
+
+def _urls(text: str) -> Iterator[_Span]:
+    return (_trimmed(text, found.span()) for found in _URL.finditer(text))
+
+
+def _bare_urls(text: str) -> Iterator[_Span]:
+    return (_trimmed(text, found.span()) for found in _BARE.finditer(text))
+
+
+def _urls_in_words(text: str) -> Iterator[_Span]:
+    return (found.span() for found in _BARE_IN_WORDS.finditer(text))
+
+
+def _trimmed(text: str, span: _Span) -> _Span:
+    """Leave what ends the sentence outside of the address."""
+    start, end = span
+    while end - start > 2 and text[end - 1] in ".,;:!?)}'»”’…":
+        end -= 1
+    return start, end
+
+
+def _emails(text: str) -> Iterator[_Span]:
+    return (found.span() for found in _EMAIL.finditer(text))
+
+
+def _written_out(text: str) -> Iterator[_Span]:
+    for found in _WRITTEN_OUT.finditer(text):
+        if re.split(r"\W", found[0], maxsplit=1)[0].casefold() not in _MAILBOXES_OF_NOBODY:
+            yield found.span()
+
+
+def _ibans(text: str) -> Iterator[_Span]:
+    for found in _IBAN.finditer(text):
+        wanted = _IBAN_LENGTHS.get(found[0][:2].upper(), 0)
+        end = _end_of(text, found.start(), wanted)
+        if end and not _goes_on(text, end) and _is_iban(text, found.start(), end):
+            yield found.start(), end
+
+
+def _is_iban(text: str, start: int, end: int) -> bool:
+    """Return whether it is one by its checksum; mistyped, by its groups of four or the word before it."""
+    grouped = _IN_FOURS.fullmatch(text, start, end) or _IBAN_BEFORE.search(text, max(start - 8, 0), start)
+    return grouped is not None or _mod_97(text[start:end])
+
+
+def _goes_on(text: str, end: int) -> bool:
+    return re.match(_W, text[end : end + 1]) is not None
+
+
+def _mod_97(iban: str) -> bool:
+    plain = re.sub("[ .-]", "", iban).upper()
+    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
+
+
+def _cards(text: str) -> Iterator[_Span]:
+    for found in _CARD.finditer(text):
+        for digits in range(19, 11, -1):
+            end = _end_of(text, found.start(), digits)
+            if (
+                end
+                and end <= found.end()
+                and not _goes_on(text, end)
+                and (digits > 12 or _MAESTRO.match(found[0]))
+                and _CARD_GROUPS.fullmatch(text, found.start(), end)
+                and _luhn(text[found.start() : end])
+            ):
+                yield found.start(), end
+                break
+
+
+def _luhn(number: str) -> bool:
+    digits = [int(sign) for sign in number if sign.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0 and len(set(digits)) > 1
+
+
+def _end_of(text: str, start: int, signs: int) -> int:
+    """Return where the first `signs` letters or digits from `start` end, with gaps of one sign; or 0."""
+    at, seen = start, 0
+    while seen < signs and at < len(text):
+        if text[at].isascii() and text[at].isalnum():
+            seen += 1
+        elif text[at] not in " .-":
+            return 0
+        at += 1
+    return at if seen == signs and signs else 0
+
+
+def _addresses(text: str) -> Iterator[_Span]:
+    spans = [found.span() for pattern in (_IPV4, _IPV6) for found in pattern.finditer(text)]
+    return (
+        (start, end)
+        for start, end in sorted(spans)
+        if _is_address(text[start:end]) and not _NUMBERED.search(text, max(start - 12, 0), start)
+    )
+
+
+def _is_address(written: str) -> bool:
+    try:
+        ipaddress.ip_address(written.partition(":")[0] if "." in written else written)
+    except ValueError:
+        return False
+    return True
+
+
+def _in_words(text: str) -> Iterator[_Span]:
+    """Yield numbers that are spelled out, but for those that count: one two three."""
+    for found in _IN_WORDS.finditer(text):
+        words = re.findall(rf"{_UN}|[^\W_](?:\w|[^\w\s,.-])*", found[0].casefold())
+        if not " ".join(words).startswith(_COUNTING) and len(set(words)) > 2:
+            yield found.span()
+
+
+def _handles(text: str) -> Iterator[_Span]:
+    return (found.span() for found in _HANDLE.finditer(text))
+
+
+def _of_services(text: str) -> Iterator[_Span]:
+    """Yield user names that stand by the name of a service: what has the look of one, or ends the clause."""
+    for found in _AFTER_SERVICE.finditer(text):
+        told = any(sign in found["said"] for sign in ":=–—-：是") and not found["on"]
+        if (told and found["who"].casefold() not in _NO_USER) or _LOOKS_MADE.search(found["who"]):
+            yield found.span("who")
+
+
+def _before_services(text: str) -> Iterator[_Span]:
+    return (found.span("who") for found in _BEFORE_SERVICE.finditer(text))
+
+
+_MAESTRO: Final = re.compile("5[0678]|6")
+_COUNTING: Final = (
+    "one two three", "zero one two", "eins zwei drei", "un deux trois", "uno dos tres", "um dois três",
+    "uno due tre", "een twee drie", "bir iki üç", "один два три", "एक दो तीन", "一 二 三",
+)  # fmt: skip
+_LOOKS_MADE: Final = re.compile(r"[0-9_]|\w\.\w")
+_NO_USER: Final = frozenset(
+    [
+        "yes",
+        "no",
+        "okay",
+        "good",
+        "bad",
+        "never",
+        "always",
+        "maybe",
+        "nothing",
+        "fine",
+        "none",
+        "this",
+        "that",
+    ]
+)
+
+_FINDERS: Final[tuple[tuple[str, Callable[[str], Iterator[_Span]]], ...]] = (
+    ("url", _urls),
+    ("email", _emails),
+    ("email", _written_out),
+    ("iban", _ibans),
+    ("card", _cards),
+    ("ip", _addresses),
+    ("phone", telephones),
+    ("phone", _in_words),
+    ("handle", _handles),
+    ("url", _bare_urls),
+    ("url", _urls_in_words),
+    ("handle", _of_services),
+    ("handle", _before_services),
+)

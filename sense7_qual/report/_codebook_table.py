@@ -1,0 +1,70 @@
+"""The codebook as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sense7_qual._present import MISSING
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.report._notes import made_with
+from sense7_qual.report._table import Table
+
+__all__ = ["codebook_table"]
+
+
+def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
+    """Return the codebook as a table: each code's definition, rules of use, examples and origin.
+
+    One row per code in the codebook's order: label (and the code that it stands under), definition, when to
+    use it, when not to, examples and counter-examples, origin and source. A part that the codebook leaves
+    empty is printed as "–". `notes` adds lines to the foot.
+
+    References
+    ----------
+    MacQueen, McLellan, Kay & Milstein (1998), Codebook development for team-based qualitative analysis,
+    Cultural Anthropology Methods 10(2), 31–36: the parts of a code.
+
+    Examples
+    --------
+    >>> table = codebook_table(Codebook.read("sense7"))
+    >>> table.headers
+    ('Code', 'Definition', 'Use when', 'Do not use when', 'Examples', 'Origin')
+    >>> table.rows[3][0]
+    'Prosocial Expression'
+    """
+    rows = tuple(_codebook_row(code, codebook) for code in codebook.codes)
+    empty = [f"{MISSING} = not given in the codebook."] if any(MISSING in row for row in rows) else []
+    facet = [f"Each coding can carry a valence: {', '.join(codebook.valence)}."] if codebook.valence else []
+    source = [f"Source of the codebook: {codebook.source.rstrip('.')}."] if codebook.source else []
+    return Table(
+        title=f"Codebook – {codebook.title or codebook.name}",
+        headers=("Code", "Definition", "Use when", "Do not use when", "Examples", "Origin"),
+        rows=rows,
+        notes=(*empty, *facet, *source, *_rule_sources(codebook), *notes, made_with(codebook)),
+    )
+
+
+def _codebook_row(code: Code, codebook: Codebook) -> tuple[str, ...]:
+    label = f"{code.label}\n(under {codebook.code(code.parent).label})" if code.parent else code.label
+    label += "" if code.codable else "\n(groups other codes; not applied itself)"
+    examples = [*code.examples, *(f"Not: {example}" for example in code.counter_examples)]
+    origin = "proposed by a model" if code.origin == "model" else code.origin
+    cells = (code.definition, _listed(code.use_when), _listed(code.avoid_when), _listed(examples))
+    return (label, *(cell or MISSING for cell in cells), f"{origin}\n{code.source}".strip())
+
+
+def _listed(entries: Sequence[str]) -> str:
+    return entries[0] if len(entries) == 1 else "\n".join(f"• {entry}" for entry in entries)
+
+
+def _rule_sources(codebook: Codebook) -> list[str]:
+    """Say whose the rules and examples are, since they can be other people's than the definition."""
+    groups: dict[str, list[str]] = {}
+    for code in codebook.codes:
+        if code.rules_source:
+            groups.setdefault(code.rules_source, []).append(code.label)
+    every = len(codebook.codes)
+    return [
+        f"Rules and examples: {source} ({'all codes' if len(labels) == every else ', '.join(labels)})."
+        for source, labels in groups.items()
+    ]

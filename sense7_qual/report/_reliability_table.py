@@ -1,0 +1,170 @@
+"""Inter-coder agreement as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual import _present
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError, first_three
+from sense7_qual.report._notes import bootstrap_note, made_with, reason_notes
+from sense7_qual.report._table import Table
+from sense7_qual.tables import require_column
+
+__all__ = ["reliability_table"]
+
+_CONVENTIONS: Final = (0.667, 0.8)
+
+
+def reliability_table(
+    agreement: pd.DataFrame,
+    *,
+    codebook: Codebook | None = None,
+    digits: int = 2,
+    cluster_name: str = "clusters",
+    cross_check: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return inter-coder agreement as a table, one row per code.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        The result of `agreement.by_code`, one row per code: code, n_units, n_coders, n_clusters, prevalence
+        and percent (0–1), alpha (at most 1), alpha_low, alpha_high, n_boot, n_undefined, confidence_level,
+        seed, reason. A missing number is printed as "–" and its reason in the foot.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes; without it the ids are printed in the frame's order.
+    digits : int
+        Decimals of alpha and its interval (1–6); percentages have one.
+    cluster_name : str
+        What the resampled clusters are, as a plural, such as "participants".
+    cross_check : DataFrame, optional
+        The result of `agreement.cross_check` on the same decisions: the foot then states with which packages
+        the agreement was recomputed, and the largest difference.
+    notes : sequence of str
+        Further lines for the foot, such as the round, or the share of the corpus coded twice.
+
+    Raises
+    ------
+    TableError
+        A column is missing, a code has several rows, rows were computed with different levels or seeds, or
+        `cross_check` was computed from other decisions.
+    CodebookError
+        A code is not in the codebook.
+    QualError
+        `digits` is out of range.
+
+    References
+    ----------
+    Krippendorff (2004), Content Analysis: An Introduction to Its Methods (2nd ed.), chapter 11: alpha, and
+    the conventions .800 and .667, which the foot names and no number here depends on.
+
+    Examples
+    --------
+    >>> result = pd.DataFrame({
+    ...     "code": ["prosocial"], "n_units": [120], "n_coders": [2], "n_clusters": [40],
+    ...     "prevalence": [0.254], "percent": [0.9123], "alpha": [0.7681], "alpha_low": [0.6412],
+    ...     "alpha_high": [0.8666], "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95],
+    ...     "seed": [7], "reason": [None]})
+    >>> reliability_table(result).rows
+    (('prosocial', '120', '25.4', '91.2', '.77', '[.64, .87]'),)
+    """
+    rows = _present.rows(agreement, _present.AGREEMENT_COLUMNS, frame_name="agreement", codebook=codebook)
+    interval = _present.interval_name(rows, frame_name="agreement")
+    return Table(
+        title="Inter-coder agreement by code",
+        headers=("Code", "n", "Prevalence (%)", "Agreement (%)", "α", interval),
+        rows=tuple(_reliability_row(row, digits) for row in rows),
+        notes=(
+            _reliability_terms(rows),
+            bootstrap_note(rows, interval, cluster_name, "α", _present.seed(rows, frame_name="agreement")),
+            *reason_notes(rows, ("prevalence", "percent", "alpha", "alpha_low", "alpha_high")),
+            "α ≥ .800, and α ≥ .667 for tentative conclusions, are Krippendorff's (2004) conventions, which "
+            "are not verdicts.",
+            *_near_conventions(rows, digits),
+            *([] if cross_check is None else [_second_opinion(cross_check, rows)]),
+            *notes,
+            made_with(codebook, rows),
+        ),
+        alignments=("left", "right", "right", "right", "right", "right"),
+    )
+
+
+def _reliability_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+    return (
+        row["label"],
+        _present.count(row["n_units"]),
+        _present.percent(row["prevalence"]),
+        _present.percent(row["percent"]),
+        _present.coefficient(row["alpha"], digits),
+        _present.interval(row["alpha_low"], row["alpha_high"], digits),
+    )
+
+
+def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
+    coders = _present.count_range(row["n_coders"] for row in rows)
+    return (
+        "Unit of analysis: the text. n = texts that two or more coders finished (number of coders: "
+        f"{coders}). Prevalence = share of the decisions on these texts in which the code is applied. "
+        "Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, nominal."
+    )
+
+
+def _near_conventions(rows: Sequence[Mapping[str, Any]], digits: int) -> list[str]:
+    """Name the codes whose alpha reaches a convention in print only."""
+    known = [(row["label"], float(row["alpha"])) for row in rows if not pd.isna(row["alpha"])]
+    near = {
+        convention: [label for label, alpha in known if alpha < convention <= round(alpha, digits)]
+        for convention in _CONVENTIONS
+    }
+    return [
+        f"Below {_present.coefficient(convention, 3)} before rounding: {', '.join(labels)}."
+        for convention, labels in near.items()
+        if labels
+    ]
+
+
+def _second_opinion(cross_check: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
+    """State with what the agreement was recomputed, and the largest difference."""
+    for name in ("code", "statistic", "ours", "difference", "package", "version", "reason"):
+        require_column(cross_check, name, frame_name="cross_check")
+    labels = {str(row["code"]): str(row["label"]) for row in rows}
+    checks = cross_check[cross_check["code"].astype("string").isin(list(labels))]
+    _refuse_other_decisions(checks, rows)
+    known = checks[checks["difference"].notna()]
+    one_sided = checks[checks["reason"] == "one_side_undefined"]
+    told = [f"{labels[str(row.code)]}, {row.statistic}" for row in one_sided.itertuples()]
+    caution = f" Defined on one side alone: {'; '.join(told)}." if told else ""
+    if not len(known):
+        return f"Second opinion: nothing could be recomputed.{caution}"
+    packages = dict.fromkeys(f"{row.package} {row.version}" for row in known.itertuples())
+    worst = known.sort_values("difference").iloc[-1]
+    largest = float(worst["difference"])
+    size = "below 1e-12" if largest < 1e-12 else f"{largest:.1e}"
+    where = "" if largest < 1e-12 else f" ({labels[str(worst['code'])]}, {worst['statistic']})"
+    names = ", ".join(dict.fromkeys(str(name) for name in known["statistic"]))
+    return (
+        f"Second opinion: {names} recomputed with {', '.join(packages)}; largest absolute difference "
+        f"{size}{where}.{caution}"
+    )
+
+
+def _refuse_other_decisions(checks: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a cross-check whose alphas are not those of the table."""
+    alphas = checks[checks["statistic"] == "alpha"]
+    checked = {str(code): ours for code, ours in zip(alphas["code"], alphas["ours"], strict=True)}
+    wrong = [
+        str(row["code"])
+        for row in rows
+        if not pd.isna(row["alpha"])
+        and not abs(checked.get(str(row["code"]), float("nan")) - row["alpha"]) < 1e-9
+    ]
+    if wrong:
+        raise TableError(
+            f"cross_check: expected the alphas of the table – found others, or none, for "
+            f"{first_three(wrong)} – pass the cross_check of the same decisions."
+        )

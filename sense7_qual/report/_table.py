@@ -1,0 +1,251 @@
+"""A finished table, and how it is written as Markdown, LaTeX, HTML and Word.
+
+`Table` holds text only. Each format has one function that escapes any text for it, so that what a
+participant or a coder typed is printed as typed and never becomes mark-up: no pipe splits a row, no
+``\\input`` runs, no tag opens. Line breaks inside a cell are kept, control characters are shown as U+FFFD.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from sense7_qual._atomic import save
+from sense7_qual.errors import QualError, TableError, did_you_mean
+from sense7_qual.report._docx import word_table
+from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
+from sense7_qual.report._latex import latex_table
+
+__all__ = ["Alignment", "Table"]
+
+Alignment = Literal["left", "right"]
+
+_LABEL = re.compile(r"[A-Za-z0-9:._-]+")
+
+_STYLE: Final = (
+    "<style>table.qual-table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid}"
+    "table.qual-table caption{caption-side:top;font-weight:bold;padding:.3em 0}"
+    "table.qual-table thead{border-bottom:1px solid}table.qual-table tfoot{border-top:1px solid}"
+    "table.qual-table tbody th{font-weight:normal}"
+    "table.qual-table th,table.qual-table td{padding:.25em .6em;vertical-align:top}"
+    "table.qual-table tfoot p{margin:.2em 0;max-width:60em}</style>\n"
+)
+# Inline, because a notebook aligns the cells of tables itself and takes style sheets out of what it does not
+# trust. A number is never broken over lines, its head may be.
+_HTML_LEFT: Final = 'style="text-align: left"'
+_HTML_HEADS: Final[Mapping[Alignment, str]] = {"left": _HTML_LEFT, "right": 'style="text-align: right"'}
+_HTML_CELLS: Final[Mapping[Alignment, str]] = {
+    "left": _HTML_LEFT,
+    "right": 'style="text-align: right; white-space: nowrap"',
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table:
+    """A table of finished text: a title, column heads, rows, and notes under it.
+
+    Parameters
+    ----------
+    title : str
+        The caption.
+    headers : tuple of str
+        One head per column.
+    rows : tuple of tuple of str
+        One cell per column, already rounded and formatted; a line break starts a new line in the cell.
+    notes : tuple of str
+        The notes under the table, one paragraph each.
+    alignments : tuple of {"left", "right"}
+        One per column.
+
+    Raises
+    ------
+    TableError
+        A row or the alignments do not fit the columns.
+
+    Notes
+    -----
+    The texts are in `rows`, and so in what a notebook shows and saves of the table; ``repr`` has counts
+    only.
+
+    Examples
+    --------
+    >>> table = Table("Codes", ("Code", "n"), (("a|b", "12"),), alignments=("left", "right"))
+    >>> print(table.markdown())
+    **Codes**
+    <BLANKLINE>
+    | Code | n |
+    |:--|--:|
+    | a&#124;b | 12 |
+    <BLANKLINE>
+    """
+
+    title: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    alignments: tuple[Alignment, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.alignments:
+            object.__setattr__(self, "alignments", ("left",) * len(self.headers))
+        wrong = [number for number, row in enumerate(self.rows) if len(row) != len(self.headers)]
+        if wrong or len(self.alignments) != len(self.headers):
+            raise TableError(
+                f"table: expected {len(self.headers)} cells in every row and as many alignments – found "
+                f"{len(self.alignments)} alignments and {len(wrong)} rows of another length (first: row "
+                f"{wrong[0] if wrong else 'none'}) – give each column its own."
+            )
+
+    def __repr__(self) -> str:
+        return f"Table({self.title!r}, {len(self.rows)} rows, {len(self.headers)} columns)"
+
+    def markdown(self) -> str:
+        """Return the table as GitHub-flavoured Markdown (also read by Jupyter, Quarto and pandoc)."""
+        rules = ["--:" if side == "right" else ":--" for side in self.alignments]
+        lines = [_markdown_row(map(escape_markdown, self.headers)), f"|{'|'.join(rules)}|"]
+        lines += [_markdown_row(map(escape_markdown, row)) for row in self.rows]
+        parts = [f"**{one_line(self.title, escape_markdown)}**", "\n".join(lines)]
+        notes = [one_line(note, escape_markdown) for note in self.notes]
+        return "\n\n".join([*parts, *_after_note(notes, "*Note.*")]) + "\n"
+
+    def latex(self, *, label: str | None = None) -> str:
+        r"""Return the table as LaTeX with booktabs rules.
+
+        A table that is short and narrow is a float, another one a `longtable` over as many pages as it needs,
+        in columns as wide as what is in them; a wide one stands on a page in landscape. It needs the packages
+        array, booktabs and longtable (in landscape pdflscape) and a UTF-8 document. It compiles with
+        pdfLaTeX, XeLaTeX and LuaLaTeX: where the engine or the font lacks a character (an emoji, another
+        script), its name or its number is printed in brackets. For Word, give the Markdown or the HTML to the
+        converter: pandoc's reader of LaTeX leaves out straight quotation marks.
+
+        Parameters
+        ----------
+        label : str, optional
+            For ``\ref``: letters, digits and ``: . _ -``.
+
+        Raises
+        ------
+        QualError
+            The label has other characters.
+        """
+        if label is not None and not _LABEL.fullmatch(label):
+            raise QualError(
+                f"table: expected a LaTeX label of letters, digits and ': . _ -' – found {label!r} – "
+                "choose one like 'tab:reliability'."
+            )
+        return latex_table(
+            self.title,
+            self.headers,
+            self.rows,
+            self.notes,
+            right=[side == "right" for side in self.alignments],
+            label=label,
+        )
+
+    def html(self) -> str:
+        """Return the table as an HTML element with caption, scoped heads and foot; no script.
+
+        Its cells say how they are aligned; the rest of its looks is left to the page.
+        """
+        heads = "".join(
+            f'<th scope="col" {_HTML_HEADS[side]}>{escape_html(head)}</th>'
+            for head, side in zip(self.headers, self.alignments, strict=True)
+        )
+        rows = "".join(f"<tr>{_html_cells(row, self.alignments)}</tr>\n" for row in self.rows)
+        notes = _after_note([escape_html(note) for note in self.notes], "<em>Note.</em>")
+        paragraphs = "".join(f"<p>{note}</p>" for note in notes)
+        span = f'colspan="{len(self.headers)}" {_HTML_LEFT}'
+        foot = f"<tfoot><tr><td {span}>{paragraphs}</td></tr></tfoot>\n" if notes else ""
+        return (
+            f'<table class="qual-table">\n<caption {_HTML_LEFT}>{escape_html(self.title)}</caption>\n'
+            f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n{foot}</table>\n"
+        )
+
+    def _repr_html_(self) -> str:
+        return _STYLE + self.html()
+
+    def docx(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table to `path` as a Word document: a real table, its head repeated on every page.
+
+        The title is its caption (style Caption), the notes stand below. The columns are as wide as what is in
+        them; a table that needs more than an A4 page in portrait is on one in landscape. The file is written
+        whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where, ending in .docx.
+        overwrite : bool
+            Whether to replace a file that is there: what somebody wrote into it would be lost.
+
+        Raises
+        ------
+        QualError
+            The path ends otherwise, or there is a file and `overwrite` is false; nothing was written.
+        """
+        path = Path(path)
+        if path.suffix.lower() != ".docx":
+            raise QualError(f"table: expected a path that ends in .docx – found {path.name!r} – use `write`.")
+        save(path, self._word(), overwrite=overwrite)
+
+    def _word(self) -> bytes:
+        return word_table(
+            " ".join(clean(self.title).split("\n")),
+            [clean(head) for head in self.headers],
+            [[clean(cell) for cell in row] for row in self.rows],
+            [clean(note) for note in self.notes],
+            right=[side == "right" for side in self.alignments],
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the table to `path` in the format of its suffix: .md, .tex, .html (a whole page) or .docx.
+
+        A file of the same name is replaced, but for a Word document, which people write into: see `docx`.
+
+        Raises
+        ------
+        QualError
+            The suffix is another one, or the Word document exists; nothing was written.
+        """
+        path = Path(path)
+        formats: dict[str, Callable[[], str]] = {
+            ".md": self.markdown,
+            ".tex": self.latex,
+            ".html": self._html_page,
+        }
+        suffix, known = path.suffix.lower(), [*formats, ".docx"]
+        if suffix == ".docx":
+            self.docx(path)
+        elif suffix in formats:
+            save(path, formats[suffix]().encode(), overwrite=True)
+        else:
+            raise QualError(
+                f"table: expected a path that ends in {', '.join(known)} – found {path.name!r} – "
+                f"{did_you_mean(path.suffix, known)}"
+            )
+
+    def _html_page(self) -> str:
+        head = f'<meta charset="utf-8">\n<title>{one_line(self.title, escape_html)}</title>\n{_STYLE}'
+        body = f"<body>\n{self.html()}</body>\n"
+        return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n{body}</html>\n'
+
+
+def _after_note(notes: Sequence[str], lead: str) -> list[str]:
+    return [f"{lead} {notes[0]}", *notes[1:]] if notes else []
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _html_cells(row: Sequence[str], sides: Sequence[Alignment]) -> str:
+    """Return one row's cells; the first is its head, and texts find their own direction (Arabic, Hebrew)."""
+    first = f'<th scope="row" dir="auto" {_HTML_CELLS[sides[0]]}>{escape_html(row[0])}</th>'
+    rest = [
+        f'<td dir="auto" {_HTML_CELLS[side]}>{escape_html(cell)}</td>'
+        for cell, side in zip(row[1:], sides[1:], strict=True)
+    ]
+    return "".join([first, *rest])

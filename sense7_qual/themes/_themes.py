@@ -1,0 +1,101 @@
+"""What `fit` returns, and the texts put back beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sense7_qual.errors import TableError, first_three
+from sense7_qual.tables import UNITS
+from sense7_qual.themes._graph_clusters import NO_GROUP
+
+__all__ = ["Themes", "quotes"]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Themes:
+    """The themes of a set of units, as frames. Its `repr` shows counts only, never a text or a term.
+
+    Attributes
+    ----------
+    assignments
+        One row per unit, by unit_id: `unit_id`, `theme` (0 = the largest; −1 = fits nowhere, or a blank
+        text), `similarity` (cosine of the unit to its theme's centre, −1 … 1; NaN where theme is −1).
+    terms
+        One row per theme and term: `theme`, `rank` (from 1), `term` (a word or a pair of words that
+        stands in at least two texts), `weight` (c-TF-IDF, above 0; comparable within a theme).
+    summary
+        One row per theme: `theme`, `label` (its top terms), `n_units`, `n_texts` (distinct texts),
+        `n_cases` (distinct case_id; units without one do not count), `similarity` (mean), `stability`,
+        `dissolved`, `recovered`. `stability` is the mean Jaccard similarity, 0 … 1, of the theme to its
+        best match over the bootstrap resamples; `dissolved` and `recovered` are the shares of resamples
+        in which it was at most .5, or at least .75. The usual reading (Hennig 2007): below .5 the theme
+        is dissolved by another sample of the same kind of texts and should not be reported as found; from
+        .75 it is stable; between, there is a pattern, but not which units belong to it. NaN where
+        `n_resamples` was 0.
+    quotes
+        One row per theme and rank: `theme`, `rank` (from 1, at most 10), `unit_id`, `typicality` (the
+        unit's `similarity`); equal texts stand once. the function `quotes` adds the texts.
+    parameters
+        What is needed to report the themes and to compute them again: the model, seed, settings, counts,
+        the versions of the libraries, and the SHA-256 of the units' ids and texts.
+    """
+
+    assignments: pd.DataFrame
+    terms: pd.DataFrame
+    summary: pd.DataFrame
+    quotes: pd.DataFrame
+    parameters: dict[str, Any]
+
+    def __repr__(self) -> str:
+        nowhere = int((self.assignments["theme"] == NO_GROUP).sum())
+        return f"Themes({len(self.summary)} themes of {len(self.assignments)} units, {nowhere} in none)"
+
+
+def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
+    """Return the `n` most typical units of each theme with their texts.
+
+    Parameters
+    ----------
+    themes, units
+        The result of `fit`, and the units that it was computed from.
+    n
+        Quotes per theme, at most 10; a theme of fewer distinct texts gives fewer.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per theme and rank: `theme`, `label`, `rank`, `unit_id`, `case_id`, `typicality` (cosine
+        to the theme's centre), `text`.
+
+    Raises
+    ------
+    TableError
+        A typical unit is not among `units`.
+
+    Examples
+    --------
+    >>> themes = Themes(
+    ...     assignments=pd.DataFrame(), terms=pd.DataFrame(), parameters={},
+    ...     summary=pd.DataFrame({"theme": [0], "label": ["queue, slow"]}),
+    ...     quotes=pd.DataFrame({"theme": [0, 0], "rank": [1, 2], "unit_id": ["b", "a"],
+    ...         "typicality": [0.9, 0.8]}))
+    >>> units = pd.DataFrame({"unit_id": ["a", "b"], "text": ["The queue was endless", "So slow"],
+    ...     "document_id": "d", "case_id": "p", "position": [1, 2]})
+    >>> quotes(themes, units, n=1)[["theme", "label", "unit_id", "text"]]
+       theme        label unit_id     text
+    0      0  queue, slow       b  So slow
+    """
+    units = UNITS.check(units)
+    chosen = themes.quotes[themes.quotes["rank"] <= n]
+    gone = chosen.loc[~chosen["unit_id"].isin(units["unit_id"]), "unit_id"]
+    if len(gone):
+        raise TableError(
+            f"quotes: expected the units that the themes are of – found no {first_three(gone)} – pass the "
+            "frame that `fit` was given."
+        )
+    labelled = chosen.merge(themes.summary[["theme", "label"]], on="theme")
+    joined = labelled.merge(units[["unit_id", "case_id", "text"]], on="unit_id")
+    return joined[["theme", "label", "rank", "unit_id", "case_id", "typicality", "text"]]
