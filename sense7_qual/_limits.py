@@ -121,7 +121,7 @@ def open_file(path: Path) -> BinaryIO:
         os.close(handle)
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        raise OSError(errno.EINVAL, "a pipe or a device, which is no file")
+        raise OSError(errno.EINVAL, "no regular file, but a pipe or a device")
     return os.fdopen(handle, "rb")
 
 
@@ -136,5 +136,5 @@ def read_file(path: Path, most: int) -> bytes:
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            raise OSError(errno.EFBIG, f"more than {most:,} bytes")
+            raise OSError(errno.EFBIG, f"{size:,} bytes, more than {most:,}")
         return file.read(size)  # which makes room for so much: not for `most`

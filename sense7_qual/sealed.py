@@ -289,12 +289,10 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
             )
         if "heads" in plain:
             plain["heads"] = {str(coder): str(head) for coder, head in plain["heads"].items()}
-        if not all(
-            type(plain[field.name]) is str for field in fields(kind) if field.type == "str"
-        ) or not all(
-            type(each) is str for value in plain.values() if isinstance(value, tuple) for each in value
-        ):
-            raise ValueError("no text")
+        texts = [plain[field.name] for field in fields(kind) if field.type == "str"]
+        texts += [each for listed in ("unit_ids", "memos", "withdrawn") for each in plain.get(listed, ())]
+        if not all(type(text) is str for text in texts):
+            raise ValueError("a value that is no text")
         if plain["id"] != name:
             raise ValueError("a note under another's name")
         return kind(**plain)

@@ -64,7 +64,7 @@ def test_a_pipe_or_a_device_is_no_file(tmp_path: Path, pipe: Path) -> None:
         for source in (pipe, Path("/dev/zero")):
             path = tmp_path / f"{source.name}{suffix}"
             path.symlink_to(source)
-            with pytest.raises(refused, match="no file"):
+            with pytest.raises(refused, match="no regular file"):
                 read(path)
 
 
@@ -82,10 +82,10 @@ def test_a_file_is_read_up_to_its_limit_and_a_sparse_one_never(tmp_path: Path) -
     path = tmp_path / "a"
     path.write_bytes(b"abc")
     assert read_file(path, 3) == b"abc"
-    with pytest.raises(OSError, match="more than 2 bytes"):
+    with pytest.raises(OSError, match="more than 2$"):
         read_file(path, 2)
     os.truncate(path, 10**12)
-    with pytest.raises(OSError, match="more than 3 bytes"):
+    with pytest.raises(OSError, match="more than 3$"):
         read_file(path, 3)
     with pytest.raises(OSError, match="NUL"):
         read_file(Path("a\0b"), 3)
