@@ -82,10 +82,10 @@ def test_a_file_is_read_up_to_its_limit_and_a_sparse_one_never(tmp_path: Path) -
     path = tmp_path / "a"
     path.write_bytes(b"abc")
     assert read_file(path, 3) == b"abc"
-    with pytest.raises(OSError, match="more than 2$"):
+    with pytest.raises(OSError, match=r"more than 2$"):
         read_file(path, 2)
     os.truncate(path, 10**12)
-    with pytest.raises(OSError, match="more than 3$"):
+    with pytest.raises(OSError, match=r"more than 3$"):
         read_file(path, 3)
     with pytest.raises(OSError, match="NUL"):
         read_file(Path("a\0b"), 3)
