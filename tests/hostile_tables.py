@@ -480,10 +480,6 @@ def read_while_it_changes(path: Path, _: Study) -> None:
         corpus.read(path, text="said", unit_id="id", empty="skip")
 
 
-def origins(path: Path, _: Study) -> None:
-    corpus.source_offsets(path, "m0", text="said", unit_id="id")
-
-
 def sense7(path: Path, _: Study) -> None:
     corpus.read_sense7(path)
 
@@ -496,7 +492,7 @@ def read_codebook(path: Path, _: Study) -> None:
     Codebook.read(path)
 
 
-TABLE = (read, read_units, read_text_alone, origins, read_while_it_changes)
+TABLE = (read, read_units, read_text_alone, read_while_it_changes)
 KINDS = [
     Kind("text", text_table, TABLE),
     Kind("workbook", workbook, (*TABLE, sense7, messages)),

@@ -17,7 +17,7 @@ from sense7_qual._parquet._footer import RowGroup, row_groups
 from sense7_qual._parquet._pages import BadPage, Pages, pages_of
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["guarded_table", "refuse_unfolding", "row_group_of"]
+__all__ = ["guarded_table", "refuse_unfolding"]
 
 _LONGEST_FIXED: Final = 32  # bytes of a decimal of 76 digits; longer fixed values are no table's
 _REMEDY: Final = "split the file, or keep fewer columns"
@@ -76,31 +76,6 @@ def _table(packed: bytes, name: str, limits: Limits) -> Any:
     of = f"bytes of text in a file of {len(packed):,} bytes"
     limits.require(setting, size, name=name, of=of, remedy=_REMEDY, allowed=allowed)
     return table
-
-
-def row_group_of(packed: bytes, row: int, column: str, name: str) -> tuple[int, int]:
-    """Return the row group of a row (from 1) of a Parquet file that was read, and the row in it, from 0.
-
-    Raises
-    ------
-    ImportRefused
-        The column does not hold text.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    file = pq.ParquetFile(pa.BufferReader(packed))
-    kind = file.schema_arrow.field(column).type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
-        raise ImportRefused(
-            f"{name}: expected text in column {column!r} – found {kind}, which is not spelled in the file as "
-            "it is read – write the column as text, or do without."
-        )
-    groups, group, left = row_groups(packed), 0, row - 1
-    while left >= groups[group].rows:
-        group, left = group + 1, left - groups[group].rows
-    return group, left
 
 
 def _require_small(metadata: Any, packed: bytes, name: str, limits: Limits) -> list[Pages]:

@@ -2,9 +2,8 @@
 
 A unit is one text that a coder decides on. `read` takes columns by their role and guesses nothing away;
 `read_sense7` and `read_sense7_messages` know the workbook of the SENSE-7 data set; `assign` deals the units
-to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken;
-`byte_offsets` and `source_offsets` lead from there back to the bytes of the file. How much a file may hold is
-said by `Limits`.
+to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken. How much
+a file may hold is said by `Limits`.
 
 =============================================  ==============================  ===================
 question                                       function                        file
@@ -25,18 +24,14 @@ from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._columns import canonical
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import SENSE7_DIMENSIONS, read_sense7, read_sense7_messages, sense7_levels
-from sense7_qual.corpus._source_offsets import Origin, byte_offsets, source_offsets
 
 __all__ = [
     "SENSE7_DIMENSIONS",
     "Limits",
-    "Origin",
     "assign",
-    "byte_offsets",
     "canonical",
     "read",
     "read_sense7",
     "read_sense7_messages",
     "sense7_levels",
-    "source_offsets",
 ]

@@ -14,16 +14,15 @@ import pandas as pd
 
 from sense7_qual._limits import Limits
 from sense7_qual.corpus._cells import frame_of, shown, written
-from sense7_qual.corpus._formats._characters import Located
 from sense7_qual.corpus._formats._xlsx_guard import BROKEN_ZIP, require_harmless
-from sense7_qual.corpus._formats._xlsx_strings import cell_text, shared_strings, string_text, unescaped
+from sense7_qual.corpus._formats._xlsx_strings import shared_strings, unescaped
 from sense7_qual.errors import ImportRefused, did_you_mean, first_three
 
 if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
     from openpyxl.reader.excel import ExcelReader
 
-__all__ = ["read_sheet", "text_in_sheet"]
+__all__ = ["read_sheet"]
 
 _EXCEL_CELL_LIMIT: Final = 32_767
 _EXCEL_DIGITS: Final = 15
@@ -41,35 +40,6 @@ def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> p
     if not cells:
         return frame_of([], [], pd.RangeIndex(0, name="row"), name)
     return _sheet_frame(cells, name, limits)
-
-
-def text_in_sheet(
-    packed: bytes, sheet: str | None, name: str, limits: Limits, *, row: int, column: str
-) -> tuple[str, Located]:
-    """Return the part in which the text of a cell stands, and where in it, in bytes.
-
-    `row` is Excel's number and `column` the name in the header, of a sheet that `read_sheet` has read.
-
-    Raises
-    ------
-    ImportRefused
-        The cell holds a number, a date or a boolean, which is not spelled as it is read.
-    """
-    with _damage_refused(name):
-        reader = _opened(packed, values=True)
-        found = _sheet_named(reader.wb, sheet, name)
-        read = ([_sheet_cell(cell)[0] for cell in cells] for _, cells in _rows(found, name, limits))
-        number = next(texts for texts in read if any(texts)).index(column) + 1
-        part = str(found._worksheet_path)
-        cell = cell_text(reader.archive.read(part), row, number)
-        if cell.kind in {"str", "inlineStr"}:
-            return part, cell.located
-        if cell.kind == "s" and (strings := _strings_part(reader)):
-            return strings, string_text(reader.archive.read(strings), int(cell.located.text))
-    raise ImportRefused(
-        f"{name}: expected text in row {row} of column {shown(column)!r} – found a number, a date or a "
-        "boolean, which is not spelled in the file as it is read – format the column as text, or do without."
-    )
 
 
 @contextmanager
