@@ -55,7 +55,7 @@ soak: $(READY) system
 	SOAK=1 $(BIN)/python -m pytest -s tests/test_store_crash.py tests/test_power_cuts.py \
 	  tests/test_store_faults.py tests/test_interrupts.py tests/test_two_kernels.py tests/test_record_machine.py \
 	  tests/test_withdrawal_races.py tests/test_withdrawal_damaged.py tests/test_hostile_doors.py \
-	  tests/test_fuzzed_imports.py tests/test_fuzzed_studies.py
+	  tests/test_fuzzed_imports.py tests/test_fuzzed_studies.py tests/test_copies.py
 
 # A browser for the widget's tests, a C compiler for those of the disk, and LaTeX and LibreOffice for those of the
 # tables; nothing where there are some.

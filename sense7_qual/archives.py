@@ -24,10 +24,10 @@ import hashlib
 import json
 import re
 import shutil
-import uuid
+import warnings
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
@@ -69,12 +69,13 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
         meanwhile, or the disk refuses. Nothing is left at `target`.
     """
     study.refuse_absent(path)
-    with _building(target) as building:
+    sealed.refuse_existing(target)
+    with sealed.making(target, "backup", path) as building:
         _copy_files(path, building, {file.stem for file in study.acts_files(path)})
         _refuse_unsound(building, "the copy")
         _note(path, _copied(building, target, "backup"), note)
         building.rename(target)
-        database.sync_folder(target.parent)
+        sealed.sync_folder(target.parent)
 
 
 def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round: str, coder: str) -> None:
@@ -91,6 +92,7 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
         A lead's file has acts that the coder may not see; else as of `backup`.
     """
     study.refuse_absent(path)
+    sealed.refuse_existing(target)
     found = study.read(path)
     chains = {file.stem: _read(file, found.id) for file in study.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
@@ -103,13 +105,13 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
             f"hand_out: expected leads of round {round!r} who do not code under the same pseudonym – found "
             f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
         )
-    with _building(target) as building:
+    with sealed.making(target, "hand-out", path) as building:
         made = _copied(path, target, "hand-out")  # first, as in `archive`
         _copy_files(path, building, going)
         _refuse_unsound(building, "the copy")
         _note(path, made, note)
         building.rename(target)
-        database.sync_folder(target.parent)
+        sealed.sync_folder(target.parent)
 
 
 def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
@@ -147,19 +149,20 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
 
 def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
+    sealed.refuse_existing(target)
     made = _copied(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
     _refuse_unsound(path, "the study")
-    with _building(target) as building:
+    with sealed.making(target, "archive", path) as building:
         _write(path, building)
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
         _note(path, made, note)
         building.rename(target)
-        database.sync_folder(target.parent)
+        sealed.sync_folder(target.parent)
 
 
-def restore(source: Path, target: Path) -> None:
-    """Make the study folder `target` from the archive `source`.
+def restore(source: Path, target: Path, home: Path | None = None) -> None:
+    """Make the study folder `target` from the archive `source`; `home` as of `sealed.making`.
 
     Raises
     ------
@@ -167,7 +170,8 @@ def restore(source: Path, target: Path) -> None:
         What `source` holds is not byte for byte what `archive` wrote; something is at `target`; or the disk
         refuses. Nothing is left at `target`.
     """
-    with _building(target) as building, _opened(source) as file:
+    sealed.refuse_existing(target)
+    with sealed.making(target, "restored study", home) as building, _opened(source) as file:
         names = _members(file, source)
         with zipfile.ZipFile(file) as members:
             _unpack(members, names, building, source)
@@ -176,40 +180,10 @@ def restore(source: Path, target: Path) -> None:
         study.read_units(building, found)
         _refuse_unsound(building, "the archive")
         again = building.with_name(f"{building.name}.again")
-        try:
-            _write(building, again)  # the acts must be the same bytes again
-            _refuse_other(again, names, source)
-        finally:
-            _remove(again)
+        _write(building, again)  # the acts must be the same bytes again
+        _refuse_other(again, names, source)
         building.rename(target)
-        database.sync_folder(target.parent)
-
-
-@contextmanager
-def _building(target: Path) -> Iterator[Path]:
-    """Give a place beside `target` to build at; what is left of it in the end is removed."""
-    building = target.with_name(f".{target.name}.{uuid.uuid4()}.new")
-    try:
-        sealed.refuse_existing(target)
-        sealed.clear(target.parent, f".{target.name}.")  # of an attempt that was interrupted
-        sealed.make_parents(target)
-        yield building
-    except OSError as error:
-        raise StoreError(
-            f"copy {target.name!r}: expected room and permission to write – found "
-            f"{error.strerror or type(error).__name__} – nothing was left there and the study is unchanged."
-        ) from None
-    finally:
-        _remove(building)
-
-
-def _remove(building: Path) -> None:
-    """Remove what was being built; a disk that fails at this too must not hide its first error."""
-    if building.is_dir():
-        shutil.rmtree(building, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            building.unlink(missing_ok=True)
+        sealed.sync_folder(target.parent)
 
 
 @contextmanager
@@ -233,7 +207,16 @@ def _refuse_unsound(path: Path, what: str) -> None:
 
 def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
     """Note the copy; whoever withdraws after this finds the note, and before this it is refused."""
-    note(made)
+    try:
+        note(made)
+    except StoreError as error:
+        if getattr(error.__cause__, "errno", None) not in sealed.READ_ONLY:
+            raise
+        warnings.warn(
+            "copy: expected to note in the study that it was made – found that the study cannot be written – "
+            f"forget will not name this {made.kind}: delete it when a participant withdraws.",
+            stacklevel=5,
+        )
     refuse_withdrawn(made, sealed.notes(path, Withdrawal))
 
 
@@ -266,31 +249,28 @@ def _plain(path: Path) -> dict[str, bytes]:
 def _write(path: Path, target: Path) -> None:
     """Write the archive of the study folder `path`: the same study always as the same bytes."""
     acts = target.with_name(f"{target.name}.acts")
-    try:
-        n_acts = _write_acts(path, acts)
-        plain = _plain(path)
-        files = {name: _described(content) for name, content in plain.items()}
-        with acts.open("rb") as file:
-            files["acts.jsonl"] = {
-                "sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": acts.stat().st_size,
-            }  # fmt: skip
-        manifest = {
-            "format": _FORMAT,
-            "schema": database.SCHEMA,
-            "written_by": f"sense7_qual {version('sense7_qual')}",
-            "study": study.read(path).id,
-            "n_acts": n_acts,
-            "files": dict(sorted(files.items())),
-        }
-        with zipfile.ZipFile(_private(target), "w", zipfile.ZIP_STORED) as members:
-            members.writestr(_member("manifest.json"), (json.dumps(manifest, indent=2) + "\n").encode())
-            for name, content in plain.items():
-                members.writestr(_member(name), content)
-            with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
-                shutil.copyfileobj(lines, to, 1 << 20)
-        sealed.settle(target)
-    finally:
-        acts.unlink(missing_ok=True)
+    n_acts = _write_acts(path, acts)
+    plain = _plain(path)
+    files = {name: _described(content) for name, content in plain.items()}
+    with acts.open("rb") as file:
+        files["acts.jsonl"] = {
+            "sha256": hashlib.file_digest(file, "sha256").hexdigest(), "bytes": acts.stat().st_size,
+        }  # fmt: skip
+    manifest = {
+        "format": _FORMAT,
+        "schema": database.SCHEMA,
+        "written_by": f"sense7_qual {version('sense7_qual')}",
+        "study": study.read(path).id,
+        "n_acts": n_acts,
+        "files": dict(sorted(files.items())),
+    }
+    with zipfile.ZipFile(_private(target), "w", zipfile.ZIP_STORED) as members:
+        members.writestr(_member("manifest.json"), (json.dumps(manifest, indent=2) + "\n").encode())
+        for name, content in plain.items():
+            members.writestr(_member(name), content)
+        with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
+            shutil.copyfileobj(lines, to, 1 << 20)
+    sealed.settle(target)
 
 
 def _private(path: Path) -> Path:

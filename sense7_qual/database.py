@@ -18,9 +18,8 @@ import os
 import re
 import secrets
 import sqlite3
-import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final, cast
@@ -52,6 +51,7 @@ from sense7_qual.acts import Act
 from sense7_qual.chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
 from sense7_qual.errors import Damaged, StoreError
 from sense7_qual.interrupts import uninterrupted
+from sense7_qual.sealed import building, move_in, sync_folder
 
 __all__ = [
     "ACTS",
@@ -76,7 +76,6 @@ __all__ = [
     "read_chain",
     "read_texts",
     "refuse_computed",
-    "sync_folder",
     "transaction",
     "write_anew",
 ]
@@ -161,43 +160,15 @@ def create(path: Path, *, study: str, coder: str) -> None:
     It is built beside its place and moved in when whole, so that an empty or half-made acts file is always
     a damaged one, never a coder without acts.
     """
-    building = path.with_name(f".{uuid.uuid4()}.new")
     meta = {"study": study, "coder": coder, "schema": str(SCHEMA)}
-    with uninterrupted(), _refusing(path):
-        os.close(os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        try:
-            with _begin(building, "BEGIN IMMEDIATE") as connection:
-                _METADATA.create_all(connection)
-                connection.execute(insert(META), [{"name": k, "value": v} for k, v in meta.items()])
-            _move_in(building, path)
-        finally:
-            building.unlink(missing_ok=True)
-            building.with_name(f"{building.name}-journal").unlink(missing_ok=True)  # of a write that failed
-
-
-def _move_in(building: Path, path: Path) -> None:
-    """Give the finished file its name, unless another process was first; never replace a file."""
-    try:
-        path.hardlink_to(building)
-    except FileExistsError:
-        return
-    except OSError:
-        # A file system without hard links (a memory stick). Here alone two first acts in one instant could
-        # meet; a rename is the nearest thing to it there.
-        if not path.exists():
-            building.rename(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in `folder` are on the disk (Windows does this by itself)."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with uninterrupted(), _refusing(path), building(path.parent) as folder:
+        built = folder / path.name
+        os.close(os.open(built, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with _begin(built, "BEGIN IMMEDIATE") as connection:
+            _METADATA.create_all(connection)
+            connection.execute(insert(META), [{"name": k, "value": v} for k, v in meta.items()])
+        with suppress(FileExistsError):  # another process was first
+            move_in(built, path)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
 import pandas as pd
@@ -62,7 +61,7 @@ class Folder:
 
     def restore(self, archive: Path) -> None:
         """Make the study from a file that `archive` wrote."""
-        archives.restore(archive, self.path)
+        archives.restore(archive, self.path, sealed.here())
         self.heads(study.read(self.path).id).clear()  # of a study that was here before
 
     def heads(self, study_id: str) -> Heads:
@@ -181,7 +180,10 @@ class Folder:
             )
         texts = [row for _, row in rows_one_by_one(file, "texts", "rowid") if row is not None]
         rows = rows_one_by_one(file, "acts", "seq")
-        return salvage(rows, texts, target, study=known.study.id, coder=coder, withdrawn=self.withdrawals())
+        withdrawn = self.withdrawals()
+        sealed.refuse_existing(target)
+        with sealed.making(target, "salvage", self.path) as built:
+            return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done in one transaction on the coder's file (`merging.Into`)."""
@@ -217,7 +219,7 @@ class Folder:
 
     def merge(self, other: Path, known: Opened) -> merging.Merge:
         """Take in what the folder, acts file or archive `other` has."""
-        with unpacked(other) as source:
+        with unpacked(other, self.place) as source:
             return merging.merge(self, source, known)
 
     def note(self, value: sealed.Withdrawal, _: object) -> None:
@@ -256,8 +258,17 @@ class Folder:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
         archives.hand_out(self.path, target, partial(study.note, self.path), round=round, coder=coder)
 
+    @property
+    def place(self) -> Path:
+        """Where what is there only for a moment is built (`sealed.building`)."""
+        return self.path
+
+    def clear(self) -> None:
+        """Remove what killed processes left of what they were building."""
+        study.clear(self.path)
+
     @contextmanager
-    def as_folder(self) -> Iterator[Path]:
+    def as_folder(self, within: Path) -> Iterator[Path]:
         """Give the study as a folder, for another one to read."""
         yield self.path
 
@@ -270,8 +281,8 @@ class Folder:
 
 
 @contextmanager
-def unpacked(other: Path) -> Iterator[Path]:
-    """Give the folder or acts file `other`; an archive as a folder that is there meanwhile."""
+def unpacked(other: Path, within: Path) -> Iterator[Path]:
+    """Give the folder or acts file `other`; an archive as a folder that is in `within` meanwhile."""
     is_archive = False
     if other.is_file():
         with other.open("rb") as file:
@@ -279,6 +290,6 @@ def unpacked(other: Path) -> Iterator[Path]:
     if not is_archive:
         yield other
         return
-    with TemporaryDirectory() as folder:
-        archives.restore(other, Path(folder) / "study")
-        yield Path(folder) / "study"
+    with study.refusing(within), sealed.building(within) as folder:
+        archives.restore(other, folder / "study")
+        yield folder / "study"

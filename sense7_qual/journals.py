@@ -23,9 +23,9 @@ import time
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeAlias
 
+from sense7_qual import sealed
 from sense7_qual._limits import open_file
 from sense7_qual.chain import genesis, links, text_hash
 from sense7_qual.errors import Damaged, StoreError
@@ -75,8 +75,9 @@ def settle(path: Path) -> None:
     with _ONE_AT_A_TIME:
         while journal.exists() and _is_hot(path):
             before = _said_of(path, journal)
-            with suppress(FileNotFoundError), TemporaryDirectory() as folder:
-                mended, as_it_is = _tried(path, journal, Path(folder))
+            sealed.clear(path.parent)  # what another left that was killed here
+            with suppress(FileNotFoundError), sealed.building(path.parent) as folder:
+                mended, as_it_is = _tried(path, journal, folder)
                 # Another process may have let SQLite mend the file meanwhile: then it is looked at again.
                 if before is not None and _said_of(path, journal) == before:
                     _act(path, journal, before, mended, as_it_is)
@@ -90,6 +91,7 @@ def _tried(path: Path, journal: Path, folder: Path) -> tuple[_Kept | None, _Kept
     """Return what there is (`_whole`) in a copy that SQLite mends, and in one as it is."""
     mended, as_it_is, said = (folder / name for name in ("mended", "as_it_is", "mended-journal"))
     for source, target in ((path, mended), (path, as_it_is), (journal, said)):
+        target.touch(mode=0o600)
         shutil.copyfile(source, target)
     return _whole(mended), _whole(as_it_is)
 

@@ -116,7 +116,7 @@ class Heads:
     def _write(self, state: dict[str, Any]) -> None:
         self._MEMORY[self._file] = state
         with suppress(OSError):
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sealed.make_parents(self._file)
             building = self._file.with_name(f".{uuid.uuid4()}.new")
             handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             try:
@@ -293,13 +293,14 @@ class Salvage:
 def salvage(
     rows: Iterable[tuple[int, Mapping[str, Any] | None]],
     texts: Iterable[Mapping[str, Any]],
+    built: Path,
     target: Path,
     *,
     study: str,
     coder: str,
     withdrawn: Sequence[sealed.Withdrawal],
 ) -> Salvage:
-    """Write the sound acts of a coder into the new acts file `target`, in their order.
+    """Write the sound acts of a coder, in their order, into the new acts file `target`, by way of `built`.
 
     Behind the first gap each act keeps the hash and the clock that it had, as one that was merged does, so
     that merging with a copy that has them all is possible still.
@@ -316,9 +317,8 @@ def salvage(
     Raises
     ------
     StoreError
-        Something is at `target`, or nothing sound was found.
+        Nothing sound was found.
     """
-    sealed.refuse_existing(target)
     sound = {str(each["text_hash"]): each for each in texts if _is_whole(each)}
     words = {name: each["text"] for name, each in sound.items()}
     chain: dict[str, Link] = {}
@@ -344,10 +344,11 @@ def salvage(
         if name is not None:
             gone_too = unit_id in units or name in emptied
             used[name] = {**sound[name], **({"salt": None, "text": None} if gone_too else {})}
-    database.create(target, study=study, coder=coder)
-    with database.transaction(target, writes=True) as connection:
+    database.create(built, study=study, coder=coder)
+    with database.transaction(built, writes=True) as connection:
         again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
         database.add_links(connection, again, list(used.values()))
+    sealed.move_in(built, target)
     frame = pd.DataFrame(gone, columns=["seq", "act_id", "unit_id", "problem"])
     types = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
     return Salvage(target, len(whole), frame.astype(types))

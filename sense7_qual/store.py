@@ -82,6 +82,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self._kept = kept_at(path)
+        self._kept.clear()
         self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
         self._known, self._withdrawn = self._kept.read(), []
         self._remember_codebook(self._known.study.codebook)
@@ -445,7 +446,7 @@ class Store:
             not lead. Coders whose acts were merged before stay so; merge again when that is mended.
         """
         kept = other._kept if isinstance(other, Store) else kept_at(other)
-        with kept.as_folder() as copy:
+        with kept.as_folder(self._kept.place) as copy:
             found = self._kept.merge(copy, self._known)
         self._look_again()
         return found

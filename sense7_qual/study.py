@@ -22,7 +22,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +39,7 @@ from sense7_qual._limits import Limits
 from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
-from sense7_qual.database import SCHEMA, sync_folder
+from sense7_qual.database import SCHEMA
 from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError, first_three
 from sense7_qual.interrupts import uninterrupted
 from sense7_qual.migrations import newer
@@ -72,6 +71,7 @@ __all__ = [
     "refuse_absent",
     "refuse_device",
     "refuse_newer",
+    "refusing",
     "replace_units",
     "rewrite",
     "stored_units",
@@ -146,17 +146,11 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
         _UNITS: table,
         f"{_CODEBOOKS}/{codebook.fingerprint}.yaml": codebook.to_yaml(),
     }
-    building = path.with_name(f".{path.name}.{uuid.uuid4()}.new")
-    with _refusing(path):
-        sealed.clear(path.parent, f".{path.name}.")
-        sealed.make_parents(path)
-        try:
-            write(building, contents)
-            _read_back(building, units)
-            building.rename(path)
-            sync_folder(path.parent)
-        finally:
-            shutil.rmtree(building, ignore_errors=True)
+    with sealed.making(path, "study", sealed.here()) as building:
+        write(building, contents)
+        _read_back(building, units)
+        building.rename(path)
+        sealed.sync_folder(path.parent)
 
 
 def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
@@ -214,7 +208,7 @@ def read(path: Path) -> Study:
 
 def rewrite(path: Path, study: Study) -> None:
     """Put `study` in the place of what the study folder `path` says of itself, as of today's version."""
-    with _refusing(path):
+    with refusing(path):
         sealed.replace(path / _STUDY, sealed.seal(asdict(replace(study, schema=SCHEMA))))
 
 
@@ -230,7 +224,7 @@ def alone(path: Path) -> Iterator[None]:
         Another process holds it for 30 s, or the disk refuses.
     """
     try:
-        with _refusing(path), suppress(FileExistsError):
+        with refusing(path), suppress(FileExistsError):
             # Never opened where it is there: closing it would end the lock that another thread may hold.
             os.close(os.open(path / LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         connect = partial(sqlite3.connect, path / LOCK, isolation_level=None, timeout=30)
@@ -261,35 +255,36 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
 
 def stored_units(path: Path, study: Study) -> pd.DataFrame:
     """Return all the units that are still in the file, also those of participants who withdrew."""
-    with _refusing(path):
+    with refusing(path):
         table = sealed.bytes_of(path / _UNITS)
         later = frozenset(each.units_sha256 for each in sealed.notes(path, sealed.Withdrawal))
     return units_of(table, study, name=path.name, later=later)
 
 
 def clear(path: Path) -> None:
-    """Remove what was left of ``study.json`` and ``units.parquet`` where a change of them (`alone`) was
-    interrupted: such a file has texts."""
-    with _refusing(path):
-        sealed.clear(path)
+    """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
+    inner = (path / name for name in (_CODEBOOKS, _ACTS, "withdrawn", "copies"))
+    # The units may lie elsewhere, and are written there.
+    for folder in {path, *inner, (path / _UNITS).resolve().parent, sealed.here()}:
+        sealed.clear(folder)
 
 
 def replace_units(path: Path, table: bytes) -> None:
     """Put the Parquet file `table` in the place of the units, where it is another one."""
-    with _refusing(path):
+    with refusing(path):
         if sealed.bytes_of(path / _UNITS) != table:
             sealed.replace(path / _UNITS, table)
 
 
 def note(path: Path, value: sealed.Withdrawal | sealed.Copy) -> None:
     """Add a note to the study folder."""
-    with _refusing(path):
+    with refusing(path):
         sealed.note(path, value)
 
 
 def add_codebook(path: Path, codebook: Codebook) -> None:
     """Add a version of the codebook to the study folder; one that is there is left as it is."""
-    with _refusing(path), suppress(FileExistsError):
+    with refusing(path), suppress(FileExistsError):
         sealed.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
 
 
@@ -359,7 +354,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     StoreError
         A file is not the codebook that its name says, or the current one is missing.
     """
-    with _refusing(path):
+    with refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
         # A sync client's second copy has another name; `verification` reports it.
         contents = {file.stem: sealed.bytes_of(file) for file in files if is_fingerprint(file.stem)}
@@ -404,14 +399,14 @@ def acts_files(path: Path) -> list[Path]:
 
     Hidden files (``._ana.sqlite`` of macOS, say) are other programs' own.
     """
-    with _refusing(path):
+    with refusing(path):
         return sorted(file for file in (path / _ACTS).iterdir() if is_acts_file(file))
 
 
 def refuse_absent(path: Path, coder: str | None = None) -> None:
     """Raise `StoreError` where a sync client has left the acts of `coder`, or of any coder, in the cloud:
     without them, numbers would be of fewer coders, and a first act would begin a second file."""
-    with _refusing(path):
+    with refusing(path):
         named = [placeholder(file) for file in sorted((path / _ACTS).iterdir())]
     absent = [one for one in named if one and coder in (None, one) and not acts_file(path, one).exists()]
     if absent:
@@ -448,7 +443,7 @@ def acts_file(path: Path, coder: str) -> Path:
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def refusing(path: Path) -> Iterator[None]:
     """Turn the system's errors into `StoreError`."""
     try:
         yield
@@ -461,7 +456,7 @@ def _refusing(path: Path) -> Iterator[None]:
 
 
 def _refuse_existing(path: Path) -> None:
-    with _refusing(path):
+    with refusing(path):
         if (path / _STUDY).exists():
             raise StoreError(
                 f"study {path.name!r}: expected no study there yet – found one – open it with "
@@ -487,7 +482,7 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
     for each in folders:
-        sync_folder(each)
+        sealed.sync_folder(each)
 
 
 def _read_back(folder: Path, units: pd.DataFrame) -> None:

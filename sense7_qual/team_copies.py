@@ -347,6 +347,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
             *words.in_codebooks(found.codebooks),
             *(each for chain in chains.values() for each in words.in_reasons(chain)),
             *(("damaged", f"tables of coder {coder!r}", None) for coder in coders if coder not in chains),
+            *sealed.unfinished(sealed.here()),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
         return coders, withdrawals.forgotten(words, max(erased), notes, held)

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -56,7 +55,7 @@ class Team:
 
     def restore(self, archive: Path) -> None:
         """Make the study from a file that `archive` wrote; the role leads, and codes as all its coders."""
-        with unpacked(archive) as folder:
+        with unpacked(archive, self.place) as folder:
             _warn_of_statistics(team_copies.upload(folder, self.server))
             self.heads(study.read(folder).id).clear()
 
@@ -169,7 +168,10 @@ class Team:
 
         acts, texts = retried(self.server, work)
         rows = [(int(row["seq"]), row) for row in acts]
-        return salvage(rows, texts, target, study=known.study.id, coder=coder, withdrawn=self.withdrawals())
+        withdrawn = self.withdrawals()
+        sealed.refuse_existing(target)
+        with sealed.making(target, "salvage", self.place) as built:
+            return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done as the lead on the coder's tables (`merging.Into`)."""
@@ -205,7 +207,7 @@ class Team:
 
     def merge(self, other: Path, known: Opened) -> merging.Merge:
         """Take in what the folder, acts file or archive `other` has, as the lead."""
-        with unpacked(other) as source:
+        with unpacked(other, self.place) as source:
             return merging.merge(self, source, known)
 
     def note(self, value: sealed.Withdrawal, connection: Connection) -> None:
@@ -246,21 +248,32 @@ class Team:
         def note(made: sealed.Copy) -> None:
             team_copies.note_copy(self.server, replace(made, kind=kind))
 
-        with self.as_folder() as folder:
+        sealed.refuse_existing(target)
+        with sealed.making(target, kind, self.place) as built, self.as_folder(built.parent) as folder:
             archives.archive(folder, target, note)
 
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
-        with self.as_folder() as folder:
+        sealed.refuse_existing(target)
+        with sealed.making(target, "hand-out", self.place) as built, self.as_folder(built.parent) as folder:
             note = partial(team_copies.note_copy, self.server)
             archives.hand_out(folder, target, note, round=round, coder=coder)
 
+    @property
+    def place(self) -> Path:
+        """Where what is there only for a moment is built (`sealed.building`)."""
+        return sealed.here()
+
+    def clear(self) -> None:
+        """Remove what killed processes left of what they were building."""
+        sealed.clear(self.place)
+
     @contextmanager
-    def as_folder(self) -> Iterator[Path]:
-        """Give the study as a folder that is there meanwhile, readable by its owner alone."""
-        with TemporaryDirectory() as folder:
-            team_copies.download(self.server, Path(folder) / "study")
-            yield Path(folder) / "study"
+    def as_folder(self, within: Path) -> Iterator[Path]:
+        """Give the study as a folder that is in `within` meanwhile, readable by its owner alone."""
+        with study.refusing(within), sealed.building(within) as folder:
+            team_copies.download(self.server, folder / "study")
+            yield folder / "study"
 
     def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
         """Remove the words of a participant, as the lead."""

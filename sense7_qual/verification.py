@@ -370,7 +370,7 @@ def strangers(path: Path) -> list[Path]:
         "copies": sealed.is_note,
     }
     named = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
-    files = [file for file in named if _may_be_file(file)]
+    files = [file for file in named if _may_be_file(file) and not sealed.is_mark(file)]
     return [file for file in files if not part_of.get(_folder(path, file), _never)(file)]
 
 
@@ -418,7 +418,9 @@ def _strangers(path: Path) -> Iterator[Finding]:
 
 def _stranger(path: Path, file: Path) -> Finding:
     """Return what a file is that is no part of the study; `OSError` where it cannot be read or is gone."""
-    name, passing = file.relative_to(path).as_posix(), file.name.startswith((".", "~"))
+    name = file.relative_to(path).as_posix()
+    # What is being built may be locked: opening and closing it here could end the lock.
+    passing = file.name.startswith((".", "~")) or any(sealed.is_building(each) for each in file.parents)
     absent = study.placeholder(file) if _folder(path, file) == "acts" else None
     if absent is not None and not study.acts_file(path, absent).exists():
         what = f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"

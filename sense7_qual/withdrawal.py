@@ -61,6 +61,7 @@ _ADVICE: Final = {
     "backup": "delete it",
     "archive": "delete it",
     "hand-out": "have it deleted by who has it",
+    "unfinished copy": "open the study again on the computer on which it was made, with its disk",
     "file": "look into it, and delete it",
     "damaged": "store.salvage(coder, path), move the damaged acts out, store.merge(path), forget again",
     "server": "ask its administrator how long they are kept",
@@ -98,6 +99,7 @@ class Forgotten:
         missing), to_clear (the call, or what to do). what is one of
 
         - ``backup``, ``archive``, ``hand-out``: made before; ``file``: one that is none of the study's;
+          ``unfinished copy``: one that is being made, or was when its process was killed;
         - ``codebook``, ``revision``, ``round``, ``note``: a version, the reason for one, the name of a round
           or the reason for a withdrawal that repeats, or may repeat, their words;
         - ``memo to judge``, ``unit to judge``: a memo, or another unit's text, context or variable that may
@@ -460,5 +462,7 @@ def _in_files(path: Path, words: Words) -> Iterator[Held]:
     for file in sorted((path / "codebooks").glob("*.yaml")):
         if file.stem not in readable:  # somebody has to look
             yield "codebook", f"codebooks/{file.name}", None
+    for home in (path, sealed.here()):
+        yield from sealed.unfinished(home)
     for file in verification.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

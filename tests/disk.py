@@ -321,9 +321,12 @@ def _renamed(root: _Folder, number: int, kind: int, first: str, second: str) -> 
         folder.changes.append((number, {name: None}))
     else:
         target, new = _place(root, second)
-        assert target is folder, "a name that moves between folders is two changes on a disk"
-        gone = {name: None} if kind == RENAME else {}
-        folder.changes.append((number, {**gone, new: folder.now()[name]}))
+        moved, gone = folder.now()[name], {name: None} if kind == RENAME else {}
+        if target is folder:
+            folder.changes.append((number, {**gone, new: moved}))
+        else:  # two changes on a disk, of which each outlives a cut by itself
+            target.changes.append((number, {new: moved}))
+            folder.changes.append((number, gone))
 
 
 def _place(root: _Folder, path: str) -> tuple[_Folder, str]:

@@ -176,7 +176,7 @@ class Checker:
         """Return what is wrong on a disk after a cut: nothing, or what was lost or damaged."""
         studies = _studies(image)
         found = {name: self._found(study, again=again) for name, study in studies.items()}
-        wrong = [name for name in image if name.endswith(".zip") and image[name] != self.final[name]]
+        wrong = [n for n in image if n.endswith(".zip") and "/." not in n and image[n] != self.final[n]]
         for line in acknowledged:
             study = found.get(line["study"]) if "study" in line else Found()
             if study is None or line.get("file", "") not in ("", *image):
