@@ -14,8 +14,8 @@ import pandas as pd
 
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.database import SCHEMA
 from sense7_qual.store import Store
+from sense7_qual.store._log.sqlite import SCHEMA
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
 CODEBOOK = Codebook(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sense7_qual.row_security import CLOSING
+from sense7_qual.store._postgres.row_security import CLOSING
 from tests import lab as labs
 
 # How long an example takes says how busy the machine is, and nothing of the code.

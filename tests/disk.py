@@ -31,7 +31,7 @@ from typing import Final
 
 import pytest
 
-from sense7_qual.recording import Heads
+from sense7_qual.store._operations.append import Heads
 
 __all__ = [
     "ACKNOWLEDGED",

@@ -16,9 +16,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from sense7_qual import acts, database, rounds
-from sense7_qual import study as studies
-from sense7_qual.chain import chained, genesis, text_hash
+from sense7_qual import acts, rounds
+from sense7_qual.store._files import layout as studies
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._log.hash_chain import chained, genesis, text_hash
 from tests.hostile_tables import words
 from tests.test_fuzzed_studies import CODEBOOK, ODD, Study, broken_acts, broken_json
 
@@ -218,7 +219,7 @@ def leaning(r: random.Random, coder: str) -> list[dict[str, Any]]:
 
 def forge(path: Path, study_id: str, coder: str, made: list[dict[str, Any]]) -> None:
     """Write acts, whatever they hold, as a chain whose hashes are right."""
-    database.create(path, study=study_id, coder=coder)
+    sqlite.create(path, study=study_id, coder=coder)
     last = genesis(study_id, coder)
     with closing(sqlite3.connect(path)) as connection, connection:
         for seq, draft in enumerate(made, start=1):

@@ -24,11 +24,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from sense7_qual import acts, corpus, rounds, sealed
+from sense7_qual import acts, corpus, rounds
 from sense7_qual.codebook import Codebook
 from sense7_qual.models._reply_cache import Reply, ReplyCache
 from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
+from sense7_qual.store._files import signed_json
 from tests import disk
 from tests.hostile import Kind
 from tests.hostile_acts import ENDLESS, GIGABYTES, acts_file, journal, number_id
@@ -78,9 +79,9 @@ def archive(r: random.Random, study: Study, folder: Path) -> Path:
 
 
 def signed(said: bytes, table: bytes) -> dict[str, bytes]:
-    found = sealed.unseal(said)
+    found = signed_json.unseal(said)
     found["units_sha256"] = hashlib.sha256(table).hexdigest()
-    return {"study.json": sealed.seal(found), "units.parquet": table}
+    return {"study.json": signed_json.seal(found), "units.parquet": table}
 
 
 def units(r: random.Random, scratch: Path) -> bytes:
@@ -326,7 +327,7 @@ def put_signed(r: random.Random, path: Path) -> None:
     )
     said[r.choice([*said])] = r.choice(odd)
     with suppress(ValueError):
-        (path / of / f"{number_id(7)}.json").write_bytes(sealed.seal(said))
+        (path / of / f"{number_id(7)}.json").write_bytes(signed_json.seal(said))
 
 
 def put_codebook(r: random.Random, path: Path) -> None:

@@ -26,14 +26,6 @@ MODULES = sorted(
     for path in PACKAGE.rglob("*.py")
 )
 
-# The modules that make up a public one. They are no promise to anybody, but hold to the same form.
-PARTS = {
-    "acceptance", "archives", "chain", "database", "folders", "interrupts", "journals", "layouts",
-    "membership", "merging", "migrations", "openings", "postgresql", "recording", "revising",
-    "row_security", "sealed", "server", "study", "team_copies", "teams", "unit_tables", "verification",
-    "withdrawal",
-}  # fmt: skip
-
 
 def in_a_fresh_interpreter(code: str) -> object:
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
@@ -140,7 +132,7 @@ def test_the_reference_lists_exactly_the_public_names() -> None:
             listed[list(listed)[-1]].append(name[1])
     public = {path.stem if path.stem != "__init__" else path.parent.name for path in PACKAGE.glob("*.py")}
     public |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert set(listed) == {name for name in public if name[0] != "_"} - PARTS - {PACKAGE.name}
+    assert set(listed) == {name for name in public if name[0] != "_"} - {PACKAGE.name}
     for name, names in listed.items():
         assert sorted(names) == sorted(importlib.import_module(f"sense7_qual.{name}").__all__), name
 
@@ -149,8 +141,3 @@ def test_the_reference_says_what_the_docstrings_say() -> None:
     page = (ROOT / "docs" / "reference.md").read_text("utf-8")
     made = reference().reference()  # type: ignore[attr-defined]
     assert page == made, "run: python scripts/make_reference.py"
-
-
-def test_parts_are_not_offered_by_the_package() -> None:
-    assert not PARTS & set(qual.__all__)
-    assert {path.stem for path in PACKAGE.glob("*.py")} >= PARTS

@@ -11,10 +11,11 @@ import pandas as pd
 import psycopg
 import pytest
 
-from sense7_qual import acts, rounds, server
+from sense7_qual import acts, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 
 CODEBOOK = Codebook(
     name="small", codes=(Code(id="interest", label="Interest"), Code(id="warm", label="Warm"))

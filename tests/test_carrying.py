@@ -14,8 +14,8 @@ from sense7_qual import acts, adjudication, codings
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, TableError
-from sense7_qual.revising import history
 from sense7_qual.revisions import Revision, changes
+from sense7_qual.store._operations.revise import history
 from tests.test_revise import BASE, edited, plus, without
 
 _minutes = count()

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual import chain
-from sense7_qual.chain import BOOKKEEPING, chained, genesis, links
 from sense7_qual.errors import StoreError
+from sense7_qual.store._log import hash_chain
+from sense7_qual.store._log.hash_chain import BOOKKEEPING, chained, genesis, links
 
 NAMES = [
     "seq", "act_id", "kind", "coder", "at", "codebook", "unit_id", "code", "start", "end", "round", "applied",
@@ -53,7 +53,7 @@ def table(deeds: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def read(rows: list[tuple[Any, ...]], **options: Any) -> list[chain.Link]:
+def read(rows: list[tuple[Any, ...]], **options: Any) -> list[hash_chain.Link]:
     return list(links(NAMES, rows, TEXTS, first=FIRST, broken=StoreError, **options))
 
 

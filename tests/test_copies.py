@@ -20,9 +20,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import sealed
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
+from sense7_qual.store._files import signed_json
 from tests import disk
 from tests.test_store import CODEBOOK as SENSE7
 from tests.test_store import frame_of, put
@@ -325,9 +325,9 @@ def test_what_another_process_is_building_stays_until_it_is_killed(
 
 
 def test_what_another_thread_is_building_stays(tmp_path: Path) -> None:
-    with sealed.building(tmp_path) as place:
+    with signed_json.building(tmp_path) as place:
         (place / "file").write_text("words")
-        others = [threading.Thread(target=sealed.clear, args=(tmp_path,)) for _ in range(3)]
+        others = [threading.Thread(target=signed_json.clear, args=(tmp_path,)) for _ in range(3)]
         for each in others:
             each.start()
         for each in others:
@@ -381,7 +381,7 @@ def test_a_note_from_a_stranger_removes_nothing_else(store: Store, tmp_path: Pat
         os.mkfifo(place / ".elsewhere")
     else:
         values = {"place": str(tmp_path / "mine" / "thesis") if said == "place" else "\0", "at": 1}
-        (place / ".elsewhere").write_bytes(sealed.seal(values))
+        (place / ".elsewhere").write_bytes(signed_json.seal(values))
     Store(store.path)
     assert (tmp_path / "mine" / ".thesis.new").exists()
 
@@ -407,7 +407,7 @@ def test_a_study_on_read_only_media_can_be_copied(read_only: Path, tmp_path: Pat
     with pytest.warns(UserWarning, match=f"forget will not name this {kind}"):
         getattr(study, kind)(tmp_path / "copies" / "pilot")
     assert [path.name for path in (tmp_path / "copies").iterdir()] == ["pilot"]
-    assert list(sealed.here().iterdir()) == []
+    assert list(signed_json.here().iterdir()) == []
     if kind == "archive":
         again = Store.restore(tmp_path / "copies" / "pilot", tmp_path / "again")
     else:

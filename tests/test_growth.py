@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from sense7_qual import _present, acceptance, acts, codings, rounds
+from sense7_qual import _present, acts, codings, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.corpus._assign import _coder_names
 from sense7_qual.report import _choose_quotes
+from sense7_qual.store._operations import check_acts
 from sense7_qual.tables import CODINGS
 
 Work = Callable[[], object]
@@ -58,7 +59,7 @@ def codes_of_acts(n: int) -> Work:
     book = codebook(n)
     done = [acts.apply(coder="ana", unit_id="m1", code=f"c{i}", codebook=book) for i in range(n)]
     known = {book.fingerprint: book}
-    return lambda: [acceptance.knows_code(act, known) for act in done]
+    return lambda: [check_acts.knows_code(act, known) for act in done]
 
 
 def quotes_of_codes(n: int) -> Work:

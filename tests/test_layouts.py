@@ -14,10 +14,11 @@ import pandas as pd
 import psycopg
 import pytest
 
-from sense7_qual import acts, layouts, row_security, server
+from sense7_qual import acts
 from sense7_qual.codebook import Code
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import row_security, server, versions
 from tests.test_store import CODEBOOK, finish, frame_of, put
 
 pytestmark = pytest.mark.postgres
@@ -159,4 +160,4 @@ def test_a_schema_that_holds_no_study_is_said_to_hold_none(postgres: Address, na
 
 
 def test_every_step_leads_to_todays_version() -> None:
-    assert sorted(layouts.STEPS) == list(OLDER)
+    assert sorted(versions.STEPS) == list(OLDER)

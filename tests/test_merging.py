@@ -11,11 +11,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, database, merging, study
+from sense7_qual import acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._files import layout
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._operations import merge
 
 CODEBOOK = Codebook(
     name="small", codes=(Code(id="interest", label="Interest"), Code(id="warm", label="Warm"))
@@ -73,7 +76,7 @@ def test_acts_that_go_on_from_this_copy_keep_their_links_to_the_last_hash(store:
     assert found.items["unknown"].tolist() == ["", "", "", "coder"]
     for coder in ("ana", "ben"):
         file = f"acts/{coder}.sqlite"
-        assert database.head(store.path / file) == database.head(there.path / file)
+        assert sqlite.head(store.path / file) == sqlite.head(there.path / file)
     assert store.verify()["ok"].all()
     assert store.acts() == there.acts()
 
@@ -207,7 +210,7 @@ def test_a_merge_that_fails_on_the_way_is_completed_by_the_next(
     there = copy_of(store)
     for coder in ("ana", "ben", "cy"):
         there.append([put(coder, minute=20)])
-    real, calls = merging._append, []
+    real, calls = merge._append, []
 
     def failing(*given: object) -> None:
         calls.append(1)
@@ -215,7 +218,7 @@ def test_a_merge_that_fails_on_the_way_is_completed_by_the_next(
         if len(calls) == 2:
             raise StoreError("the disk went away after the second file was written, before its commit")
 
-    monkeypatch.setattr(merging, "_append", failing)
+    monkeypatch.setattr(merge, "_append", failing)
     with pytest.raises(StoreError, match="went away"):
         store.merge(there)
     monkeypatch.undo()
@@ -243,9 +246,9 @@ def test_a_round_that_says_nothing_is_left_out_and_hinders_nobody(store: Store) 
     there = copy_of(store)
     bad = Act(kind="open_round", round="one", text="{}", **acts.stamp("lead", CODEBOOK, None, None))
     file = there.path / "acts" / "lead.sqlite"
-    database.create(file, study=study.read(there.path).id, coder="lead")
-    with database.transaction(file, writes=True) as connection:
-        database.add(connection, [bad], study=study.read(there.path).id, coder="lead")
+    sqlite.create(file, study=layout.read(there.path).id, coder="lead")
+    with sqlite.transaction(file, writes=True) as connection:
+        sqlite.add(connection, [bad], study=layout.read(there.path).id, coder="lead")
     assert store.merge(there).items.query("kind == 'open_round'")["status"].tolist() == ["left out"]
     problems = there.verify().set_index("file")["problem"]
     assert "do not say what they change" in problems["acts/lead.sqlite"]

@@ -13,8 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual import server
-from sense7_qual.row_security import CLOSING
+from sense7_qual.store._postgres import server
+from sense7_qual.store._postgres.row_security import CLOSING
 from tests.test_row_security import BENS_ACT, Team, answers, untouched
 from tests.test_store import SENTINEL, put
 

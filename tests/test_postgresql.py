@@ -18,10 +18,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual import acts, server
+from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from sense7_qual.widgets import CodingWidget
 from tests.test_store import (
     CODEBOOK,

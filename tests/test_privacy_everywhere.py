@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 import sense7_qual as qual
-from tests.test_api import PARTS
 from tests.test_privacy import CANARY, PURE_PATH, SAID, in_a_child
 
 # Every example of every docstring, and then what the examples leave out; which public functions are entered.
@@ -24,7 +23,6 @@ import pandas as pd
 
 warnings.simplefilter("ignore")
 SAID = "my zqcanary brother left me"
-PARTS = set(json.loads(PARTS_LISTED))
 NAMES, CALLS, SEEN = {}, {}, set()
 
 def note(name, value):
@@ -34,7 +32,7 @@ def note(name, value):
         NAMES[value.__code__] = name
 
 for module in pkgutil.iter_modules(qual.__path__):
-    if module.name in PARTS | {"models"} or module.name.startswith("_"):
+    if module.name == "models" or module.name.startswith("_"):
         continue
     there = importlib.import_module(f"sense7_qual.{module.name}")
     for name in there.__all__:
@@ -179,13 +177,12 @@ for name, calls in CALLS.items():
             call(name, where, function, changed)
 print(json.dumps({"leaks": leaks, "raised": raised, "tried": tried}))
 """
-LISTED = f"\nPARTS_LISTED = {json.dumps(sorted(PARTS))!r}\n"
 
 
 @pytest.mark.model
 def test_every_public_function_but_the_models_is_called_with_sockets_forbidden() -> None:
     """All the examples, the path from file to table, and the rest by hand; no name is left out."""
-    found = in_a_child(PURE_PATH + LISTED + EVERYTHING + THE_REST)
+    found = in_a_child(PURE_PATH + EVERYTHING + THE_REST)
     assert found["failed"] == []
     assert found["tried"] == []
     assert found["left"] == []
@@ -196,7 +193,7 @@ def test_every_public_function_but_the_models_is_called_with_sockets_forbidden()
 def test_no_words_in_what_any_function_says_of_a_table_that_holds_them() -> None:
     """Every function that is given people's tables, in each column in turn, where it fails and where not."""
     setup = "import importlib, json, pkgutil\nimport sense7_qual as qual\n"
-    found = in_a_child(setup + LISTED + EVERYTHING + POISONED)
+    found = in_a_child(setup + EVERYTHING + POISONED)
     assert found["leaks"] == []
     assert int(str(found["tried"])) > 100
     assert int(str(found["raised"])) > 50

@@ -27,11 +27,12 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from sense7_qual import acts, rounds, server
+from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from tests.test_revise import UNITS
 
 BASE = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))

@@ -13,11 +13,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, codings, server, study
+from sense7_qual import acts, codings
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Change, Revision, changes, combine
 from sense7_qual.store import Store
+from sense7_qual.store._files import layout
+from sense7_qual.store._postgres import server
 from sense7_qual.tables import CODINGS
 from sense7_qual.widgets._session import Session
 
@@ -349,7 +351,7 @@ def test_a_revision_that_was_interrupted_and_done_again_stands_once(
     def failing(*_: object) -> None:
         raise StoreError("the power went")
 
-    monkeypatch.setattr(study, "rewrite", failing)
+    monkeypatch.setattr(layout, "rewrite", failing)
     with pytest.raises(StoreError, match="power"):
         store.revise(plus(BASE, "new"), why="Needed.", coder="lead")
     monkeypatch.undo()

@@ -13,9 +13,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual import server
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from tests.test_store import CODEBOOK, frame_of, put
 
 LOST = r"expected the {} acts of 'ana' that were there on .* – found {}, without the last of these"

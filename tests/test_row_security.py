@@ -14,10 +14,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual import acts, rounds, server
+from sense7_qual import acts, rounds
 from sense7_qual.errors import ActError, StoreError
-from sense7_qual.row_security import CLOSED, CLOSING
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
+from sense7_qual.store._postgres.row_security import CLOSED, CLOSING
 from tests.test_store import CODEBOOK, SENTINEL, frame_of, put
 
 pytestmark = pytest.mark.postgres

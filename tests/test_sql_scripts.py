@@ -15,11 +15,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual.row_security import CLOSED, CLOSING
+from sense7_qual.store._postgres.row_security import CLOSED, CLOSING
 from tests.test_row_security import rights
 
 ROOT = Path(__file__).parents[1]
-SCRIPTS = ("sense7_qual/sql/close_statistics.sql", "sense7_qual/sql/open_statistics.sql")
+SCRIPTS = (
+    "sense7_qual/store/_postgres/close_statistics.sql",
+    "sense7_qual/store/_postgres/open_statistics.sql",
+)
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
 
 

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual import acts, sealed
+from sense7_qual import acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
+from sense7_qual.store._files import signed_json
 
 CODEBOOK = Codebook(
     name="small",
@@ -227,7 +228,7 @@ def test_a_folder_that_is_no_study_is_refused(tmp_path: Path) -> None:
 def test_a_study_file_that_is_not_as_written_is_refused(store: Store, content: object, message: str) -> None:
     path = store.path / "study.json"
     if isinstance(content, dict):
-        content = sealed.seal(sealed.unseal(path.read_bytes()) | content)
+        content = signed_json.seal(signed_json.unseal(path.read_bytes()) | content)
     path.write_bytes(content)
     with pytest.raises(StoreError, match=message):
         Store(store.path)

@@ -15,11 +15,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, database, migrations, sealed, verification
-from sense7_qual.chain import chained
+from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._files import signed_json
+from sense7_qual.store._log import sqlite, versions
+from sense7_qual.store._log.hash_chain import chained
+from sense7_qual.store._operations import verify
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 SENTINEL = "Sentinel-Quokka"
@@ -50,8 +53,8 @@ def content(path: Path) -> Mapping[str, object]:
     """Every value of every table, and the tables themselves, as any program reads them."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         tables = connection.execute("SELECT type, name, tbl_name FROM sqlite_master ORDER BY name").fetchall()
-        with database.transaction(path) as own:
-            found: dict[str, object] = dict(migrations.structure(own))
+        with sqlite.transaction(path) as own:
+            found: dict[str, object] = dict(versions.structure(own))
         for kind, name, _ in tables:
             if kind == "table":
                 found[f"rows of {name}"] = connection.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall()
@@ -152,7 +155,7 @@ def test_files_that_others_may_open_are_noted(store: Store) -> None:
 
 def refusing(monkeypatch: pytest.MonkeyPatch, name: str, error: type[OSError], *, of: str) -> None:
     """Let the method `of` of paths fail for those of this name (a superuser, who may run this, reads all)."""
-    owner = verification if of == "open_file" else Path
+    owner = verify if of == "open_file" else Path
     real = getattr(owner, of)
 
     def refuse(self: Path, *args: object, **named: object) -> object:
@@ -191,7 +194,7 @@ def test_a_file_or_folder_that_cannot_be_read_is_reported(
     with pytest.raises(StoreError, match=r"found problems in 'acts/old.bak'"):
         store.archive(tmp_path / "one.zip")
     with pytest.raises(StoreError, match="'copies': expected a note"):
-        sealed.notes(store.path, sealed.Copy)
+        signed_json.notes(store.path, signed_json.Copy)
 
 
 def test_a_folder_that_cannot_be_read_is_reported(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +220,7 @@ def unpacked(version: int, target: Path) -> Path:
     return target
 
 
-@pytest.mark.parametrize("version", range(1, database.SCHEMA))
+@pytest.mark.parametrize("version", range(1, sqlite.SCHEMA))
 def test_a_study_of_every_released_version_opens_and_is_brought_up_by_its_next_act(
     version: int, tmp_path: Path
 ) -> None:
@@ -248,8 +251,8 @@ def test_a_study_of_every_released_version_opens_and_is_brought_up_by_its_next_a
 
 
 def structure(path: Path) -> object:
-    with database.transaction(path / "acts" / "ana.sqlite") as connection:
-        return migrations.structure(connection)
+    with sqlite.transaction(path / "acts" / "ana.sqlite") as connection:
+        return versions.structure(connection)
 
 
 def test_a_migration_that_is_interrupted_leaves_the_older_file(
@@ -261,7 +264,7 @@ def test_a_migration_that_is_interrupted_leaves_the_older_file(
     def failing(*_: object, **__: object) -> None:
         raise StoreError("the power went")
 
-    monkeypatch.setattr(database, "add", failing)
+    monkeypatch.setattr(sqlite, "add", failing)
     with pytest.raises(StoreError, match="power"):
         store.append([acts.finish(coder="ana", unit_id="m2", codebook=store.codebook)])
     assert (store.path / "acts" / "ana.sqlite").read_bytes() == before
@@ -269,8 +272,8 @@ def test_a_migration_that_is_interrupted_leaves_the_older_file(
 
 def test_a_study_of_a_later_version_opens_for_reading_alone(store: Store, tmp_path: Path) -> None:
     path = store.path / "study.json"
-    values = sealed.unseal(path.read_bytes())
-    path.write_bytes(sealed.seal({**values, "schema": database.SCHEMA + 1, "more": "of it"}))
+    values = signed_json.unseal(path.read_bytes())
+    path.write_bytes(signed_json.seal({**values, "schema": sqlite.SCHEMA + 1, "more": "of it"}))
     with pytest.warns(UserWarning, match="can be read as far as it is understood and not be written"):
         later = Store(store.path)
     assert later.acts() == store.acts()
@@ -289,7 +292,7 @@ def test_a_study_of_a_later_version_opens_for_reading_alone(store: Store, tmp_pa
 
 def test_an_acts_file_of_a_later_version_is_read_as_far_as_it_is_understood(store: Store) -> None:
     file = store.path / "acts" / "ana.sqlite"
-    with database.transaction(file, writes=True) as connection:
+    with sqlite.transaction(file, writes=True) as connection:
         connection.exec_driver_sql("ALTER TABLE acts ADD COLUMN colour TEXT")
         connection.exec_driver_sql("UPDATE meta SET value = '3' WHERE name = 'schema'")
         last = connection.exec_driver_sql("SELECT hash, codebook FROM acts ORDER BY seq DESC").first()

@@ -8,10 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, codings, database, study
+from sense7_qual import acts, codings
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._files import layout
+from sense7_qual.store._log import sqlite
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 ALWAYS = ["embedding cache", "reply cache", "notebook"]
@@ -155,7 +157,7 @@ def test_a_withdrawal_that_is_interrupted_hides_the_words_and_is_completed(
     def failing(*_: object) -> None:
         raise StoreError("the power went")
 
-    monkeypatch.setattr(study if stop == "replace_units" else database, stop, failing)
+    monkeypatch.setattr(layout if stop == "replace_units" else sqlite, stop, failing)
     with pytest.raises(StoreError, match="power"):
         store.forget("p1", why="withdrew")
     monkeypatch.undo()

@@ -13,9 +13,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual import acts, server
+from sense7_qual import acts
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from tests.disk import another_computer
 from tests.test_withdrawal_races import CODEBOOK, UNITS, WORDS, contents, has_words, repeating
 

@@ -18,11 +18,12 @@ import pandas as pd
 import psycopg
 import pytest
 
-from sense7_qual import acts, rounds, server
+from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 
 N_ROUNDS = 500 if os.environ.get("SOAK") else 12
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))

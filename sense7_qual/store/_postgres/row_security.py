@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Final
 
 from sense7_qual.acts import LEAD_KINDS
-from sense7_qual.database import ACTS, META, TEXTS
+from sense7_qual.store._log.sqlite import ACTS, META, TEXTS
 
 __all__ = [
     "CLOSED",
@@ -59,7 +59,7 @@ SELECT NOT (has_database_privilege('public', current_database(), 'TEMPORARY')
 """
 """Whether an administrator has closed the server's own statistics in this database (`CLOSING`)."""
 
-CLOSING: Final = Path(__file__).parent / "sql" / "close_statistics.sql"
+CLOSING: Final = Path(__file__).parent / "close_statistics.sql"
 """The script that closes them; open_statistics.sql beside it takes that back. Nothing here runs either: they
 change the rights of roles that are none of the study's."""
 

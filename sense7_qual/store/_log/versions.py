@@ -20,8 +20,8 @@ from typing import Final
 
 from sqlalchemy import Connection, update
 
-from sense7_qual.database import META, SCHEMA, place
 from sense7_qual.errors import StoreError
+from sense7_qual.store._log.sqlite import META, SCHEMA, place
 
 __all__ = ["STEPS", "migrate", "newer", "structure"]
 

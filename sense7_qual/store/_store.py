@@ -16,16 +16,17 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from sense7_qual import acceptance, database, merging, migrations, revising, verification, withdrawal
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean
-from sense7_qual.folders import Folder
-from sense7_qual.recording import Salvage
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import visible
-from sense7_qual.study import Opened
-from sense7_qual.teams import Team, kept_at
+from sense7_qual.store._files.layout import Opened
+from sense7_qual.store._folder import Folder
+from sense7_qual.store._log import sqlite, versions
+from sense7_qual.store._operations import check_acts, forget, merge, revise, verify
+from sense7_qual.store._operations.append import Salvage
+from sense7_qual.store._postgres import Team, kept_at
 
 __all__ = ["Store"]
 
@@ -74,7 +75,7 @@ class Store:
 
     _kept: Folder | Team
     _known: Opened
-    _withdrawn: list[withdrawal.Words]
+    _withdrawn: list[forget.Words]
     """The words of participants who withdrew while this store was open: no memo may bring them back."""
 
     path: Path | str
@@ -86,8 +87,8 @@ class Store:
         self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
         self._known, self._withdrawn = self._kept.read(), []
         self._remember_codebook(self._known.study.codebook)
-        if self._known.study.schema > database.SCHEMA:
-            warnings.warn(migrations.newer("study", self._known.study.schema), stacklevel=2)
+        if self._known.study.schema > sqlite.SCHEMA:
+            warnings.warn(versions.newer("study", self._known.study.schema), stacklevel=2)
 
     @classmethod
     def create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
@@ -193,7 +194,7 @@ class Store:
             copy of it, or of ``study.json``, was put in its place. Send the same acts again when that is
             mended.
         """
-        given = acceptance.as_acts(acts)
+        given = check_acts.as_acts(acts)
         if self._kept.changed(self._known) or any(a.codebook not in self._known.codebooks for a in given):
             self._look_again()  # another notebook may have revised the codebook
         if any(act.kind != "revise" for act in given):
@@ -201,14 +202,14 @@ class Store:
         while True:
             try:
                 return self._record(given)
-            except withdrawal.Overtaken:
+            except forget.Overtaken:
                 self._look_again()
 
     def _record(self, given: Sequence[Act]) -> int:
-        withdrawal.refuse_gone(given, self._known.gone)
-        withdrawal.refuse_repeating(given, self._withdrawn)
-        batch = [acceptance.settled(act, self._known.texts, self._known.codebooks) for act in given]
-        return self._kept.record(acceptance.one_coder(batch), batch, self._known) if batch else 0
+        forget.refuse_gone(given, self._known.gone)
+        forget.refuse_repeating(given, self._withdrawn)
+        batch = [check_acts.settled(act, self._known.texts, self._known.codebooks) for act in given]
+        return self._kept.record(check_acts.one_coder(batch), batch, self._known) if batch else 0
 
     def revise(
         self,
@@ -250,7 +251,7 @@ class Store:
         StoreError
             The study cannot be written, or the role does not lead.
         """
-        wish = revising.Wish(
+        wish = revise.Wish(
             base=self.codebook,
             codebook=codebook,
             why=why,
@@ -276,13 +277,13 @@ class Store:
         return self._history()
 
     def _history(self) -> tuple[Revision, ...]:
-        return revising.history(self.acts(kind="revise"))
+        return revise.history(self.acts(kind="revise"))
 
     def _superseded(self, now: str) -> str | None:
         """Return the fingerprint of the codebook that was current here before, where revisions led to it from
         `now`, which the study names today; None where they did not."""
         last = self._kept.heads(self._known.study.id).codebook
-        later = last not in (None, now) and revising.superseded(self._history(), now, str(last))
+        later = last not in (None, now) and revise.superseded(self._history(), now, str(last))
         return last if later else None
 
     def _refuse_superseded(self) -> None:
@@ -291,7 +292,7 @@ class Store:
             return
         last = self._superseded(self._kept.current())
         if last is not None:
-            raise StoreError(revising.older_study(last))
+            raise StoreError(revise.older_study(last))
 
     def _remember_codebook(self, current: str) -> None:
         with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
@@ -335,7 +336,7 @@ class Store:
             only = None if coder is None else self._kept.known_as(coder)
             seen = visible(self._kept.acts(None, self._known), viewer=self._kept.known_as(viewer))
             read = [act for act in seen if only in (None, act.coder)]
-        return read if kind is None else acceptance.of_kind(read, kind)
+        return read if kind is None else check_acts.of_kind(read, kind)
 
     def codings(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
@@ -376,8 +377,8 @@ class Store:
         with suppress(StoreError):  # reported among the rest
             last = self._superseded(self._kept.current())
             if last is not None:
-                found.append(verification.Finding("current codebook", problem=revising.older_study(last)))
-        return verification.frame_of(found)
+                found.append(verify.Finding("current codebook", problem=revise.older_study(last)))
+        return verify.frame_of(found)
 
     def accept_loss(self, coder: str) -> None:
         """Accept that acts of `coder` which were seen on this computer are gone for good.
@@ -419,7 +420,7 @@ class Store:
         """
         return self._kept.salvage(check_coder(coder), Path(path).absolute(), self._known)
 
-    def merge(self, other: Store | str | Path) -> merging.Merge:
+    def merge(self, other: Store | str | Path) -> merge.Merge:
         """Take in what another copy of this study has and this one has not; nothing here is changed.
 
         Merging twice, or after a crash once more, gives the same acts. Where a coder worked in two copies,
@@ -521,7 +522,7 @@ class Store:
         kept_at(path).restore(Path(archive).absolute())
         return cls(path)
 
-    def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
+    def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
         """Remove the words of a participant who withdraws, everywhere this study keeps them.
 
         Units, quotes and memos of the participant are erased, also from what the database keeps in free
@@ -563,7 +564,7 @@ class Store:
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
         known = self._kept.read()
-        self._withdrawn += withdrawal.words_of(self._known.units, known.gone - self._known.gone)
+        self._withdrawn += forget.words_of(self._known.units, known.gone - self._known.gone)
         current = current or self._known.study.codebook
         self._known = replace(known, study=replace(known.study, codebook=current))
         self._remember_codebook(known.study.codebook)

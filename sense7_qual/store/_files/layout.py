@@ -34,17 +34,17 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual import sealed
 from sense7_qual._limits import Limits
 from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
-from sense7_qual.database import SCHEMA
 from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError, first_three
-from sense7_qual.interrupts import uninterrupted
-from sense7_qual.migrations import newer
+from sense7_qual.store._files import signed_json
+from sense7_qual.store._files.units_parquet import checked, parquet, without
+from sense7_qual.store._log.hold_interrupts import uninterrupted
+from sense7_qual.store._log.sqlite import SCHEMA
+from sense7_qual.store._log.versions import newer
 from sense7_qual.tables import UNITS
-from sense7_qual.unit_tables import checked, parquet, without
 
 __all__ = [
     "LARGEST_UNITS",
@@ -142,15 +142,15 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     _refuse_existing(path)
     study, units, table = prepare(units, codebook)
     contents = {
-        _STUDY: sealed.seal(asdict(study)),
+        _STUDY: signed_json.seal(asdict(study)),
         _UNITS: table,
         f"{_CODEBOOKS}/{codebook.fingerprint}.yaml": codebook.to_yaml(),
     }
-    with sealed.making(path, "study", sealed.here()) as building:
+    with signed_json.making(path, "study", signed_json.here()) as building:
         write(building, contents)
         _read_back(building, units)
         building.rename(path)
-        sealed.sync_folder(path.parent)
+        signed_json.sync_folder(path.parent)
 
 
 def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
@@ -166,7 +166,7 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
     study = Study(
         id=str(uuid.uuid4()),
         schema=SCHEMA,
-        created=sealed.now(),
+        created=signed_json.now(),
         codebook=codebook.fingerprint,
         units_sha256=hashlib.sha256(table).hexdigest(),
     )
@@ -182,10 +182,10 @@ def read(path: Path) -> Study:
         It is no study folder, or one that a newer version wrote.
     """
     try:
-        content = sealed.bytes_of(path / _STUDY)
+        content = signed_json.bytes_of(path / _STUDY)
         values = json.loads(content)
         if values.get("schema") != 1:  # version 1 had no seal
-            values = sealed.unseal(content)
+            values = signed_json.unseal(content)
         study = Study(**{field.name: values[field.name] for field in fields(Study)})
         if type(study.schema) is not int or study.schema < 1:
             raise ValueError("no version")
@@ -209,7 +209,7 @@ def read(path: Path) -> Study:
 def rewrite(path: Path, study: Study) -> None:
     """Put `study` in the place of what the study folder `path` says of itself, as of today's version."""
     with refusing(path):
-        sealed.replace(path / _STUDY, sealed.seal(asdict(replace(study, schema=SCHEMA))))
+        signed_json.replace(path / _STUDY, signed_json.seal(asdict(replace(study, schema=SCHEMA))))
 
 
 @contextmanager
@@ -250,14 +250,14 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
     StoreError
         The file is missing or is not the one that was written.
     """
-    return without(stored_units(path, study), sealed.notes(path, sealed.Withdrawal))
+    return without(stored_units(path, study), signed_json.notes(path, signed_json.Withdrawal))
 
 
 def stored_units(path: Path, study: Study) -> pd.DataFrame:
     """Return all the units that are still in the file, also those of participants who withdrew."""
     with refusing(path):
-        table = sealed.bytes_of(path / _UNITS)
-        later = frozenset(each.units_sha256 for each in sealed.notes(path, sealed.Withdrawal))
+        table = signed_json.bytes_of(path / _UNITS)
+        later = frozenset(each.units_sha256 for each in signed_json.notes(path, signed_json.Withdrawal))
     return units_of(table, study, name=path.name, later=later)
 
 
@@ -265,27 +265,27 @@ def clear(path: Path) -> None:
     """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
     inner = (path / name for name in (_CODEBOOKS, _ACTS, "withdrawn", "copies"))
     # The units may lie elsewhere, and are written there.
-    for folder in {path, *inner, (path / _UNITS).resolve().parent, sealed.here()}:
-        sealed.clear(folder)
+    for folder in {path, *inner, (path / _UNITS).resolve().parent, signed_json.here()}:
+        signed_json.clear(folder)
 
 
 def replace_units(path: Path, table: bytes) -> None:
     """Put the Parquet file `table` in the place of the units, where it is another one."""
     with refusing(path):
-        if sealed.bytes_of(path / _UNITS) != table:
-            sealed.replace(path / _UNITS, table)
+        if signed_json.bytes_of(path / _UNITS) != table:
+            signed_json.replace(path / _UNITS, table)
 
 
-def note(path: Path, value: sealed.Withdrawal | sealed.Copy) -> None:
+def note(path: Path, value: signed_json.Withdrawal | signed_json.Copy) -> None:
     """Add a note to the study folder."""
     with refusing(path):
-        sealed.note(path, value)
+        signed_json.note(path, value)
 
 
 def add_codebook(path: Path, codebook: Codebook) -> None:
     """Add a version of the codebook to the study folder; one that is there is left as it is."""
     with refusing(path), suppress(FileExistsError):
-        sealed.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
+        signed_json.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
 
 
 def refuse_newer(path: Path, study: Study) -> None:
@@ -357,7 +357,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     with refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
         # A sync client's second copy has another name; `verification` reports it.
-        contents = {file.stem: sealed.bytes_of(file) for file in files if is_fingerprint(file.stem)}
+        contents = {file.stem: signed_json.bytes_of(file) for file in files if is_fingerprint(file.stem)}
     return codebooks_of(contents, study, name=path.name)
 
 
@@ -482,7 +482,7 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
     for each in folders:
-        sealed.sync_folder(each)
+        signed_json.sync_folder(each)
 
 
 def _read_back(folder: Path, units: pd.DataFrame) -> None:

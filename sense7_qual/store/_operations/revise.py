@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sense7_qual import membership, postgresql, study
 from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.revisions import Revision, changes, combine, path
-from sense7_qual.server import Server
+from sense7_qual.store._files import layout
+from sense7_qual.store._postgres import roles, schema
+from sense7_qual.store._postgres.server import Server
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -144,13 +145,13 @@ def in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], object]) -> 
     the same call completes it. Of two processes that revise at once, the second begins when the first is
     done.
     """
-    with study.alone(path):
-        now = study.read(path)
-        versions = study.read_codebooks(path, now)
+    with layout.alone(path):
+        now = layout.read(path)
+        versions = layout.read_codebooks(path, now)
         new, acts = wish.on(versions[now.codebook], versions)
-        study.add_codebook(path, new)
+        layout.add_codebook(path, new)
         append(acts)
-        study.rewrite(path, replace(now, codebook=new.fingerprint))
+        layout.rewrite(path, replace(now, codebook=new.fingerprint))
     return new
 
 
@@ -163,7 +164,7 @@ def on_server(
 ) -> Codebook:
     """Revise the codebook of a study in PostgreSQL, in one transaction with the acts; `record` adds one."""
     for _ in range(10):  # somebody else may be faster, but hardly ten times
-        found = postgresql.read(server)
+        found = schema.read(server)
         now, (new, acts) = found.study, wish.on(found.codebook, found.codebooks)
 
         def work(
@@ -175,11 +176,11 @@ def on_server(
         ) -> None:
             for act in acts:
                 record(connection, place, act, new)
-            if not postgresql.set_codebook(connection, server, new, instead_of=old):
+            if not schema.set_codebook(connection, server, new, instead_of=old):
                 raise _Overtaken
 
         try:
-            membership.write(server, wish.coder, work)
+            roles.write(server, wish.coder, work)
         except _Overtaken:
             continue
         return new

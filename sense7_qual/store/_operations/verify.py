@@ -27,14 +27,15 @@ from typing import Final, TypeVar
 import pandas as pd
 from sqlalchemy import Connection, create_engine, select
 
-from sense7_qual import database, migrations, sealed, study, unit_tables
 from sense7_qual._limits import open_file
-from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act, fold
-from sense7_qual.chain import Link, ordered
 from sense7_qual.errors import ActError, StoreError, TableError, first_three
-from sense7_qual.sealed import Copy, Withdrawal
-from sense7_qual.study import Study
+from sense7_qual.store._files import layout, signed_json, units_parquet
+from sense7_qual.store._files.layout import Study
+from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._log import sqlite, versions
+from sense7_qual.store._log.hash_chain import Link, ordered
+from sense7_qual.store._operations.check_acts import says_its_change
 
 __all__ = [
     "RESPELT",
@@ -109,7 +110,7 @@ def verify(path: Path, known: Study) -> list[Finding]:
     codebooks, of_codebooks = _codebooks(path, now)
     judged = Known(now, texts, codebooks, withdrawn, copies)
     found = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
-    files = [file for file in _in(path / "acts", ".sqlite") if study.is_acts_file(file)]
+    files = [file for file in _in(path / "acts", ".sqlite") if layout.is_acts_file(file)]
     found += [_acts(file, judged) for file in files]
     found += missing({file.stem for file in files}, copies)
     return [*(_with_mode(path, each) for each in found), *_unreadable(path), *_strangers(path)]
@@ -130,13 +131,13 @@ def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
 
 def owner(connection: Connection) -> str:
     """Return whose acts a file says it holds (empty where it says nothing)."""
-    query = select(database.META.c.value).where(database.META.c.name == "coder")
+    query = select(sqlite.META.c.value).where(sqlite.META.c.name == "coder")
     return str(connection.execute(query).scalar_one_or_none() or "")
 
 
 def second_copy(path: Path) -> str | None:
     """Return whose acts a file holds where its name says another coder: a sync client's second copy."""
-    with database.transaction(path) as connection:
+    with sqlite.transaction(path) as connection:
         coder = owner(connection)
     return coder if coder and coder != path.stem else None
 
@@ -150,8 +151,8 @@ def nothing_new(path: Path) -> bool:
 
 def act_ids(path: Path) -> set[str]:
     """Return the ids of the acts in an acts file."""
-    with database.transaction(path) as connection:
-        return set(connection.execute(select(database.ACTS.c.act_id)).scalars())
+    with sqlite.transaction(path) as connection:
+        return set(connection.execute(select(sqlite.ACTS.c.act_id)).scalars())
 
 
 def _in(folder: Path, suffix: str) -> list[Path]:
@@ -163,10 +164,10 @@ def _in(folder: Path, suffix: str) -> list[Path]:
 
 def _study(path: Path, known: Study) -> tuple[Study, Finding]:
     try:
-        now = study.read(path)
+        now = layout.read(path)
     except StoreError as error:
         return known, Finding("study.json", problem=str(error))
-    problem = migrations.newer("study.json", now.schema) if now.schema > database.SCHEMA else ""
+    problem = versions.newer("study.json", now.schema) if now.schema > sqlite.SCHEMA else ""
     unsealed = "version 1, which has no seal of its own" if now.schema == 1 else ""
     return now, Finding("study.json", problem=problem, note=unsealed)
 
@@ -176,10 +177,10 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
     findings = []
     for file in _in(folder, ".json"):
         name = f"{folder.name}/{file.name}"
-        if not sealed.is_note(file):
+        if not signed_json.is_note(file):
             continue
         try:
-            note = sealed.read_note(file, kind)
+            note = signed_json.read_note(file, kind)
         except StoreError as error:
             findings.append(Finding(name, problem=str(error)))
             continue
@@ -191,13 +192,13 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
 def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
     later = frozenset(each.units_sha256 for each in withdrawn)
     try:
-        table = sealed.bytes_of(path / "units.parquet")
-        units = study.units_of(table, now, name=path.name, later=later)
+        table = signed_json.bytes_of(path / "units.parquet")
+        units = layout.units_of(table, now, name=path.name, later=later)
     except (StoreError, TableError) as error:
         return None, Finding("units.parquet", problem=str(error))
     except OSError as error:
         return None, Finding("units.parquet", problem=f"cannot be read ({type(error).__name__})")
-    kept = unit_tables.without(units, withdrawn)
+    kept = units_parquet.without(units, withdrawn)
     still = [each.case_id for each in withdrawn if units["unit_id"].isin(each.unit_ids).any()]
     problem = (
         f"still holds texts of participants who withdrew – {_AGAIN} {first_three(still)}" if still else ""
@@ -208,10 +209,10 @@ def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dic
 def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
     known, findings = set(), []
     for file in _in(path / "codebooks", ".yaml"):
-        if not study.is_fingerprint(file.stem):
+        if not layout.is_fingerprint(file.stem):
             continue
         try:
-            found = of_codebook(path.name, file.stem, sealed.bytes_of(file))
+            found = of_codebook(path.name, file.stem, signed_json.bytes_of(file))
         except OSError as error:
             found = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
         findings.append(found)
@@ -226,7 +227,7 @@ def of_codebook(study_name: str, fingerprint: str, content: bytes) -> Finding:
     """Return what is found in a version of the codebook."""
     name = f"codebooks/{fingerprint}.yaml"
     try:
-        codebook = study.codebook_of(study_name, fingerprint, content)
+        codebook = layout.codebook_of(study_name, fingerprint, content)
     except StoreError as error:
         return Finding(name, problem=str(error))
     same = codebook.to_yaml() == content
@@ -239,8 +240,8 @@ def _acts(file: Path, known: Known) -> Finding:
         other = second_copy(file)
         if other is not None:
             return _of_second_copy(file, other)
-        with database.transaction(file) as connection:
-            version = database.check(connection, file, study=known.study.id, coder=file.stem)
+        with sqlite.transaction(file) as connection:
+            version = sqlite.check(connection, file, study=known.study.id, coder=file.stem)
             of_file = list(_of_file(connection, version))
             return of_acts(connection, file, name, known, of_file)
     except StoreError as error:
@@ -257,8 +258,8 @@ def of_acts(
     """
     coder = place.stem
     try:
-        chain = database.read_chain(connection, place, study=known.study.id, coder=coder)
-        texts = database.read_texts(connection, place, select(database.TEXTS))
+        chain = sqlite.read_chain(connection, place, study=known.study.id, coder=coder)
+        texts = sqlite.read_texts(connection, place, select(sqlite.TEXTS))
         found = [*problems, *_of_chain(chain, texts, coder, known)]
         fold([link.act for link in ordered(chain) if link.act is not None])
     except (StoreError, ActError, TableError) as error:
@@ -282,11 +283,11 @@ def _of_second_copy(file: Path, coder: str) -> Finding:
 
 
 def _of_file(connection: Connection, version: int) -> Iterator[str]:
-    if version > database.SCHEMA:
-        yield migrations.newer("its tables", version)
-    elif migrations.structure(connection) != _tables(version):
+    if version > sqlite.SCHEMA:
+        yield versions.newer("its tables", version)
+    elif versions.structure(connection) != _tables(version):
         yield f"tables that are not those of version {version}"
-    found = database.problems(connection)
+    found = sqlite.problems(connection)
     if found:
         yield found
 
@@ -363,14 +364,14 @@ def _with_mode(path: Path, finding: Finding) -> Finding:
 def strangers(path: Path) -> list[Path]:
     """Return the files in the study folder that are no part of it; of folders that can be read."""
     part_of: dict[str, Callable[[Path], bool]] = {
-        ".": lambda file: file.name in ("study.json", "units.parquet", study.LOCK),
-        "codebooks": lambda file: file.suffix == ".yaml" and study.is_fingerprint(file.stem),
-        "acts": study.is_acts_file,
-        "withdrawn": sealed.is_note,
-        "copies": sealed.is_note,
+        ".": lambda file: file.name in ("study.json", "units.parquet", layout.LOCK),
+        "codebooks": lambda file: file.suffix == ".yaml" and layout.is_fingerprint(file.stem),
+        "acts": layout.is_acts_file,
+        "withdrawn": signed_json.is_note,
+        "copies": signed_json.is_note,
     }
     named = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
-    files = [file for file in named if _may_be_file(file) and not sealed.is_mark(file)]
+    files = [file for file in named if _may_be_file(file) and not signed_json.is_mark(file)]
     return [file for file in files if not part_of.get(_folder(path, file), _never)(file)]
 
 
@@ -420,9 +421,9 @@ def _stranger(path: Path, file: Path) -> Finding:
     """Return what a file is that is no part of the study; `OSError` where it cannot be read or is gone."""
     name = file.relative_to(path).as_posix()
     # What is being built may be locked: opening and closing it here could end the lock.
-    passing = file.name.startswith((".", "~")) or any(sealed.is_building(each) for each in file.parents)
-    absent = study.placeholder(file) if _folder(path, file) == "acts" else None
-    if absent is not None and not study.acts_file(path, absent).exists():
+    passing = file.name.startswith((".", "~")) or any(signed_json.is_building(each) for each in file.parents)
+    absent = layout.placeholder(file) if _folder(path, file) == "acts" else None
+    if absent is not None and not layout.acts_file(path, absent).exists():
         what = f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"
         return Finding(name, absent, problem=what)
     if file.name.endswith("-journal"):
@@ -443,14 +444,12 @@ def _tables(version: int) -> dict[str, object]:
     engine = create_engine("sqlite://")
     try:
         with engine.begin() as connection:
-            database.ACTS.metadata.create_all(
-                connection, tables=[database.META, database.TEXTS, database.ACTS]
-            )
-            for number in range(database.SCHEMA - 1, version - 1, -1):
-                for statement in migrations.STEPS[number]:
+            sqlite.ACTS.metadata.create_all(connection, tables=[sqlite.META, sqlite.TEXTS, sqlite.ACTS])
+            for number in range(sqlite.SCHEMA - 1, version - 1, -1):
+                for statement in versions.STEPS[number]:
                     connection.exec_driver_sql(
                         statement.replace("ADD COLUMN", "DROP COLUMN").rpartition(" ")[0]
                     )
-            return migrations.structure(connection)
+            return versions.structure(connection)
     finally:
         engine.dispose()

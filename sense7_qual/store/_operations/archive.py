@@ -35,14 +35,16 @@ from typing import Any, BinaryIO, Final
 
 from sqlalchemy import insert, select
 
-from sense7_qual import database, migrations, sealed, study, verification
 from sense7_qual._limits import open_file
 from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import Act, check_coder
-from sense7_qual.chain import genesis
 from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean, first_three, word
 from sense7_qual.rounds import Round, opened, visible
-from sense7_qual.sealed import Copy, Withdrawal
+from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._log import sqlite, versions
+from sense7_qual.store._log.hash_chain import genesis
+from sense7_qual.store._operations import verify
 
 __all__ = ["archive", "backup", "hand_out", "refuse_withdrawn", "restore"]
 
@@ -68,14 +70,14 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
         Something is at `target`, the study is not sound (`Store.verify` says where), a participant withdrew
         meanwhile, or the disk refuses. Nothing is left at `target`.
     """
-    study.refuse_absent(path)
-    sealed.refuse_existing(target)
-    with sealed.making(target, "backup", path) as building:
-        _copy_files(path, building, {file.stem for file in study.acts_files(path)})
+    layout.refuse_absent(path)
+    signed_json.refuse_existing(target)
+    with signed_json.making(target, "backup", path) as building:
+        _copy_files(path, building, {file.stem for file in layout.acts_files(path)})
         _refuse_unsound(building, "the copy")
         _note(path, _copied(building, target, "backup"), note)
         building.rename(target)
-        sealed.sync_folder(target.parent)
+        signed_json.sync_folder(target.parent)
 
 
 def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round: str, coder: str) -> None:
@@ -91,10 +93,10 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
     StoreError
         A lead's file has acts that the coder may not see; else as of `backup`.
     """
-    study.refuse_absent(path)
-    sealed.refuse_existing(target)
-    found = study.read(path)
-    chains = {file.stem: _read(file, found.id) for file in study.acts_files(path)}
+    layout.refuse_absent(path)
+    signed_json.refuse_existing(target)
+    found = layout.read(path)
+    chains = {file.stem: _read(file, found.id) for file in layout.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
     one = _round_of(round, coder, opened(acts))
     seen = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
@@ -105,13 +107,13 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
             f"hand_out: expected leads of round {round!r} who do not code under the same pseudonym – found "
             f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
         )
-    with sealed.making(target, "hand-out", path) as building:
+    with signed_json.making(target, "hand-out", path) as building:
         made = _copied(path, target, "hand-out")  # first, as in `archive`
         _copy_files(path, building, going)
         _refuse_unsound(building, "the copy")
         _note(path, made, note)
         building.rename(target)
-        sealed.sync_folder(target.parent)
+        signed_json.sync_folder(target.parent)
 
 
 def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
@@ -130,8 +132,8 @@ def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
 
 
 def _read(file: Path, study_id: str) -> list[Act]:
-    with database.transaction(file) as connection:
-        return database.read(connection, file, study=study_id, coder=file.stem)
+    with sqlite.transaction(file) as connection:
+        return sqlite.read(connection, file, study=study_id, coder=file.stem)
 
 
 def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
@@ -141,24 +143,24 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
         if (path / folder).is_dir():
             (building / folder).mkdir(mode=0o700)
     for name, content in _plain(path).items():
-        sealed.write(building / name, content)
-    for file in study.acts_files(path):
+        signed_json.write(building / name, content)
+    for file in layout.acts_files(path):
         if file.stem in coders:
-            database.copy(file, building / "acts" / file.name)
+            sqlite.copy(file, building / "acts" / file.name)
 
 
 def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
-    sealed.refuse_existing(target)
+    signed_json.refuse_existing(target)
     made = _copied(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
     _refuse_unsound(path, "the study")
-    with sealed.making(target, "archive", path) as building:
+    with signed_json.making(target, "archive", path) as building:
         _write(path, building)
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
         _note(path, made, note)
         building.rename(target)
-        sealed.sync_folder(target.parent)
+        signed_json.sync_folder(target.parent)
 
 
 def restore(source: Path, target: Path, home: Path | None = None) -> None:
@@ -170,20 +172,20 @@ def restore(source: Path, target: Path, home: Path | None = None) -> None:
         What `source` holds is not byte for byte what `archive` wrote; something is at `target`; or the disk
         refuses. Nothing is left at `target`.
     """
-    sealed.refuse_existing(target)
-    with sealed.making(target, "restored study", home) as building, _opened(source) as file:
+    signed_json.refuse_existing(target)
+    with signed_json.making(target, "restored study", home) as building, _opened(source) as file:
         names = _members(file, source)
         with zipfile.ZipFile(file) as members:
             _unpack(members, names, building, source)
-        found = study.read(building)
-        study.refuse_newer(source, found)
-        study.read_units(building, found)
+        found = layout.read(building)
+        layout.refuse_newer(source, found)
+        layout.read_units(building, found)
         _refuse_unsound(building, "the archive")
         again = building.with_name(f"{building.name}.again")
         _write(building, again)  # the acts must be the same bytes again
         _refuse_other(again, names, source)
         building.rename(target)
-        sealed.sync_folder(target.parent)
+        signed_json.sync_folder(target.parent)
 
 
 @contextmanager
@@ -197,7 +199,7 @@ def _opened(source: Path) -> Iterator[BinaryIO]:
 
 
 def _refuse_unsound(path: Path, what: str) -> None:
-    bad = [each for each in verification.verify(path, study.read(path)) if each.problem]
+    bad = [each for each in verify.verify(path, layout.read(path)) if each.problem]
     if bad:
         raise StoreError(
             f"copy: expected {what} to be sound – found problems in {first_three(each.file for each in bad)} "
@@ -210,14 +212,14 @@ def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
     try:
         note(made)
     except StoreError as error:
-        if getattr(error.__cause__, "errno", None) not in sealed.READ_ONLY:
+        if getattr(error.__cause__, "errno", None) not in signed_json.READ_ONLY:
             raise
         warnings.warn(
             "copy: expected to note in the study that it was made – found that the study cannot be written – "
             f"forget will not name this {made.kind}: delete it when a participant withdraws.",
             stacklevel=5,
         )
-    refuse_withdrawn(made, sealed.notes(path, Withdrawal))
+    refuse_withdrawn(made, signed_json.notes(path, Withdrawal))
 
 
 def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
@@ -230,20 +232,20 @@ def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
 
 
 def _copied(path: Path, target: Path, kind: str) -> Copy:
-    withdrawn = tuple(each.id for each in sealed.notes(path, Withdrawal))
+    withdrawn = tuple(each.id for each in signed_json.notes(path, Withdrawal))
     heads = {
-        file.stem: head[1] for file in study.acts_files(path) if (head := database.head(file)) is not None
+        file.stem: head[1] for file in layout.acts_files(path) if (head := sqlite.head(file)) is not None
     }
-    return Copy(sealed.new_id(), kind, str(target), sealed.now(), withdrawn, heads)
+    return Copy(signed_json.new_id(), kind, str(target), signed_json.now(), withdrawn, heads)
 
 
 def _plain(path: Path) -> dict[str, bytes]:
     """Return the files of a study that are copied as they are."""
     files = [path / "study.json", path / "units.parquet"]
-    files += [file for file in (path / "codebooks").glob("*.yaml") if study.is_fingerprint(file.stem)]
+    files += [file for file in (path / "codebooks").glob("*.yaml") if layout.is_fingerprint(file.stem)]
     if (path / "withdrawn").is_dir():
-        files += [file for file in (path / "withdrawn").iterdir() if sealed.is_note(file)]
-    return {file.relative_to(path).as_posix(): sealed.bytes_of(file) for file in sorted(files)}
+        files += [file for file in (path / "withdrawn").iterdir() if signed_json.is_note(file)]
+    return {file.relative_to(path).as_posix(): signed_json.bytes_of(file) for file in sorted(files)}
 
 
 def _write(path: Path, target: Path) -> None:
@@ -258,9 +260,9 @@ def _write(path: Path, target: Path) -> None:
         }  # fmt: skip
     manifest = {
         "format": _FORMAT,
-        "schema": database.SCHEMA,
+        "schema": sqlite.SCHEMA,
         "written_by": f"sense7_qual {version('sense7_qual')}",
-        "study": study.read(path).id,
+        "study": layout.read(path).id,
         "n_acts": n_acts,
         "files": dict(sorted(files.items())),
     }
@@ -270,7 +272,7 @@ def _write(path: Path, target: Path) -> None:
             members.writestr(_member(name), content)
         with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
             shutil.copyfileobj(lines, to, 1 << 20)
-    sealed.settle(target)
+    signed_json.settle(target)
 
 
 def _private(path: Path) -> Path:
@@ -290,15 +292,15 @@ def _described(content: bytes) -> dict[str, object]:
 
 def _write_acts(path: Path, target: Path) -> dict[str, int]:
     """Write every act as a line of canonical JSON; return how many each coder has."""
-    found = study.read(path)
+    found = layout.read(path)
     counts = {}
     with _private(target).open("wb") as out:
-        for file in study.acts_files(path):
-            if verification.second_copy(file) is not None:
+        for file in layout.acts_files(path):
+            if verify.second_copy(file) is not None:
                 continue  # `verify` has found nothing new in it
-            with database.transaction(file) as connection:
-                chain = database.read_chain(connection, file, study=found.id, coder=file.stem)
-                texts = {row.text_hash: row for row in connection.execute(select(database.TEXTS))}
+            with sqlite.transaction(file) as connection:
+                chain = sqlite.read_chain(connection, file, study=found.id, coder=file.stem)
+                texts = {row.text_hash: row for row in connection.execute(select(sqlite.TEXTS))}
             for seq, link in enumerate(chain, start=1):
                 line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
                 row = texts.get(line.get("text_hash", ""))
@@ -330,8 +332,8 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
             files = manifest["files"]
             if manifest["format"] != _FORMAT or type(manifest["schema"]) is not int:
                 raise _refused(source, "another kind of file")
-            if manifest["schema"] > database.SCHEMA:
-                raise StoreError(migrations.newer(f"archive {source.name!r}", manifest["schema"]))
+            if manifest["schema"] > sqlite.SCHEMA:
+                raise StoreError(versions.newer(f"archive {source.name!r}", manifest["schema"]))
             lacking = sorted(_ALWAYS - set(files))
             if lacking:
                 raise _refused(source, f"an archive without {first_three(lacking)}")
@@ -357,7 +359,9 @@ def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     strange = [name for name in names if not _MEMBER.fullmatch(name)]
     if strange:
         raise _refused(source, f"{len(strange)} members that an archive does not have")
-    large = [i.filename for i in infos if i.filename != _ACTS and i.file_size > sealed.most_bytes(i.filename)]
+    large = [
+        i.filename for i in infos if i.filename != _ACTS and i.file_size > signed_json.most_bytes(i.filename)
+    ]
     if large:
         raise _refused(source, f"members larger than any that a study has: {first_three(large)}")
     if len(set(names)) != len(names):
@@ -380,9 +384,9 @@ def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, 
         (building / folder).mkdir(mode=0o700)
     for name in names:
         if name != "acts.jsonl":
-            sealed.write(building / name, members.read(name))
+            signed_json.write(building / name, members.read(name))
     _refuse_unfolding(building / "units.parquet", source)
-    found = study.read(building)
+    found = layout.read(building)
     with members.open("acts.jsonl") as lines:
         acts = _acts(lines, source)
         for coder, rows in groupby(acts, key=lambda row: str(row["coder"])):
@@ -393,7 +397,7 @@ def _refuse_unfolding(table: Path, source: Path) -> None:
     """Refuse a table that is small on the disk and would fill the memory."""
     try:
         packed = table.read_bytes()
-        refuse_unfolding(packed, table.name, study.units_limits(len(packed)))
+        refuse_unfolding(packed, table.name, layout.units_limits(len(packed)))
     except ImportRefused as error:
         raise _refused(source, f"units that cannot be read, or are more than a study has ({error})") from None
 
@@ -420,10 +424,10 @@ def _restore_acts(
     building: Path, study_id: str, coder: str, rows: Iterator[dict[str, Any]], source: Path
 ) -> None:
     try:
-        path = study.acts_file(building, check_coder(coder))
+        path = layout.acts_file(building, check_coder(coder))
     except ActError:
         raise _refused(source, "acts of a coder that cannot be one") from None
-    known = {column.name for column in database.ACTS.columns}
+    known = {column.name for column in sqlite.ACTS.columns}
     nothing = dict.fromkeys(known)
     last, acts, texts = genesis(study_id, coder), [], []
     for row in rows:
@@ -436,11 +440,11 @@ def _restore_acts(
         last = str(row.get("hash"))
     if path.exists():
         raise _refused(source, "the acts of a coder in two places")
-    database.create(path, study=study_id, coder=coder)
-    with database.transaction(path, writes=True) as connection:
+    sqlite.create(path, study=study_id, coder=coder)
+    with sqlite.transaction(path, writes=True) as connection:
         if texts:
-            connection.execute(insert(database.TEXTS), texts)
-        connection.execute(insert(database.ACTS), acts)
+            connection.execute(insert(sqlite.TEXTS), texts)
+        connection.execute(insert(sqlite.ACTS), acts)
 
 
 def _refuse_other(again: Path, names: Mapping[str, Any], source: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from sense7_qual import database
-from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._operations.check_acts import says_its_change
 
 __all__ = ["Openings"]
 
@@ -51,22 +51,22 @@ class _Seen:
     def acts_of(self, file: Path) -> tuple[Act, ...]:
         state = _state(file)
         if not state or state != self._state:
-            with database.transaction(file) as connection:
+            with sqlite.transaction(file) as connection:
                 self._go_on(connection, file)
             self._state = state
         return self._acts
 
     def _go_on(self, connection: Connection, file: Path) -> None:
-        acts, texts = database.ACTS, database.TEXTS
+        acts, texts = sqlite.ACTS, sqlite.TEXTS
         seq, link = self._last
         same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar_one_or_none() == link
         before, after = (self._acts, seq) if same else ((), 0)
         query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(("open_round", "unblind")))
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
         said = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
-        new = database.loose(connection, file, rows, said)
+        new = sqlite.loose(connection, file, rows, said)
         self._acts = (*before, *(act for act in new if says_its_change(act)))
-        self._last = database.last(connection) or (0, "")
+        self._last = sqlite.last(connection) or (0, "")
 
 
 def _state(file: Path) -> tuple[object, ...]:

@@ -13,23 +13,15 @@ from typing import Final, TypeVar
 import pandas as pd
 from sqlalchemy import Connection
 
-from sense7_qual import (
-    archives,
-    database,
-    merging,
-    migrations,
-    revising,
-    sealed,
-    study,
-    verification,
-    withdrawal,
-)
-from sense7_qual.acceptance import new_acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, did_you_mean
-from sense7_qual.openings import Openings
-from sense7_qual.recording import (
+from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files.layout import Opened, refuse_absent
+from sense7_qual.store._folder.rounds_cache import Openings
+from sense7_qual.store._log import sqlite, versions
+from sense7_qual.store._operations import archive, forget, merge, revise, verify
+from sense7_qual.store._operations.append import (
     Heads,
     Salvage,
     known_as,
@@ -40,7 +32,7 @@ from sense7_qual.recording import (
     salvage,
     with_true_quotes,
 )
-from sense7_qual.study import Opened, refuse_absent
+from sense7_qual.store._operations.check_acts import new_acts
 
 __all__ = ["Folder", "unpacked"]
 
@@ -57,12 +49,12 @@ class Folder:
 
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook."""
-        study.create(self.path, units=units, codebook=codebook)
+        layout.create(self.path, units=units, codebook=codebook)
 
-    def restore(self, archive: Path) -> None:
+    def restore(self, source: Path) -> None:
         """Make the study from a file that `archive` wrote."""
-        archives.restore(archive, self.path, sealed.here())
-        self.heads(study.read(self.path).id).clear()  # of a study that was here before
+        archive.restore(source, self.path, signed_json.here())
+        self.heads(layout.read(self.path).id).clear()  # of a study that was here before
 
     def heads(self, study_id: str) -> Heads:
         """Return how far the acts had come when this computer last saw them."""
@@ -70,22 +62,22 @@ class Folder:
 
     def read(self) -> Opened:
         """Return all but the acts, checked."""
-        found = study.read(self.path)
-        units = study.read_units(self.path, found)
-        codebooks = study.read_codebooks(self.path, found)
-        return Opened.of(found, units, codebooks, withdrawal.gone(self.path))
+        found = layout.read(self.path)
+        units = layout.read_units(self.path, found)
+        codebooks = layout.read_codebooks(self.path, found)
+        return Opened.of(found, units, codebooks, forget.gone(self.path))
 
     def current(self) -> str:
         """Return the fingerprint of the codebook that the study names as current."""
-        return study.read(self.path).codebook
+        return layout.read(self.path).codebook
 
     def changed(self, known: Opened) -> bool:
         """Tell whether another notebook has recorded a withdrawal since."""
-        return withdrawal.gone(self.path) != known.gone
+        return forget.gone(self.path) != known.gone
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms that have a file, sorted."""
-        return tuple(path.stem for path in study.acts_files(self.path) if study.is_coder(path.stem))
+        return tuple(path.stem for path in layout.acts_files(self.path) if layout.is_coder(path.stem))
 
     def known_as(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
@@ -100,15 +92,15 @@ class Folder:
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
-        study.refuse_absent(self.path, coder)
-        files = study.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
+        layout.refuse_absent(self.path, coder)
+        files = layout.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
         found = [act for file in files if file.exists() for act in self._read(file, known)]
         self._refuse_deleted(known.study.id, coder)  # last: a file under another name is named as such
         return found
 
     def _refuse_deleted(self, study_id: str, coder: str | None) -> None:
         """Raise `StoreError` where acts of `coder`, or of any, were seen here and their file is not there."""
-        study.refuse_absent(self.path, coder)
+        layout.refuse_absent(self.path, coder)
         for one in self.heads(study_id).coders:
             if coder in (None, one) and not self._file(one).exists():
                 self._refuse_lost(None, study_id, one)
@@ -117,15 +109,15 @@ class Folder:
         """Raise `StoreError` where acts of the coder that were seen here are not there any more."""
         missing = self._lost(connection, study_id, coder)
         if missing:
-            raise StoreError(f"{database.place(self._file(coder))}: expected {missing}.")
+            raise StoreError(f"{sqlite.place(self._file(coder))}: expected {missing}.")
 
     def _lost(self, connection: Connection | None, study_id: str, coder: str) -> str | None:
         head = self.heads(study_id).coders.get(coder)
         if head is None:
             return None
-        copies: list[sealed.Copy] = []
+        copies: list[signed_json.Copy] = []
         with suppress(StoreError):  # a damaged note hides no loss
-            copies = sealed.notes(self.path, sealed.Copy)
+            copies = signed_json.notes(self.path, signed_json.Copy)
         return lost(connection, coder, head, copies)
 
     def accept_loss(self, coder: str, study_id: str) -> None:
@@ -133,37 +125,37 @@ class Folder:
         self.heads(study_id).forget(coder)
 
     def _read(self, file: Path, known: Opened) -> list[Act]:
-        with database.transaction(file) as connection:
-            if verification.owner(connection) != file.stem and verification.nothing_new(file):
+        with sqlite.transaction(file) as connection:
+            if verify.owner(connection) != file.stem and verify.nothing_new(file):
                 return []  # a sync client's second copy of a file that has all its acts
-            version = database.check(connection, file, study=known.study.id, coder=file.stem)
-            found = database.read(connection, file, study=known.study.id, coder=file.stem)
+            version = sqlite.check(connection, file, study=known.study.id, coder=file.stem)
+            found = sqlite.read(connection, file, study=known.study.id, coder=file.stem)
             self._refuse_lost(connection, known.study.id, file.stem)
-            head = database.last(connection)
+            head = sqlite.last(connection)
         self.heads(known.study.id).saw(file.stem, head)
-        if version > database.SCHEMA:
-            warnings.warn(migrations.newer(database.place(file), version), stacklevel=6)
+        if version > sqlite.SCHEMA:
+            warnings.warn(versions.newer(sqlite.place(file), version), stacklevel=6)
         return with_true_quotes(found, file, known)
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
-        study.refuse_newer(self.path, known.study)
+        layout.refuse_newer(self.path, known.study)
         file = self._file(self.known_as(coder))
         if not file.exists():
             self._refuse_deleted(known.study.id, coder)
-            study.refuse_device(coder)
+            layout.refuse_device(coder)
             new_acts(batch, {})  # refuse before a file is made
         in_rounds = any(act.round is not None for act in batch)
-        rounds = self._openings.rounds(study.acts_files(self.path)) if in_rounds else ()
+        rounds = self._openings.rounds(layout.acts_files(self.path)) if in_rounds else ()
 
         def work(connection: Connection, place: Path, _: bool) -> tuple[int, tuple[int, str] | None]:
             # Once more: nobody can be forgotten while this file is locked.
-            withdrawal.refuse_withdrawn(batch, known, withdrawal.gone(self.path))
+            forget.refuse_withdrawn(batch, known, forget.gone(self.path))
             n_new = record(
                 connection, place, batch, study=known.study.id, rounds=rounds,
                 refuse_lost=lambda there: self._refuse_lost(there, known.study.id, coder),
             )  # fmt: skip
-            return n_new, database.last(connection)
+            return n_new, sqlite.last(connection)
 
         n_new, head = self.taking(coder, known.study.id, work)
         self.heads(known.study.id).saw(coder, head)
@@ -171,7 +163,7 @@ class Folder:
 
     def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
         """Write the sound acts of the coder's damaged file into the new file `target`."""
-        study.refuse_absent(self.path, coder)
+        layout.refuse_absent(self.path, coder)
         file = self._file(self.known_as(coder))
         if not file.exists():
             raise StoreError(
@@ -181,8 +173,8 @@ class Folder:
         texts = [row for _, row in rows_one_by_one(file, "texts", "rowid") if row is not None]
         rows = rows_one_by_one(file, "acts", "seq")
         withdrawn = self.withdrawals()
-        sealed.refuse_existing(target)
-        with sealed.making(target, "salvage", self.path) as built:
+        signed_json.refuse_existing(target)
+        with signed_json.making(target, "salvage", self.path) as built:
             return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
@@ -191,52 +183,52 @@ class Folder:
         first_acts = not file.exists()
         if first_acts:
             refuse_absent(self.path, coder)
-            database.create(file, study=study, coder=coder)
-        with database.transaction(file, writes=True) as connection:
+            sqlite.create(file, study=study, coder=coder)
+        with sqlite.transaction(file, writes=True) as connection:
             return work(connection, file, first_acts)
 
-    def revise(self, wish: revising.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
+    def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
         """Make the wished codebook the current one; `append` records the act."""
-        study.refuse_newer(self.path, known.study)
-        return revising.in_folder(wish, self.path, append)
+        layout.refuse_newer(self.path, known.study)
+        return revise.in_folder(wish, self.path, append)
 
-    def verify(self, known: Opened) -> list[verification.Finding]:
+    def verify(self, known: Opened) -> list[verify.Finding]:
         """Return what is found in every file, and what was seen here and is not there any more."""
-        found = {finding.file: finding for finding in verification.verify(self.path, known.study)}
+        found = {finding.file: finding for finding in verify.verify(self.path, known.study)}
         for coder in self.heads(known.study.id).coders:
             with suppress(StoreError):  # of a file that cannot be read, which is found already
                 missing = self._lost_of(coder, known.study.id)
                 name = f"acts/{coder}.sqlite"
-                found[name] = lacking(found.get(name, verification.Finding(name, coder)), missing)
+                found[name] = lacking(found.get(name, verify.Finding(name, coder)), missing)
         return list(found.values())
 
     def _lost_of(self, coder: str, study_id: str) -> str | None:
         if not self._file(coder).exists():
-            study.refuse_absent(self.path, coder)
+            layout.refuse_absent(self.path, coder)
             return self._lost(None, study_id, coder)
-        with database.transaction(self._file(coder)) as connection:
+        with sqlite.transaction(self._file(coder)) as connection:
             return self._lost(connection, study_id, coder)
 
-    def merge(self, other: Path, known: Opened) -> merging.Merge:
+    def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has."""
         with unpacked(other, self.place) as source:
-            return merging.merge(self, source, known)
+            return merge.merge(self, source, known)
 
-    def note(self, value: sealed.Withdrawal, _: object) -> None:
+    def note(self, value: signed_json.Withdrawal, _: object) -> None:
         """Add the note of a withdrawal (`merging.Into`)."""
-        study.note(self.path, value)
+        layout.note(self.path, value)
 
-    def withdrawals(self, _: object = None) -> list[sealed.Withdrawal]:
+    def withdrawals(self, _: object = None) -> list[signed_json.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
-        return sealed.notes(self.path, sealed.Withdrawal)
+        return signed_json.notes(self.path, signed_json.Withdrawal)
 
     def alone(self) -> AbstractContextManager[None]:
         """Let no withdrawal begin meanwhile (`merging.Into`)."""
-        return study.alone(self.path)
+        return layout.alone(self.path)
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where a later version wrote the study."""
-        study.refuse_newer(self.path, opened.study)
+        layout.refuse_newer(self.path, opened.study)
 
     def goes_on(self, coder: str) -> bool:
         """Say yes: whoever has the folder writes every file in it (`merging.Into`)."""
@@ -244,19 +236,19 @@ class Folder:
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""
-        study.add_codebook(self.path, codebook)
+        layout.add_codebook(self.path, codebook)
 
     def backup(self, target: Path) -> None:
         """Copy the study to the folder `target`, and note that."""
-        archives.backup(self.path, target, partial(study.note, self.path))
+        archive.backup(self.path, target, partial(layout.note, self.path))
 
     def archive(self, target: Path) -> None:
         """Write the study as the file `target`, and note that."""
-        archives.archive(self.path, target, partial(study.note, self.path))
+        archive.archive(self.path, target, partial(layout.note, self.path))
 
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
-        archives.hand_out(self.path, target, partial(study.note, self.path), round=round, coder=coder)
+        archive.hand_out(self.path, target, partial(layout.note, self.path), round=round, coder=coder)
 
     @property
     def place(self) -> Path:
@@ -265,19 +257,19 @@ class Folder:
 
     def clear(self) -> None:
         """Remove what killed processes left of what they were building."""
-        study.clear(self.path)
+        layout.clear(self.path)
 
     @contextmanager
     def as_folder(self, within: Path) -> Iterator[Path]:
         """Give the study as a folder, for another one to read."""
         yield self.path
 
-    def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
+    def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
         """Remove the words of a participant."""
-        return withdrawal.forget(self.path, case_id, why=why)
+        return forget.forget(self.path, case_id, why=why)
 
     def _file(self, coder: str) -> Path:
-        return study.acts_file(self.path, coder)
+        return layout.acts_file(self.path, coder)
 
 
 @contextmanager
@@ -290,6 +282,6 @@ def unpacked(other: Path, within: Path) -> Iterator[Path]:
     if not is_archive:
         yield other
         return
-    with study.refusing(within), sealed.building(within) as folder:
-        archives.restore(other, folder / "study")
+    with layout.refusing(within), signed_json.building(within) as folder:
+        archive.restore(other, folder / "study")
         yield folder / "study"

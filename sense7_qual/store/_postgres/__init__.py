@@ -13,28 +13,28 @@ from typing import Any, TypeVar
 import pandas as pd
 from sqlalchemy import Connection, select
 
-from sense7_qual import (
-    archives,
-    database,
-    membership,
-    merging,
-    postgresql,
-    revising,
-    sealed,
-    server,
-    study,
-    team_copies,
-    withdrawal,
-)
-from sense7_qual.acceptance import settled
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
-from sense7_qual.folders import Folder, unpacked
-from sense7_qual.recording import Heads, Salvage, known_as, lacking, lost, record, salvage, with_true_quotes
-from sense7_qual.server import SNAPSHOT, Server, retried, run, search_path
-from sense7_qual.study import Opened
-from sense7_qual.verification import Finding
+from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files.layout import Opened
+from sense7_qual.store._folder import Folder, unpacked
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._operations import archive, forget, merge, revise
+from sense7_qual.store._operations.append import (
+    Heads,
+    Salvage,
+    known_as,
+    lacking,
+    lost,
+    record,
+    salvage,
+    with_true_quotes,
+)
+from sense7_qual.store._operations.check_acts import settled
+from sense7_qual.store._operations.verify import Finding
+from sense7_qual.store._postgres import roles, schema, server, through_folder
+from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
 __all__ = ["Team", "kept_at"]
 
@@ -49,15 +49,15 @@ class Team:
 
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook; the role becomes its lead."""
-        made, _, table = study.prepare(units, codebook)
+        made, _, table = layout.prepare(units, codebook)
         first = {codebook.fingerprint: codebook.to_yaml()}
-        _warn_of_statistics(postgresql.create(self.server, made, units=table, codebooks=first))
+        _warn_of_statistics(schema.create(self.server, made, units=table, codebooks=first))
 
-    def restore(self, archive: Path) -> None:
+    def restore(self, source: Path) -> None:
         """Make the study from a file that `archive` wrote; the role leads, and codes as all its coders."""
-        with unpacked(archive, self.place) as folder:
-            _warn_of_statistics(team_copies.upload(folder, self.server))
-            self.heads(study.read(folder).id).clear()
+        with unpacked(source, self.place) as folder:
+            _warn_of_statistics(through_folder.upload(folder, self.server))
+            self.heads(layout.read(folder).id).clear()
 
     def heads(self, study_id: str) -> Heads:
         """Return how far the acts had come when this computer last saw them."""
@@ -77,7 +77,7 @@ class Team:
         head = self.heads(study_id).coders.get(coder)
 
         def work(connection: Connection) -> str | None:
-            if not postgresql.may_see_all(connection, self.server, coder):
+            if not schema.may_see_all(connection, self.server, coder):
                 return None
             run(connection, [search_path(f"{self.server.name}-{coder}")])
             return lost(connection, coder, head, [])
@@ -86,11 +86,11 @@ class Team:
 
     def read(self) -> Opened:
         """Return all but the acts, checked."""
-        return postgresql.read(self.server)
+        return schema.read(self.server)
 
     def current(self) -> str:
         """Return the fingerprint of the codebook that the study names as current."""
-        return postgresql.stored(self.server).study.codebook
+        return schema.stored(self.server).study.codebook
 
     def changed(self, known: Opened) -> bool:
         """Say no: what others withdrew is looked up in the transaction of every append."""
@@ -98,7 +98,7 @@ class Team:
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms of whom this role may see an act, sorted."""
-        return membership.coders(self.server)
+        return roles.coders(self.server)
 
     def known_as(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
@@ -106,8 +106,8 @@ class Team:
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role code as `coder`."""
-        postgresql.refuse_newer(self.server)
-        membership.add_coder(self.server, self.known_as(coder), role=role, lead=lead)
+        schema.refuse_newer(self.server)
+        roles.add_coder(self.server, self.known_as(coder), role=role, lead=lead)
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts that this role may see, of a coder or of all, each checked."""
@@ -125,32 +125,32 @@ class Team:
 
         def whole(connection: Connection) -> None:
             self._refuse_lost(lost(connection, coder, head, []))
-            last.append(database.last(connection))
+            last.append(sqlite.last(connection))
 
-        found = postgresql.acts(self.server, coder, study=known.study.id, whole=whole)
+        found = schema.acts(self.server, coder, study=known.study.id, whole=whole)
         for seen in last[-1:]:
             heads.saw(coder, seen)
-        return with_true_quotes(found, postgresql.place_of(self.server, coder), known)
+        return with_true_quotes(found, schema.place_of(self.server, coder), known)
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
-        study.refuse_newer(Path(self.server.name), known.study)
+        layout.refuse_newer(Path(self.server.name), known.study)
         in_rounds = any(act.round is not None for act in batch)
 
         heads = self.heads(known.study.id)
 
         def work(connection: Connection, place: Path) -> tuple[int, tuple[int, str] | None]:
             # Nobody can be forgotten while this coder's tables are locked.
-            withdrawal.refuse_withdrawn(batch, known, postgresql.withdrawn(connection, self.server)[0])
-            rounds = postgresql.rounds(connection, self.server) if in_rounds else ()
-            postgresql.enter(connection, self.server, coder)
+            forget.refuse_withdrawn(batch, known, schema.withdrawn(connection, self.server)[0])
+            rounds = schema.rounds(connection, self.server) if in_rounds else ()
+            schema.enter(connection, self.server, coder)
             n_new = record(
                 connection, place, batch, study=known.study.id, rounds=rounds,
                 refuse_lost=lambda there: self._refuse_lost(lost(there, coder, heads.coders.get(coder), [])),
             )  # fmt: skip
-            return n_new, database.last(connection)
+            return n_new, sqlite.last(connection)
 
-        n_new, head = membership.write(self.server, coder, work)
+        n_new, head = roles.write(self.server, coder, work)
         heads.saw(coder, head)
         return n_new
 
@@ -159,7 +159,7 @@ class Team:
 
         def work(connection: Connection) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             run(connection, [SNAPSHOT, search_path(f"{self.server.name}-{coder}")])
-            acts = connection.execute(select(database.ACTS).order_by(database.ACTS.c.seq)).mappings()
+            acts = connection.execute(select(sqlite.ACTS).order_by(sqlite.ACTS.c.seq)).mappings()
             rows = connection.exec_driver_sql("SELECT text_hash, salt, text FROM texts")
             # What is no text then fits to no hash.
             words = [(*row[:2], row[2] and bytes(row[2]).decode("utf-8", "replace")) for row in rows]
@@ -169,21 +169,21 @@ class Team:
         acts, texts = retried(self.server, work)
         rows = [(int(row["seq"]), row) for row in acts]
         withdrawn = self.withdrawals()
-        sealed.refuse_existing(target)
-        with sealed.making(target, "salvage", self.place) as built:
+        signed_json.refuse_existing(target)
+        with signed_json.making(target, "salvage", self.place) as built:
             return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done as the lead on the coder's tables (`merging.Into`)."""
 
         def there(connection: Connection, place: Path) -> _T:
-            return work(connection, place, not postgresql.has_acts(connection))
+            return work(connection, place, not schema.has_acts(connection))
 
-        return membership.write(self.server, coder, there, as_lead=True)
+        return roles.write(self.server, coder, there, as_lead=True)
 
-    def revise(self, wish: revising.Wish, known: Opened, append: object) -> Codebook:
+    def revise(self, wish: revise.Wish, known: Opened, append: object) -> Codebook:
         """Make the wished codebook the current one, in one transaction with the act."""
-        study.refuse_newer(Path(self.server.name), known.study)
+        layout.refuse_newer(Path(self.server.name), known.study)
 
         heads = self.heads(known.study.id)
 
@@ -195,30 +195,30 @@ class Team:
                 refuse_lost=lambda at: self._refuse_lost(lost(at, act.coder, head, [])),
             )  # fmt: skip
 
-        return revising.on_server(wish, self.server, there)
+        return revise.on_server(wish, self.server, there)
 
     def verify(self, known: Opened) -> list[Finding]:
         """Return what is found of the study, its units, codebooks and notes, and of each coder."""
-        found = {finding.file: finding for finding in team_copies.verify(self.server)}
+        found = {finding.file: finding for finding in through_folder.verify_study(self.server)}
         for coder in self.heads(known.study.id).coders:
             missing = self._lost(known.study.id, coder)
             found[coder] = lacking(found.get(coder, Finding(coder, coder)), missing)
         return list(found.values())
 
-    def merge(self, other: Path, known: Opened) -> merging.Merge:
+    def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has, as the lead."""
         with unpacked(other, self.place) as source:
-            return merging.merge(self, source, known)
+            return merge.merge(self, source, known)
 
-    def note(self, value: sealed.Withdrawal, connection: Connection) -> None:
+    def note(self, value: signed_json.Withdrawal, connection: Connection) -> None:
         """Add the note of a withdrawal (`merging.Into`)."""
-        team_copies.add_note(connection, self.server, value)
+        through_folder.add_note(connection, self.server, value)
 
-    def withdrawals(self, connection: Connection | None = None) -> list[sealed.Withdrawal]:
+    def withdrawals(self, connection: Connection | None = None) -> list[signed_json.Withdrawal]:
         """Return the notes of withdrawals, oldest first, for the lead."""
         if connection is None:
-            return team_copies.notes(self.server, sealed.Withdrawal)
-        return team_copies.notes_in(connection, self.server, sealed.Withdrawal)
+            return through_folder.notes(self.server, signed_json.Withdrawal)
+        return through_folder.notes_in(connection, self.server, signed_json.Withdrawal)
 
     def alone(self) -> AbstractContextManager[None]:
         """Do nothing: each transaction of `taking` keeps withdrawals out (`merging.Into`)."""
@@ -226,16 +226,16 @@ class Team:
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where a later version made the study, or this role does not lead."""
-        study.refuse_newer(Path(self.server.name), opened.study)
-        retried(self.server, lambda connection: postgresql.check_lead(connection, self.server, "merge"))
+        layout.refuse_newer(Path(self.server.name), opened.study)
+        retried(self.server, lambda connection: schema.check_lead(connection, self.server, "merge"))
 
     def goes_on(self, coder: str) -> bool:
         """Tell whether this role codes as the coder, or would (`merging.Into`)."""
-        return membership.writes(self.server, coder)
+        return roles.writes(self.server, coder)
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""
-        retried(self.server, lambda connection: postgresql.add_codebook(connection, self.server, codebook))
+        retried(self.server, lambda connection: schema.add_codebook(connection, self.server, codebook))
 
     def backup(self, target: Path) -> None:
         """Write the study as an archive at `target`, which is what a backup is here, and note that."""
@@ -243,42 +243,45 @@ class Team:
 
     def archive(self, target: Path, *, kind: str = "archive") -> None:
         """Write the study as the file `target`, and note that."""
-        postgresql.refuse_newer(self.server)
+        schema.refuse_newer(self.server)
 
-        def note(made: sealed.Copy) -> None:
-            team_copies.note_copy(self.server, replace(made, kind=kind))
+        def note(made: signed_json.Copy) -> None:
+            through_folder.note_copy(self.server, replace(made, kind=kind))
 
-        sealed.refuse_existing(target)
-        with sealed.making(target, kind, self.place) as built, self.as_folder(built.parent) as folder:
-            archives.archive(folder, target, note)
+        signed_json.refuse_existing(target)
+        with signed_json.making(target, kind, self.place) as built, self.as_folder(built.parent) as folder:
+            archive.archive(folder, target, note)
 
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
-        sealed.refuse_existing(target)
-        with sealed.making(target, "hand-out", self.place) as built, self.as_folder(built.parent) as folder:
-            note = partial(team_copies.note_copy, self.server)
-            archives.hand_out(folder, target, note, round=round, coder=coder)
+        signed_json.refuse_existing(target)
+        with (
+            signed_json.making(target, "hand-out", self.place) as built,
+            self.as_folder(built.parent) as folder,
+        ):
+            note = partial(through_folder.note_copy, self.server)
+            archive.hand_out(folder, target, note, round=round, coder=coder)
 
     @property
     def place(self) -> Path:
         """Where what is there only for a moment is built (`sealed.building`)."""
-        return sealed.here()
+        return signed_json.here()
 
     def clear(self) -> None:
         """Remove what killed processes left of what they were building."""
-        sealed.clear(self.place)
+        signed_json.clear(self.place)
 
     @contextmanager
     def as_folder(self, within: Path) -> Iterator[Path]:
         """Give the study as a folder that is in `within` meanwhile, readable by its owner alone."""
-        with study.refusing(within), sealed.building(within) as folder:
-            team_copies.download(self.server, folder / "study")
+        with layout.refusing(within), signed_json.building(within) as folder:
+            through_folder.download(self.server, folder / "study")
             yield folder / "study"
 
-    def forget(self, case_id: str, *, why: str) -> withdrawal.Forgotten:
+    def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
         """Remove the words of a participant, as the lead."""
-        postgresql.refuse_newer(self.server)
-        return team_copies.forget(self.server, case_id, why=why)
+        schema.refuse_newer(self.server)
+        return through_folder.forget(self.server, case_id, why=why)
 
 
 def kept_at(path: str | Path) -> Folder | Team:
@@ -286,6 +289,6 @@ def kept_at(path: str | Path) -> Folder | Team:
     return Team(server.connect(str(path))) if server.is_address(path) else Folder(Path(path).absolute())
 
 
-def _warn_of_statistics(openness: postgresql.Openness) -> None:
+def _warn_of_statistics(openness: schema.Openness) -> None:
     for said in openness.warnings():
         warnings.warn(said, stacklevel=4)

@@ -22,14 +22,16 @@ from typing import Any, Final, Protocol, TypeVar
 import pandas as pd
 from sqlalchemy import Connection, select
 
-from sense7_qual import database, migrations, sealed, study, verification
-from sense7_qual.acceptance import knows_code, says_its_change
 from sense7_qual.acts import Act
-from sense7_qual.chain import Link, clocks, genesis, relinked
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, first_three
-from sense7_qual.study import Opened, Study
-from sense7_qual.withdrawal import Words
+from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files.layout import Opened, Study
+from sense7_qual.store._log import sqlite, versions
+from sense7_qual.store._log.hash_chain import Link, clocks, genesis, relinked
+from sense7_qual.store._operations import verify
+from sense7_qual.store._operations.check_acts import knows_code, says_its_change
+from sense7_qual.store._operations.forget import Words
 
 __all__ = ["Into", "Merge", "merge"]
 
@@ -83,7 +85,7 @@ class _Here:
     gone: frozenset[str] = frozenset()  # units of participants who withdrew
     erased: frozenset[str] = frozenset()  # hashes of memos that quoted them
 
-    def without(self, notes: Sequence[sealed.Withdrawal]) -> _Here:
+    def without(self, notes: Sequence[signed_json.Withdrawal]) -> _Here:
         """Return the same after the withdrawals that `notes` say."""
         gone = frozenset(unit_id for each in notes for unit_id in each.unit_ids)
         return replace(self, gone=gone, erased=frozenset(memo for each in notes for memo in each.memos))
@@ -101,10 +103,10 @@ class _Incoming:
 class Into(Protocol):
     """Where a merge writes: a study folder, or a study in PostgreSQL."""
 
-    def withdrawals(self, connection: Connection | None = None) -> list[sealed.Withdrawal]:
+    def withdrawals(self, connection: Connection | None = None) -> list[signed_json.Withdrawal]:
         """Return the notes of withdrawals, oldest first; in the transaction of `taking`, if it is given."""
 
-    def note(self, value: sealed.Withdrawal, connection: Connection) -> None:
+    def note(self, value: signed_json.Withdrawal, connection: Connection) -> None:
         """Add the note of a withdrawal, in the transaction of `taking`."""
 
     def alone(self) -> AbstractContextManager[None]:
@@ -172,7 +174,7 @@ class _Gone:
 
     def __init__(self, other: Path) -> None:
         self._other = other
-        self._units = study.stored_units(other, study.read(other)) if other.is_dir() else None
+        self._units = layout.stored_units(other, layout.read(other)) if other.is_dir() else None
         self._words: dict[tuple[str, tuple[str, ...]], Words] = {}
 
     @property
@@ -180,10 +182,10 @@ class _Gone:
         """Whether the words of all units are there to compare memos with."""
         return self._units is not None
 
-    def noted(self, into: Into, connection: Connection, incoming: _Incoming) -> list[sealed.Withdrawal]:
+    def noted(self, into: Into, connection: Connection, incoming: _Incoming) -> list[signed_json.Withdrawal]:
         """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
         notes = into.withdrawals(connection)
-        over_there = sealed.notes(self._other, sealed.Withdrawal) if self._units is not None else []
+        over_there = signed_json.notes(self._other, signed_json.Withdrawal) if self._units is not None else []
         in_there = {str(link.fields.get("text_hash")) for link in incoming.chain}
         for case_id in dict.fromkeys(each.case_id for each in notes):
             words = self._words_of(case_id, notes, incoming)
@@ -192,12 +194,14 @@ class _Gone:
             repeating -= {memo for each in notes for memo in each.memos}
             if repeating:
                 last = next(each for each in reversed(notes) if each.case_id == case_id)
-                note = replace(last, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(repeating)))
+                note = replace(
+                    last, id=signed_json.new_id(), at=signed_json.now(), memos=tuple(sorted(repeating))
+                )
                 into.note(note, connection)
                 notes.append(note)
         return notes
 
-    def _words_of(self, case_id: str, notes: list[sealed.Withdrawal], incoming: _Incoming) -> Words:
+    def _words_of(self, case_id: str, notes: list[signed_json.Withdrawal], incoming: _Incoming) -> Words:
         unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
         if self._units is None:
             acts = [link.act for link in incoming.chain if link.act is not None]
@@ -220,31 +224,31 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
     """Return the codebooks, the acts files and the withdrawn cases of the other copy."""
     if other.is_file():
         return {}, [other], set()
-    found = study.read(other)
+    found = layout.read(other)
     if found.id != known.id or found.units_sha256 != known.units_sha256:
         raise StoreError(
             f"merge: expected another copy of study {known.id!r} – found study {found.id!r} – acts of "
             "another study count on other texts; only copies of one study can be merged."
         )
-    study.refuse_newer(other, found)
-    study.refuse_absent(other)
-    study.read_units(other, found)
-    cases = {each.case_id for each in sealed.notes(other, sealed.Withdrawal)}
-    return study.read_codebooks(other, found), study.acts_files(other), cases
+    layout.refuse_newer(other, found)
+    layout.refuse_absent(other)
+    layout.read_units(other, found)
+    cases = {each.case_id for each in signed_json.notes(other, signed_json.Withdrawal)}
+    return layout.read_codebooks(other, found), layout.acts_files(other), cases
 
 
 def _incoming(file: Path, known: Study) -> _Incoming:
-    with database.transaction(file) as connection:
-        coder = verification.owner(connection) or file.stem
-        version = database.check(connection, file, study=known.id, coder=coder)
-        if version > database.SCHEMA:
-            raise StoreError(migrations.newer(database.place(file), version))
-        chain = database.read_chain(connection, file, study=known.id, coder=coder)
-        query = select(database.TEXTS.c.text_hash, database.TEXTS.c.salt, database.TEXTS.c.text)
+    with sqlite.transaction(file) as connection:
+        coder = verify.owner(connection) or file.stem
+        version = sqlite.check(connection, file, study=known.id, coder=coder)
+        if version > sqlite.SCHEMA:
+            raise StoreError(versions.newer(sqlite.place(file), version))
+        chain = sqlite.read_chain(connection, file, study=known.id, coder=coder)
+        query = select(sqlite.TEXTS.c.text_hash, sqlite.TEXTS.c.salt, sqlite.TEXTS.c.text)
         texts = {row.text_hash: (row.salt, row.text) for row in connection.execute(query)}
     strangers = {link.act.coder for link in chain if link.act is not None} - {coder}
     if strangers:
-        raise database.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
+        raise sqlite.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
     return _Incoming(coder, chain, texts)
 
 
@@ -252,7 +256,7 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
     """Refuse a copy whose quotes are not this study's words: it counts on other texts."""
     for each in incoming:
         acts = [link.act for link in each.chain if link.act is not None]
-        wrong = [a.unit_id for a in acts if a.unit_id in here.texts and verification.misquoted(a, here.texts)]
+        wrong = [a.unit_id for a in acts if a.unit_id in here.texts and verify.misquoted(a, here.texts)]
         if wrong:
             raise StoreError(
                 f"merge: expected the quotes of coder {each.coder!r} to be words of this study's units – "
@@ -264,9 +268,9 @@ def _merged(into: Into, incoming: _Incoming, here: _Here, gone: _Gone) -> Iterat
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
     def work(connection: Connection, place: Path, first_acts: bool) -> tuple[list[tuple[str, str]], bool]:
-        version = database.check(connection, place, study=here.study.id, coder=incoming.coder)
-        migrations.migrate(connection, place, version)
-        chain = database.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
+        version = sqlite.check(connection, place, study=here.study.id, coder=incoming.coder)
+        versions.migrate(connection, place, version)
+        chain = sqlite.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
         known = here.without(gone.noted(into, connection, incoming))
@@ -337,7 +341,7 @@ def _append(
     times = list(clocks(incoming.chain))
     links = [incoming.chain[place] for place in new]
     rows = relinked(links, [times[place] for place in new], last=last, as_own=as_own)
-    database.add_links(connection, rows, _texts_of(links, incoming, here))
+    sqlite.add_links(connection, rows, _texts_of(links, incoming, here))
 
 
 def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[dict[str, Any]]:

@@ -10,10 +10,13 @@ from typing import Final, TypeVar
 
 from sqlalchemy import Connection, insert, select, text, update
 
-from sense7_qual import database, row_security
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
-from sense7_qual.postgresql import (
+from sense7_qual.store._files.layout import refuse_device
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._operations.append import known_as
+from sense7_qual.store._postgres import row_security
+from sense7_qual.store._postgres.schema import (
     MEMBERS,
     STUDY,
     WHO,
@@ -23,9 +26,7 @@ from sense7_qual.postgresql import (
     leads,
     place_of,
 )
-from sense7_qual.recording import known_as
-from sense7_qual.server import Server, retried, run, search_path
-from sense7_qual.study import refuse_device
+from sense7_qual.store._postgres.server import Server, retried, run, search_path
 
 __all__ = ["add_coder", "coders", "members", "take", "write", "writes"]
 
@@ -125,8 +126,8 @@ def _make_coder(connection: Connection, server: Server, coder: str, owner: str) 
     meta = {"study": said.id, "coder": coder, "schema": said.schema, "lock": lock}
     run(connection, [f'CREATE SCHEMA "{schema}" AUTHORIZATION "{owner}"'])
     run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(schema)])
-    database.ACTS.metadata.create_all(connection, checkfirst=False)
-    connection.execute(insert(database.META), [{"name": k, "value": str(v)} for k, v in meta.items()])
+    sqlite.ACTS.metadata.create_all(connection, checkfirst=False)
+    connection.execute(insert(sqlite.META), [{"name": k, "value": str(v)} for k, v in meta.items()])
     run(connection, [*row_security.coder_statements(server.name, coder), "RESET ROLE"])
 
 

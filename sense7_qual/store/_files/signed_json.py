@@ -40,7 +40,7 @@ import platformdirs
 
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
-from sense7_qual.interrupts import uninterrupted
+from sense7_qual.store._log.hold_interrupts import uninterrupted
 
 __all__ = [
     "READ_ONLY",

@@ -20,9 +20,9 @@ from typing import Final
 
 from sqlalchemy import Connection, text
 
-from sense7_qual import row_security
 from sense7_qual.errors import StoreError
-from sense7_qual.server import Server, run, search_path
+from sense7_qual.store._postgres import row_security
+from sense7_qual.store._postgres.server import Server, run, search_path
 
 __all__ = ["STEPS", "bring_up", "refuse_older", "version"]
 

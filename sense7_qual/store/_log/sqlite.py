@@ -46,12 +46,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from sense7_qual import journals
 from sense7_qual.acts import Act
-from sense7_qual.chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
 from sense7_qual.errors import Damaged, StoreError
-from sense7_qual.interrupts import uninterrupted
-from sense7_qual.sealed import building, move_in, sync_folder
+from sense7_qual.store._files.signed_json import building, move_in, sync_folder
+from sense7_qual.store._log import leftover_journal
+from sense7_qual.store._log.hash_chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
+from sense7_qual.store._log.hold_interrupts import uninterrupted
 
 __all__ = [
     "ACTS",
@@ -193,7 +193,7 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
 
 def refuse_computed(execute: Callable[[str], Iterable[Any]], path: Path) -> None:
     """Raise `StoreError` where a file has views, triggers or computed columns (`journals.only_tables`)."""
-    if not journals.only_tables(execute(journals.OBJECTS)):
+    if not leftover_journal.only_tables(execute(leftover_journal.OBJECTS)):
         raise damaged(path, "views, triggers or computed columns, which no acts file has")
 
 
@@ -215,12 +215,12 @@ def _engine(path: Path) -> Engine:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    journals.settle(path)
+    leftover_journal.settle(path)
     # mode=rw: a file that is missing is never made here; the driver's own transactions are switched off
     # because they begin too late and lose updates.
     wait = PRAGMAS["busy_timeout"] / 1000
     connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=wait)
-    journals.limit_values(connection)
+    leftover_journal.limit_values(connection)
     return connection
 
 

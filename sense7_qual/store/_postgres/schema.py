@@ -29,15 +29,17 @@ from sqlalchemy import (
     update,
 )
 
-from sense7_qual import database, layouts, row_security, study
-from sense7_qual.acceptance import says_its_change
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, first_three
-from sense7_qual.migrations import newer
 from sense7_qual.rounds import Round, opened
-from sense7_qual.server import SNAPSHOT, Server, retried, run, search_path
-from sense7_qual.study import Opened, Study
+from sense7_qual.store._files import layout
+from sense7_qual.store._files.layout import Opened, Study
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._log.versions import newer
+from sense7_qual.store._operations.check_acts import says_its_change
+from sense7_qual.store._postgres import row_security, versions
+from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
 __all__ = [
     "CODEBOOKS",
@@ -147,9 +149,9 @@ UNBLINDED: Final = Table(
 SHOWN: Final = Table(
     "shown",
     _METADATA,
-    *(Column(c.name, c.type, primary_key=c.name in ("coder", "seq")) for c in database.ACTS.columns),
+    *(Column(c.name, c.type, primary_key=c.name in ("coder", "seq")) for c in sqlite.ACTS.columns),
 )
-SHOWN_TEXTS: Final = database.TEXTS.to_metadata(_METADATA, name="shown_texts")
+SHOWN_TEXTS: Final = sqlite.TEXTS.to_metadata(_METADATA, name="shown_texts")
 
 
 def create(server: Server, made: Study, *, units: bytes, codebooks: Mapping[str, bytes]) -> Openness:
@@ -230,8 +232,8 @@ def read(server: Server) -> Opened:
     found = stored(server)
     return Opened.of(
         found.study,
-        study.units_of(found.units, found.study, name=server.name, later=found.later),
-        study.codebooks_of(found.codebooks, found.study, name=server.name),
+        layout.units_of(found.units, found.study, name=server.name, later=found.later),
+        layout.codebooks_of(found.codebooks, found.study, name=server.name),
         found.gone,
     )
 
@@ -255,13 +257,13 @@ def stored(server: Server) -> Stored:
 def stored_in(connection: Connection, server: Server) -> Stored:
     """Return what `stored` does, in the transaction of `connection`."""
     _refuse_invisible(connection, server)
-    layout = layouts.version(connection, server)
-    layouts.refuse_older(server, layout)
+    layout = versions.version(connection, server)
+    versions.refuse_older(server, layout)
     run(connection, [search_path(server.name)])
     row = connection.execute(select(STUDY)).mappings().one()
     said = Study(**{field.name: row[field.name] for field in fields(Study)})
     if layout > row_security.LAYOUT:  # a later version made it what it is, whatever the study's own number
-        said = replace(said, schema=max(said.schema, database.SCHEMA + 1))
+        said = replace(said, schema=max(said.schema, sqlite.SCHEMA + 1))
     contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
     gone, later = withdrawn(connection, server)
     return Stored(said, bytes(row["units"]), contents, gone, later)
@@ -269,7 +271,7 @@ def stored_in(connection: Connection, server: Server) -> Stored:
 
 def _bring_up(connection: Connection, server: Server) -> None:
     _refuse_invisible(connection, server)
-    layouts.bring_up(connection, server)
+    versions.bring_up(connection, server)
 
 
 def _refuse_invisible(connection: Connection, server: Server) -> None:
@@ -285,13 +287,13 @@ def refuse_newer(server: Server) -> None:
     """Raise `StoreError` where a later version made the study: it can be read and not be written."""
 
     def found(connection: Connection) -> int:
-        if layouts.version(connection, server) > row_security.LAYOUT:
-            return database.SCHEMA + 1
+        if versions.version(connection, server) > row_security.LAYOUT:
+            return sqlite.SCHEMA + 1
         run(connection, [search_path(server.name)])
         return int(connection.execute(select(STUDY.c.schema)).scalar_one())
 
     version = retried(server, found)
-    if version > database.SCHEMA:
+    if version > sqlite.SCHEMA:
         raise StoreError(newer(f"study {server.name!r}", version))
 
 
@@ -327,7 +329,7 @@ def leads(connection: Connection, server: Server) -> bool:
 
 def has_acts(connection: Connection) -> bool:
     """Tell whether the coder whose tables were entered has an act."""
-    return database.last(connection) is not None
+    return sqlite.last(connection) is not None
 
 
 def check_lead(connection: Connection, server: Server, what: str) -> None:
@@ -360,7 +362,7 @@ def acts(
         place = place_of(server, coder)
         if sees_all(connection, server, coder):
             run(connection, [search_path(f"{server.name}-{coder}")])
-            found = database.read(connection, place, study=study, coder=coder)
+            found = sqlite.read(connection, place, study=study, coder=coder)
             whole(connection)
             return found
         return shown(connection, server, SHOWN.c.coder == coder, place)
@@ -392,7 +394,7 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
         connection.execute(select(SHOWN).where(which).order_by(SHOWN.c.coder, SHOWN.c.seq)).mappings().all()
     )
     texts = select(SHOWN_TEXTS).where(SHOWN_TEXTS.c.text_hash.in_(select(SHOWN.c.text_hash).where(which)))
-    return database.loose(connection, place, rows, texts)
+    return sqlite.loose(connection, place, rows, texts)
 
 
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:

@@ -16,18 +16,28 @@ from typing import Any, Final, NamedTuple, TypeVar
 from sqlalchemy import Connection, Table, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_new
 
-from sense7_qual import archives, database, membership, postgresql, sealed, study, verification
-from sense7_qual import withdrawal as withdrawals
 from sense7_qual.acts import LEAD_KINDS
-from sense7_qual.chain import Link
-from sense7_qual.database import ACTS, TEXTS
 from sense7_qual.errors import Damaged, StoreError, TableError, first_three
-from sense7_qual.postgresql import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED
-from sense7_qual.sealed import Copy, Withdrawal
-from sense7_qual.server import SNAPSHOT, Server, outside_transactions, retried, run, search_path
-from sense7_qual.verification import Finding
+from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._log.hash_chain import Link
+from sense7_qual.store._log.sqlite import ACTS, TEXTS
+from sense7_qual.store._operations import archive, verify
+from sense7_qual.store._operations import forget as withdrawals
+from sense7_qual.store._operations.verify import Finding
+from sense7_qual.store._postgres import roles, schema
+from sense7_qual.store._postgres.schema import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED
+from sense7_qual.store._postgres.server import (
+    SNAPSHOT,
+    Server,
+    outside_transactions,
+    retried,
+    run,
+    search_path,
+)
 
-__all__ = ["add_note", "download", "forget", "note_copy", "notes", "notes_in", "upload", "verify"]
+__all__ = ["add_note", "download", "forget", "note_copy", "notes", "notes_in", "upload", "verify_study"]
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
 _ELSEWHERE: Final = "the server's write-ahead log, its replicas and its own backups"
@@ -42,24 +52,24 @@ def download(server: Server, path: Path) -> None:
         The role does not lead, the server cannot be reached, or the disk refuses.
     """
 
-    def taken(connection: Connection) -> tuple[postgresql.Stored, dict[str, bytes], list[_Chain]]:
+    def taken(connection: Connection) -> tuple[schema.Stored, dict[str, bytes], list[_Chain]]:
         run(connection, [SNAPSHOT])
-        found = postgresql.stored_in(connection, server)
-        postgresql.check_lead(connection, server, "copy")
+        found = schema.stored_in(connection, server)
+        schema.check_lead(connection, server, "copy")
         kept = dict(_contents(connection, server, Withdrawal))
-        coders = membership.members(connection, server)
+        coders = roles.members(connection, server)
         return found, kept, [_chain(connection, server, coder) for coder in coders]
 
     found, kept, chains = retried(server, taken)
-    contents = {"study.json": sealed.seal(asdict(found.study)), "units.parquet": found.units}
+    contents = {"study.json": signed_json.seal(asdict(found.study)), "units.parquet": found.units}
     contents |= {f"codebooks/{name}.yaml": content for name, content in found.codebooks.items()}
     contents |= {f"withdrawn/{name}.json": content for name, content in kept.items()}
-    study.write(path, contents)
+    layout.write(path, contents)
     for each in chains:
         if each.acts:
-            file = study.acts_file(path, each.coder)
-            database.create(file, study=found.study.id, coder=each.coder)
-            with database.transaction(file, writes=True) as connection:
+            file = layout.acts_file(path, each.coder)
+            sqlite.create(file, study=found.study.id, coder=each.coder)
+            with sqlite.transaction(file, writes=True) as connection:
                 _insert(connection, each)
 
 
@@ -81,7 +91,7 @@ def _rows(connection: Connection, coder: str) -> _Chain:
     try:
         texts = [dict(row) for row in connection.execute(select(TEXTS)).mappings()]
     except UnicodeDecodeError:
-        raise database.damaged(Path(coder), "a quote or memo that is no text") from None
+        raise sqlite.damaged(Path(coder), "a quote or memo that is no text") from None
     return _Chain(coder, [dict(row) for row in acts], texts)
 
 
@@ -92,7 +102,7 @@ def _insert(connection: Connection, chain: _Chain) -> None:
         connection.execute(insert(ACTS), chain.acts)
 
 
-def upload(path: Path, server: Server) -> postgresql.Openness:
+def upload(path: Path, server: Server) -> schema.Openness:
     """Make a study from the study folder `path`, whole or not at all; the role codes as all coders.
 
     Returns what of the server's statistics stays open to the coders.
@@ -102,22 +112,22 @@ def upload(path: Path, server: Server) -> postgresql.Openness:
     StoreError
         The study is there already, the folder is damaged, or the server cannot be reached.
     """
-    made = replace(study.read(path), schema=database.SCHEMA)
-    codebooks = {name: book.to_yaml() for name, book in study.read_codebooks(path, made).items()}
-    units, kept = sealed.bytes_of(path / "units.parquet"), sealed.notes(path, Withdrawal)
+    made = replace(layout.read(path), schema=sqlite.SCHEMA)
+    codebooks = {name: book.to_yaml() for name, book in layout.read_codebooks(path, made).items()}
+    units, kept = signed_json.bytes_of(path / "units.parquet"), signed_json.notes(path, Withdrawal)
 
-    owner = postgresql.owner_of(server)
+    owner = schema.owner_of(server)
 
-    def work(connection: Connection) -> postgresql.Openness:
-        openness, new = postgresql.make(connection, server, made, units, codebooks, owner)
+    def work(connection: Connection) -> schema.Openness:
+        openness, new = schema.make(connection, server, made, units, codebooks, owner)
         if not new:
             return openness
         for each in kept:
             add_note(connection, server, each)
-        for file in study.acts_files(path):
-            membership.take(connection, server, file.stem)
-            postgresql.enter(connection, server, file.stem)
-            with database.transaction(file) as here:
+        for file in layout.acts_files(path):
+            roles.take(connection, server, file.stem)
+            schema.enter(connection, server, file.stem)
+            with sqlite.transaction(file) as here:
                 chain = _rows(here, file.stem)
             _insert(connection, chain)
         return openness
@@ -136,7 +146,7 @@ def note_copy(server: Server, made: Copy) -> None:
 
     def work(connection: Connection) -> None:
         add_note(connection, server, made)  # waits for a withdrawal that is under way
-        archives.refuse_withdrawn(made, notes_in(connection, server, Withdrawal))
+        archive.refuse_withdrawn(made, notes_in(connection, server, Withdrawal))
 
     retried(server, work)
 
@@ -144,7 +154,7 @@ def note_copy(server: Server, made: Copy) -> None:
 def add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
     """Add a note to the study, in the transaction of `connection`; for the lead."""
     row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_of(value)}
-    adding = insert_new(NOTES).values(row | {"content": sealed.seal_note(value)})
+    adding = insert_new(NOTES).values(row | {"content": signed_json.seal_note(value)})
     # The connection may have been lost after it was added.
     connection.execute(adding.on_conflict_do_nothing(), execution_options=_in_schema(server))
 
@@ -180,7 +190,9 @@ def notes(server: Server, kind: type[_Note]) -> list[_Note]:
 
 def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
     """Return what `notes` does, in the transaction of `connection`."""
-    found = [sealed.note_of(content, name, kind) for name, content in _contents(connection, server, kind)]
+    found = [
+        signed_json.note_of(content, name, kind) for name, content in _contents(connection, server, kind)
+    ]
     return sorted(found, key=lambda each: (each.at, each.id))
 
 
@@ -190,40 +202,38 @@ def _contents(connection: Connection, server: Server, kind: type[_Note]) -> list
     return [(str(name), bytes(content)) for name, content in rows]
 
 
-def verify(server: Server) -> list[Finding]:
+def verify_study(server: Server) -> list[Finding]:
     """Return what is found in each part of the study that this role may see; damage raises nothing."""
     try:
-        found = postgresql.stored(server)
+        found = schema.stored(server)
     except StoreError as error:
         return [Finding("study", problem=str(error))]
     withdrawn: list[Withdrawal] = []
     copies: list[Copy] = []
     findings: list[Finding] = []
-    if retried(server, lambda connection: postgresql.leads(connection, server)):
+    if retried(server, lambda connection: schema.leads(connection, server)):
         withdrawn, of_withdrawals = _verified_notes(server, Withdrawal)
         copies, of_copies = _verified_notes(server, Copy)
         findings = [*of_withdrawals, *of_copies]
     texts, of_units = _verified_units(server, found)
     of_codebooks = [
-        verification.of_codebook(server.name, name, content) for name, content in found.codebooks.items()
+        verify.of_codebook(server.name, name, content) for name, content in found.codebooks.items()
     ]
-    sound = frozenset(
-        Path(each.file).stem for each in of_codebooks if each.problem in ("", verification.RESPELT)
-    )
+    sound = frozenset(Path(each.file).stem for each in of_codebooks if each.problem in ("", verify.RESPELT))
     if found.study.codebook not in found.codebooks:
         gone = f"codebooks/{found.study.codebook}.yaml"
         of_codebooks.append(Finding(gone, problem="missing, the current codebook"))
-    known = verification.Known(found.study, texts, sound, withdrawn, copies)
-    coders = membership.coders(server)
+    known = verify.Known(found.study, texts, sound, withdrawn, copies)
+    coders = roles.coders(server)
     of_acts = [_verified_acts(server, coder, known) for coder in coders]
     of_rounds = _verified_rounds(server)
-    lost = verification.missing(set(coders), copies)
+    lost = verify.missing(set(coders), copies)
     return [of_units, *of_codebooks, *findings, *of_acts, *of_rounds, *lost]
 
 
-def _verified_units(server: Server, found: postgresql.Stored) -> tuple[dict[str, str] | None, Finding]:
+def _verified_units(server: Server, found: schema.Stored) -> tuple[dict[str, str] | None, Finding]:
     try:
-        units = study.units_of(found.units, found.study, name=server.name, later=found.later)
+        units = layout.units_of(found.units, found.study, name=server.name, later=found.later)
     except (StoreError, TableError) as error:
         return None, Finding("units", problem=str(error))
     return dict(zip(units["unit_id"], units["text"], strict=True)), Finding("units")
@@ -235,7 +245,7 @@ def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], lis
     shown = retried(server, lambda connection: _told(connection, server))
     for name, content in retried(server, lambda connection: _contents(connection, server, kind)):
         try:
-            each = sealed.note_of(content, name, kind)
+            each = signed_json.note_of(content, name, kind)
         except StoreError as error:
             findings.append(Finding(name, problem=str(error)))
             continue
@@ -246,15 +256,15 @@ def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], lis
     return sound, findings
 
 
-def _verified_acts(server: Server, coder: str, known: verification.Known) -> Finding:
-    place = postgresql.place_of(server, coder)
+def _verified_acts(server: Server, coder: str, known: verify.Known) -> Finding:
+    place = schema.place_of(server, coder)
 
     def whole(connection: Connection) -> Finding | None:
         run(connection, [SNAPSHOT])
-        if not postgresql.sees_all(connection, server, coder):
+        if not schema.sees_all(connection, server, coder):
             return None
         run(connection, [search_path(f"{server.name}-{coder}")])
-        found = verification.of_acts(connection, place, coder, known)
+        found = verify.of_acts(connection, place, coder, known)
         differing = "" if found.problem else _of_shown(connection, server, coder)
         return replace(found, problem=differing) if differing else found
 
@@ -262,7 +272,7 @@ def _verified_acts(server: Server, coder: str, known: verification.Known) -> Fin
     if found is not None:
         return found
     try:
-        return Finding(coder, coder, len(postgresql.acts(server, coder, study=known.study.id)))
+        return Finding(coder, coder, len(schema.acts(server, coder, study=known.study.id)))
     except StoreError as error:
         return Finding(coder, coder, problem=str(error))
 
@@ -275,7 +285,7 @@ def _of_shown(connection: Connection, server: Server, coder: str) -> str:
         str(row.act_id): row.hash for row in connection.execute(select(SHOWN).where(SHOWN.c.coder == coder))
     }
     try:
-        postgresql.shown(connection, server, SHOWN.c.coder == coder, postgresql.place_of(server, coder))
+        schema.shown(connection, server, SHOWN.c.coder == coder, schema.place_of(server, coder))
     except StoreError as error:
         return f"its copy for all to see: {error}"
     run(connection, [search_path(f"{server.name}-{coder}")])
@@ -316,24 +326,24 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
     erased: list[int] = []  # of each attempt: one may have been committed before its connection was lost
 
     def work(connection: Connection) -> tuple[list[str], withdrawals.Forgotten]:
-        postgresql.check_lead(connection, server, "forget")
+        schema.check_lead(connection, server, "forget")
         # One withdrawal after the other, each from the units that the one before left.
         run(connection, [f'LOCK TABLE "{server.name}".notes IN SHARE ROW EXCLUSIVE MODE'])
         before = notes_in(connection, server, Withdrawal)
-        found = postgresql.stored_in(connection, server)
-        units = study.units_of(found.units, found.study, name=server.name, later=found.later)
+        found = schema.stored_in(connection, server)
+        units = layout.units_of(found.units, found.study, name=server.name, later=found.later)
         words = withdrawals.Words.of(units, before, case_id)
-        coders = membership.members(connection, server)
+        coders = roles.members(connection, server)
         chains: dict[str, list[Link]] = {}
         repeating: list[str] = []
         for coder in coders:
-            postgresql.enter(connection, server, coder)
+            schema.enter(connection, server, coder)
             try:
                 chains[coder] = _read_chain(connection, server, coder, found.study.id)
                 repeating += words.repeating(chains[coder])
             except Damaged:
                 repeating += words.repeating_rows(_damaged_rows(connection))
-        found = postgresql.stored_in(connection, server)  # revisions are made under those locks as well
+        found = schema.stored_in(connection, server)  # revisions are made under those locks as well
         new, table = withdrawals.noted(units, before, words, why, repeating, found.codebooks)
         if new not in before:
             add_note(connection, server, new)
@@ -347,7 +357,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
             *words.in_codebooks(found.codebooks),
             *(each for chain in chains.values() for each in words.in_reasons(chain)),
             *(("damaged", f"tables of coder {coder!r}", None) for coder in coders if coder not in chains),
-            *sealed.unfinished(sealed.here()),
+            *signed_json.unfinished(signed_json.here()),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
         return coders, withdrawals.forgotten(words, max(erased), notes, held)
@@ -358,8 +368,8 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
 
 
 def _read_chain(connection: Connection, server: Server, coder: str, study_id: str) -> list[Link]:
-    place = postgresql.place_of(server, coder)
-    return database.read_chain(connection, place, study=study_id, coder=coder)
+    place = schema.place_of(server, coder)
+    return sqlite.read_chain(connection, place, study=study_id, coder=coder)
 
 
 def _damaged_rows(connection: Connection) -> Iterator[tuple[str, str, dict[str, object]]]:

@@ -24,13 +24,15 @@ import pandas as pd
 import platformdirs
 from sqlalchemy import Connection, or_, select
 
-from sense7_qual import acceptance, database, journals, migrations, sealed, verification
 from sense7_qual._limits import read_file
 from sense7_qual.acts import Act, check_coder
-from sense7_qual.chain import Link, clocks, genesis, links, relinked, text_hash
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
-from sense7_qual.study import Opened
+from sense7_qual.store._files import signed_json
+from sense7_qual.store._files.layout import Opened
+from sense7_qual.store._log import leftover_journal, sqlite, versions
+from sense7_qual.store._log.hash_chain import Link, clocks, genesis, links, relinked, text_hash
+from sense7_qual.store._operations import check_acts, verify
 
 __all__ = [
     "Head", "Heads", "Salvage", "known_as", "lacking", "lost", "record", "rows_one_by_one", "salvage",
@@ -80,7 +82,7 @@ class Heads:
         known = self.coders.get(coder)
         # A reader may be slower than a writer: what was seen last is what has most acts.
         if head is not None and (known is None or (known[:2] != head and known.n_acts <= head[0])):
-            self._change(coder, [*head, sealed.now()])
+            self._change(coder, [*head, signed_json.now()])
 
     def saw_codebook(self, fingerprint: str) -> None:
         """Remember the current codebook."""
@@ -116,7 +118,7 @@ class Heads:
     def _write(self, state: dict[str, Any]) -> None:
         self._MEMORY[self._file] = state
         with suppress(OSError):
-            sealed.make_parents(self._file)
+            signed_json.make_parents(self._file)
             building = self._file.with_name(f".{uuid.uuid4()}.new")
             handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             try:
@@ -128,7 +130,7 @@ class Heads:
 
 
 def lost(
-    connection: Connection | None, coder: str, head: Head | None, copies: Sequence[sealed.Copy]
+    connection: Connection | None, coder: str, head: Head | None, copies: Sequence[signed_json.Copy]
 ) -> str | None:
     """Return what is missing of the coder's acts that were seen here, and who has it; None where nothing is.
 
@@ -143,7 +145,7 @@ def lost(
     """
     if head is None or (connection is not None and _has_link(connection, head.n_acts, head.hash)):
         return None
-    n_acts = 0 if connection is None else (database.last(connection) or (0, ""))[0]
+    n_acts = 0 if connection is None else (sqlite.last(connection) or (0, ""))[0]
     having = [copy for copy in copies if copy.at >= head.at or copy.heads.get(coder) == head.hash]
     where = f"the {having[-1].kind} of {having[-1].at} at {having[-1].place!r}" if having else (
         "another copy of the study: a backup, the history of the sync client, the coder's own computer"
@@ -157,14 +159,14 @@ def lost(
 
 def _has_link(connection: Connection, seq: int, link: str) -> bool:
     """Return True if an act with the hash `link` is there, as number `seq` or anywhere else."""
-    acts = database.ACTS.c
+    acts = sqlite.ACTS.c
     if connection.execute(select(acts.hash).where(acts.seq == seq)).scalar_one_or_none() == link:
         return True
     moved = select(acts.seq).where(or_(acts.hash == link, acts.branch == link)).limit(1)
     return connection.execute(moved).first() is not None
 
 
-def lacking(finding: verification.Finding, missing: str | None) -> verification.Finding:
+def lacking(finding: verify.Finding, missing: str | None) -> verify.Finding:
     """Return the finding with what `lost` says is missing."""
     problems = [f"lacks {missing}" if missing else "", finding.problem]
     return replace(finding, problem="; ".join(filter(None, problems)))
@@ -204,14 +206,14 @@ def record(
         The tables are damaged, or are not this coder's in this study.
     """
     coder = batch[0].coder
-    version = database.check(connection, place, study=study, coder=coder)
-    migrations.migrate(connection, place, version)
+    version = sqlite.check(connection, place, study=study, coder=coder)
+    versions.migrate(connection, place, version)
     _check_end(connection, place, study=study, coder=coder)
     refuse_lost(connection)
     named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
-    new = acceptance.new_acts(batch, database.find(connection, place, named))
-    acceptance.refuse_outside(new, rounds)
-    database.add(connection, new, study=study, coder=coder)
+    new = check_acts.new_acts(batch, sqlite.find(connection, place, named))
+    check_acts.refuse_outside(new, rounds)
+    sqlite.add(connection, new, study=study, coder=coder)
     return len(new)
 
 
@@ -221,17 +223,15 @@ def _check_end(connection: Connection, path: Path, *, study: str, coder: str) ->
     No act may be acknowledged behind it: it would stand in a chain that cannot be read.
     """
     rows = (
-        connection.execute(select(database.ACTS).order_by(database.ACTS.c.seq.desc()).limit(2))
-        .mappings()
-        .all()
+        connection.execute(select(sqlite.ACTS).order_by(sqlite.ACTS.c.seq.desc()).limit(2)).mappings().all()
     )
     if not rows:
         return
-    text = select(database.TEXTS).where(database.TEXTS.c.text_hash == rows[0]["text_hash"])
-    database.loose(connection, path, rows[:1], text)
+    text = select(sqlite.TEXTS).where(sqlite.TEXTS.c.text_hash == rows[0]["text_hash"])
+    sqlite.loose(connection, path, rows[:1], text)
     before = (rows[1]["seq"], rows[1]["hash"]) if len(rows) > 1 else (0, genesis(study, coder))
     if (rows[0]["seq"] - 1, rows[0]["previous"]) != before:
-        raise database.damaged(path, "a break in the chain before its last act")
+        raise sqlite.damaged(path, "a break in the chain before its last act")
 
 
 def with_true_quotes(found: list[Act], place: Path, opened: Opened) -> list[Act]:
@@ -249,8 +249,8 @@ def with_true_quotes(found: list[Act], place: Path, opened: Opened) -> list[Act]
             continue
         if act.unit_id in opened.gone:
             found[number] = replace(act, text="" if act.kind == "memo" else None)
-        elif verification.misquoted(act, opened.texts):
-            raise database.damaged(place, f"another quote than unit {act.unit_id!r} has")
+        elif verify.misquoted(act, opened.texts):
+            raise sqlite.damaged(place, f"another quote than unit {act.unit_id!r} has")
     return found
 
 
@@ -298,7 +298,7 @@ def salvage(
     *,
     study: str,
     coder: str,
-    withdrawn: Sequence[sealed.Withdrawal],
+    withdrawn: Sequence[signed_json.Withdrawal],
 ) -> Salvage:
     """Write the sound acts of a coder, in their order, into the new acts file `target`, by way of `built`.
 
@@ -344,11 +344,11 @@ def salvage(
         if name is not None:
             gone_too = unit_id in units or name in emptied
             used[name] = {**sound[name], **({"salt": None, "text": None} if gone_too else {})}
-    database.create(built, study=study, coder=coder)
-    with database.transaction(built, writes=True) as connection:
+    sqlite.create(built, study=study, coder=coder)
+    with sqlite.transaction(built, writes=True) as connection:
         again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
-        database.add_links(connection, again, list(used.values()))
-    sealed.move_in(built, target)
+        sqlite.add_links(connection, again, list(used.values()))
+    signed_json.move_in(built, target)
     frame = pd.DataFrame(gone, columns=["seq", "act_id", "unit_id", "problem"])
     types = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
     return Salvage(target, len(whole), frame.astype(types))
@@ -368,12 +368,12 @@ def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dic
     unheld = "&immutable=1" if path.with_name(f"{path.name}-journal").exists() else ""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{unheld}", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
-        journals.limit_values(connection)
+        leftover_journal.limit_values(connection)
         try:
-            database.refuse_computed(connection.execute, path)
+            sqlite.refuse_computed(connection.execute, path)
             connection.execute(f"SELECT 1 FROM {table} LIMIT 0")
         except (sqlite3.Error, UnicodeDecodeError):
-            raise database.damaged(path, "nothing that can be read") from None
+            raise sqlite.damaged(path, "nothing that can be read") from None
         try:
             most = connection.execute(f"SELECT max({key}) FROM {table}").fetchone()[0] or 0
         except (sqlite3.Error, UnicodeDecodeError):

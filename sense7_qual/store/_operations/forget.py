@@ -27,14 +27,16 @@ from typing import Final
 import pandas as pd
 from sqlalchemy import Connection, select
 
-from sense7_qual import database, sealed, study, unit_tables, verification
 from sense7_qual.acts import Act
-from sense7_qual.chain import Link
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError, did_you_mean, first_three
-from sense7_qual.recording import rows_one_by_one
-from sense7_qual.sealed import Copy, Withdrawal
-from sense7_qual.study import Opened, Study
+from sense7_qual.store._files import layout, signed_json, units_parquet
+from sense7_qual.store._files.layout import Opened, Study
+from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._log import sqlite
+from sense7_qual.store._log.hash_chain import Link
+from sense7_qual.store._operations import verify
+from sense7_qual.store._operations.append import rows_one_by_one
 
 __all__ = [
     "Forgotten",
@@ -136,26 +138,26 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         refuses; call again then, which completes what was begun. Damaged acts files raise nothing: they are
         among what still holds words.
     """
-    study.refuse_newer(path, study.read(path))
-    study.refuse_absent(path)
-    with study.alone(path):
-        now = study.read(path)
-        study.clear(path)
-        before = sealed.notes(path, Withdrawal)
-        units = study.stored_units(path, now)
+    layout.refuse_newer(path, layout.read(path))
+    layout.refuse_absent(path)
+    with layout.alone(path):
+        now = layout.read(path)
+        layout.clear(path)
+        before = signed_json.notes(path, Withdrawal)
+        units = layout.stored_units(path, now)
         words = Words.of(units, before, case_id)
-        if now.schema < database.SCHEMA:
-            study.rewrite(path, now)  # a version that knows no withdrawals must not open it
-        memos = [memo for file in study.acts_files(path) for memo in _repeating(file, now, words)]
+        if now.schema < sqlite.SCHEMA:
+            layout.rewrite(path, now)  # a version that knows no withdrawals must not open it
+        memos = [memo for file in layout.acts_files(path) for memo in _repeating(file, now, words)]
         note, table = noted(units, before, words, why, memos, _codebooks(path))
         if note not in before:
-            study.note(path, note)
-        study.replace_units(path, table)
+            layout.note(path, note)
+        layout.replace_units(path, table)
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
-        erased = [_erased(path, file, now, words, note) for file in study.acts_files(path)]
+        erased = [_erased(path, file, now, words, note) for file in layout.acts_files(path)]
         came_back = not units["unit_id"].isin(words.unit_ids).any()  # then no text is left to compare with
-    notes = [each for each in sealed.notes(path, Withdrawal) if each.case_id == case_id]
-    held = [*copies(sealed.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
+    notes = [each for each in signed_json.notes(path, Withdrawal) if each.case_id == case_id]
+    held = [*copies(signed_json.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
     held += [each for _, _, rows in erased for each in rows]
     held += [
         ("memo to judge", f"memos in {name}", None) for name, n_texts, _ in erased if came_back and n_texts
@@ -164,12 +166,12 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
 
 
 def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
-    coder = verification.owner(connection) or file.stem
-    return database.read_chain(connection, file, study=now.id, coder=coder)
+    coder = verify.owner(connection) or file.stem
+    return sqlite.read_chain(connection, file, study=now.id, coder=coder)
 
 
 def _repeating(file: Path, now: Study, words: Words) -> list[str]:
-    with suppress(Damaged), database.transaction(file) as connection:
+    with suppress(Damaged), sqlite.transaction(file) as connection:
         return list(words.repeating(_chain(connection, file, now)))
     with suppress(Damaged):
         acts = {row["text_hash"]: row for _, row in rows_one_by_one(file, "acts", "seq") if row}
@@ -184,19 +186,19 @@ def _erased(
     """Erase their words from an acts file, also those that came in since it was first read; return its name,
     how many texts there were, and what still holds words: reasons, or the file where it is damaged."""
     name = file.relative_to(path).as_posix()
-    memos = noted_memos(sealed.notes(path, Withdrawal), words.case_id)
+    memos = noted_memos(signed_json.notes(path, Withdrawal), words.case_id)
     chain: list[Link] | None = None
-    with suppress(Damaged), database.transaction(file, writes=True) as connection:
+    with suppress(Damaged), sqlite.transaction(file, writes=True) as connection:
         read = _chain(connection, file, now)
         new = set(words.repeating(read)) - memos
         if new:
-            again = replace(note, id=sealed.new_id(), at=sealed.now(), memos=tuple(sorted(new)))
-            study.note(path, again)
-        n_texts = database.erase(connection, words.unit_ids, sorted(memos | new))
+            again = replace(note, id=signed_json.new_id(), at=signed_json.now(), memos=tuple(sorted(new)))
+            layout.note(path, again)
+        n_texts = sqlite.erase(connection, words.unit_ids, sorted(memos | new))
         chain = read
     if chain is None:  # only here, where nothing of the failed reading holds the file any more
         return name, _erased_of_damaged(file, now, words, memos), [("damaged", name, None)]
-    database.write_anew(file)
+    sqlite.write_anew(file)
     return name, n_texts, list(words.in_reasons(chain))
 
 
@@ -205,13 +207,13 @@ def _erased_of_damaged(file: Path, now: Study, words: Words, memos: Collection[s
     which it does not is never written, which could cost others' acts (`Store.salvage` saves these)."""
     n_texts = 0
     with suppress(Damaged):
-        with database.transaction(file, writes=True) as connection:
-            named = select(database.META.c.value).where(database.META.c.name == "study")
+        with sqlite.transaction(file, writes=True) as connection:
+            named = select(sqlite.META.c.value).where(sqlite.META.c.name == "study")
             same = connection.execute(named).scalar_one_or_none() == now.id
-            if same and database.has_sound_tables(connection):
-                n_texts = database.erase(connection, words.unit_ids, memos)
+            if same and sqlite.has_sound_tables(connection):
+                n_texts = sqlite.erase(connection, words.unit_ids, memos)
         if n_texts:
-            database.write_anew(file)
+            sqlite.write_anew(file)
     return n_texts
 
 
@@ -231,7 +233,7 @@ def forgotten(words: Words, n_texts: int, notes: Sequence[Withdrawal], held: Seq
 
 def gone(path: Path) -> frozenset[str]:
     """Return the units of participants who withdrew from the study folder `path`."""
-    return frozenset(unit_id for each in sealed.notes(path, Withdrawal) for unit_id in each.unit_ids)
+    return frozenset(unit_id for each in signed_json.notes(path, Withdrawal) for unit_id in each.unit_ids)
 
 
 def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
@@ -290,7 +292,7 @@ class Words:
     case_id: str
     unit_ids: tuple[str, ...]
     gone: frozenset[str]
-    repeated: unit_tables.Repeated
+    repeated: units_parquet.Repeated
     noted: tuple[ToJudge, ...]
     acts: dict[str, str] = field(default_factory=dict)
 
@@ -312,7 +314,7 @@ class Words:
                 f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
             )
         unit_ids = tuple(dict.fromkeys([*noted, *there]))
-        repeated = unit_tables.repeated(units, units["unit_id"].isin(unit_ids))
+        repeated = units_parquet.repeated(units, units["unit_id"].isin(unit_ids))
         left = set(units["unit_id"])
         found = [each for note in earlier for each in note.to_judge if each[0] != _UNIT or each[1] in left]
         found += [(_UNIT, unit_id, column) for unit_id, column in repeated.to_judge]
@@ -429,9 +431,16 @@ def noted(
         )
     to_judge = words.to_judge(codebooks)
     draft = Withdrawal(
-        sealed.new_id(), words.case_id, words.unit_ids, why, sealed.now(), "", tuple(memos), to_judge
+        signed_json.new_id(),
+        words.case_id,
+        words.unit_ids,
+        why,
+        signed_json.now(),
+        "",
+        tuple(memos),
+        to_judge,
     )
-    table = unit_tables.parquet(unit_tables.without(units, [*before, draft], words.repeated))
+    table = units_parquet.parquet(units_parquet.without(units, [*before, draft], words.repeated))
     found = hashlib.sha256(table).hexdigest()
     for each in before:
         says_all = set(memos) <= set(each.memos) and set(to_judge) <= set(each.to_judge)
@@ -452,7 +461,7 @@ def _codebooks(path: Path) -> dict[str, bytes]:
     contents = {}
     for file in sorted((path / "codebooks").glob("*.yaml")):
         with suppress(OSError):
-            contents[file.stem] = sealed.bytes_of(file)
+            contents[file.stem] = signed_json.bytes_of(file)
     return contents
 
 
@@ -462,7 +471,7 @@ def _in_files(path: Path, words: Words) -> Iterator[Held]:
     for file in sorted((path / "codebooks").glob("*.yaml")):
         if file.stem not in readable:  # somebody has to look
             yield "codebook", f"codebooks/{file.name}", None
-    for home in (path, sealed.here()):
-        yield from sealed.unfinished(home)
-    for file in verification.strangers(path):
+    for home in (path, signed_json.here()):
+        yield from signed_json.unfinished(home)
+    for file in verify.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

@@ -1,0 +1,30 @@
+"""The store: one study's units, codebooks and acts, in a folder, or in PostgreSQL for a team.
+
+In a folder one coder writes one file, so nothing is lost when folders are synced or merged, and a coder who
+is not sent the others' files cannot see them. In PostgreSQL the database keeps the coders apart. Both keep
+the same acts and do the same (``docs/record.md``).
+
+========================================  =================================  ==============================
+question                                  method of `Store`                  file
+========================================  =================================  ==============================
+How is an act recorded, and how undone?   `append`, `acts`, `codings`        ``_operations/append.py``
+What may be recorded?                     `append`                           ``_operations/check_acts.py``
+How do two copies become one?             `merge`                            ``_operations/merge.py``
+How does the codebook change?             `revise`                           ``_operations/revise.py``
+Is everything as it was written?          `verify`, `salvage`                ``_operations/verify.py``
+How does a participant withdraw?          `forget`                           ``_operations/forget.py``
+How is a study copied or handed out?      `backup`, `archive`, `hand_out`    ``_operations/archive.py``
+How does a changed act show?              `verify`                           ``_log/hash_chain.py``
+What lies in a study folder?              `create`                           ``_files/layout.py``
+Who sees what in PostgreSQL?              `add_coder`                        ``_postgres/row_security.py``
+========================================  =================================  ==============================
+
+`Store` (``_store.py``) is written against the protocol in ``_backend.py``, which the folder (``_folder/``)
+and PostgreSQL (``_postgres/``) meet.
+"""
+
+from __future__ import annotations
+
+from sense7_qual.store._store import Store
+
+__all__ = ["Store"]
