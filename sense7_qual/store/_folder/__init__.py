@@ -18,6 +18,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, did_you_mean
 from sense7_qual.store._files import layout, signed_json
 from sense7_qual.store._files.layout import Opened, refuse_absent
+from sense7_qual.store._folder.revise import revise_in_folder
 from sense7_qual.store._folder.rounds_cache import Openings
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._operations import archive, forget, merge, revise, verify
@@ -190,7 +191,7 @@ class Folder:
     def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
         """Make the wished codebook the current one; `append` records the act."""
         layout.refuse_newer(self.path, known.study)
-        return revise.in_folder(wish, self.path, append)
+        return revise_in_folder(wish, self.path, append)
 
     def verify(self, known: Opened) -> list[verify.Finding]:
         """Return what is found in every file, and what was seen here and is not there any more."""

@@ -9,23 +9,19 @@ was coded in either copy is carried over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, StoreError
+from sense7_qual.errors import ActError
 from sense7_qual.revisions import Revision, changes, combine, path
-from sense7_qual.store._files import layout
-from sense7_qual.store._postgres import roles, schema
-from sense7_qual.store._postgres.server import Server
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    pass
 
-__all__ = ["Wish", "history", "in_folder", "older_study", "on_server", "superseded"]
+__all__ = ["Wish", "history", "older_study", "superseded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,55 +132,3 @@ def _next(left: Sequence[Revision], found: Sequence[Revision]) -> int:
     follows = (n for n, one in enumerate(left) if one.base == version or again[n])
     begins = (n for n, one in enumerate(left) if one.base not in made)
     return next(follows, next(begins, 0))
-
-
-def in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], object]) -> Codebook:
-    """Revise the codebook of a study folder; `append` records the acts.
-
-    The version is written first, then the acts, then the study names it as current: after a crash in between,
-    the same call completes it. Of two processes that revise at once, the second begins when the first is
-    done.
-    """
-    with layout.alone(path):
-        now = layout.read(path)
-        versions = layout.read_codebooks(path, now)
-        new, acts = wish.on(versions[now.codebook], versions)
-        layout.add_codebook(path, new)
-        append(acts)
-        layout.rewrite(path, replace(now, codebook=new.fingerprint))
-    return new
-
-
-class _Overtaken(Exception):
-    """Somebody else revised the codebook between reading and writing."""
-
-
-def on_server(
-    wish: Wish, server: Server, record: Callable[[Connection, Path, Act, Codebook], object]
-) -> Codebook:
-    """Revise the codebook of a study in PostgreSQL, in one transaction with the acts; `record` adds one."""
-    for _ in range(10):  # somebody else may be faster, but hardly ten times
-        found = schema.read(server)
-        now, (new, acts) = found.study, wish.on(found.codebook, found.codebooks)
-
-        def work(
-            connection: Connection,
-            place: Path,
-            acts: list[Act] = acts,
-            new: Codebook = new,
-            old: str = now.codebook,
-        ) -> None:
-            for act in acts:
-                record(connection, place, act, new)
-            if not schema.set_codebook(connection, server, new, instead_of=old):
-                raise _Overtaken
-
-        try:
-            roles.write(server, wish.coder, work)
-        except _Overtaken:
-            continue
-        return new
-    raise StoreError(
-        f"study {server.name!r}: expected a moment without other revisions of the codebook – found none in "
-        "ten tries – do it again."
-    )

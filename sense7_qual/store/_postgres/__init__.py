@@ -34,6 +34,7 @@ from sense7_qual.store._operations.append import (
 from sense7_qual.store._operations.check_acts import settled
 from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema, server, through_folder
+from sense7_qual.store._postgres.revise import revise_on_server
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
 __all__ = ["Team", "kept_at"]
@@ -195,7 +196,7 @@ class Team:
                 refuse_lost=lambda at: self._refuse_lost(lost(at, act.coder, head, [])),
             )  # fmt: skip
 
-        return revise.on_server(wish, self.server, there)
+        return revise_on_server(wish, self.server, there)
 
     def verify(self, known: Opened) -> list[Finding]:
         """Return what is found of the study, its units, codebooks and notes, and of each coder."""

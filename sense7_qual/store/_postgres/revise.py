@@ -1,0 +1,54 @@
+"""A change of the codebook of a study in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import StoreError
+from sense7_qual.store._postgres import roles, schema
+from sense7_qual.store._postgres.server import Server
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+from sense7_qual.store._operations.revise import Wish
+
+__all__ = ["revise_on_server"]
+
+
+class _Overtaken(Exception):
+    """Somebody else revised the codebook between reading and writing."""
+
+
+def revise_on_server(
+    wish: Wish, server: Server, record: Callable[[Connection, Path, Act, Codebook], object]
+) -> Codebook:
+    """Revise the codebook of a study in PostgreSQL, in one transaction with the acts; `record` adds one."""
+    for _ in range(10):  # somebody else may be faster, but hardly ten times
+        found = schema.read(server)
+        now, (new, acts) = found.study, wish.on(found.codebook, found.codebooks)
+
+        def work(
+            connection: Connection,
+            place: Path,
+            acts: list[Act] = acts,
+            new: Codebook = new,
+            old: str = now.codebook,
+        ) -> None:
+            for act in acts:
+                record(connection, place, act, new)
+            if not schema.set_codebook(connection, server, new, instead_of=old):
+                raise _Overtaken
+
+        try:
+            roles.write(server, wish.coder, work)
+        except _Overtaken:
+            continue
+        return new
+    raise StoreError(
+        f"study {server.name!r}: expected a moment without other revisions of the codebook – found none in "
+        "ten tries – do it again."
+    )
