@@ -1,9 +1,4 @@
-"""The store: one study's units, codebooks and acts, in a folder, or in PostgreSQL for a team.
-
-In a folder one coder writes one file (`study` says what is where). So nothing is lost when folders are synced
-or merged, and a coder who is not sent the others' files cannot see them. In PostgreSQL the database keeps the
-coders apart (`row_security`). Both do the same (`folders`, `teams`) with the same acts.
-"""
+"""The store that people open: each method says what it does, and asks the back-end to do it."""
 
 from __future__ import annotations
 
@@ -21,12 +16,14 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import visible
+from sense7_qual.store._backend import Backend
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._operations import check_acts, forget, merge, revise, verify
 from sense7_qual.store._operations.append import Salvage
-from sense7_qual.store._postgres import Team, kept_at
+from sense7_qual.store._postgres import Team
+from sense7_qual.store._postgres.server import connect, is_address
 
 __all__ = ["Store"]
 
@@ -71,9 +68,9 @@ class Store:
     Store(1 units, 7 codes, 1 coders)
     """
 
-    __slots__ = ("_kept", "_known", "_withdrawn", "path")
+    __slots__ = ("_backend", "_known", "_withdrawn", "path")
 
-    _kept: Folder | Team
+    _backend: Backend
     _known: Opened
     _withdrawn: list[forget.Words]
     """The words of participants who withdrew while this store was open: no memo may bring them back."""
@@ -82,10 +79,10 @@ class Store:
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
 
     def __init__(self, path: str | Path) -> None:
-        self._kept = kept_at(path)
-        self._kept.clear()
-        self.path = self._kept.path if isinstance(self._kept, Folder) else self._kept.server.address
-        self._known, self._withdrawn = self._kept.read(), []
+        self._backend = open_backend(path)
+        self._backend.clear()
+        self.path = self._backend.address
+        self._known, self._withdrawn = self._backend.read(), []
         self._remember_codebook(self._known.study.codebook)
         if self._known.study.schema > sqlite.SCHEMA:
             warnings.warn(versions.newer("study", self._known.study.schema), stacklevel=2)
@@ -114,7 +111,7 @@ class Store:
         TableError
             `units` is not what its contract says.
         """
-        kept_at(path).create(units=units, codebook=codebook)
+        open_backend(path).create(units=units, codebook=codebook)
         return cls(path)
 
     def __repr__(self) -> str:
@@ -139,7 +136,7 @@ class Store:
     @property
     def coders(self) -> tuple[str, ...]:
         """The pseudonyms of the coders of whom there are acts to be read here, sorted."""
-        return self._kept.coders()
+        return self._backend.coders()
 
     def add_coder(self, coder: str, *, role: str | None = None, lead: bool = False) -> None:
         """Let the PostgreSQL role `role` code as `coder` in this study, blind to the others.
@@ -167,7 +164,7 @@ class Store:
             The calling role does not lead, `role` is one that cannot be kept blind, the coder has another
             role already, or the study is a folder, where every coder simply has a file.
         """
-        self._kept.add_coder(coder, role=role, lead=lead)
+        self._backend.add_coder(coder, role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
         """Record `acts` of one coder, all or none, and return how many were new.
@@ -195,7 +192,7 @@ class Store:
             mended.
         """
         given = check_acts.as_acts(acts)
-        if self._kept.changed(self._known) or any(a.codebook not in self._known.codebooks for a in given):
+        if self._backend.changed(self._known) or any(a.codebook not in self._known.codebooks for a in given):
             self._look_again()  # another notebook may have revised the codebook
         if any(act.kind != "revise" for act in given):
             self._refuse_superseded()
@@ -209,7 +206,7 @@ class Store:
         forget.refuse_gone(given, self._known.gone)
         forget.refuse_repeating(given, self._withdrawn)
         batch = [check_acts.settled(act, self._known.texts, self._known.codebooks) for act in given]
-        return self._kept.record(check_acts.one_coder(batch), batch, self._known) if batch else 0
+        return self._backend.record(check_acts.one_coder(batch), batch, self._known) if batch else 0
 
     def revise(
         self,
@@ -260,7 +257,7 @@ class Store:
             split=split or {},
             revisions=self._history,
         )
-        new = self._kept.revise(wish, self._known, self.append)
+        new = self._backend.revise(wish, self._known, self.append)
         self._look_again(current=new.fingerprint)
         return self.codebook
 
@@ -282,22 +279,22 @@ class Store:
     def _superseded(self, now: str) -> str | None:
         """Return the fingerprint of the codebook that was current here before, where revisions led to it from
         `now`, which the study names today; None where they did not."""
-        last = self._kept.heads(self._known.study.id).codebook
+        last = self._backend.heads(self._known.study.id).codebook
         later = last not in (None, now) and revise.superseded(self._history(), now, str(last))
         return last if later else None
 
     def _refuse_superseded(self) -> None:
         # What this store calls current may be older than what the study names: then that is looked up.
-        if self._kept.heads(self._known.study.id).codebook in (None, self._known.study.codebook):
+        if self._backend.heads(self._known.study.id).codebook in (None, self._known.study.codebook):
             return
-        last = self._superseded(self._kept.current())
+        last = self._superseded(self._backend.current())
         if last is not None:
             raise StoreError(revise.older_study(last))
 
     def _remember_codebook(self, current: str) -> None:
         with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
             if self._superseded(current) is None:
-                self._kept.heads(self._known.study.id).saw_codebook(current)
+                self._backend.heads(self._known.study.id).saw_codebook(current)
 
     def acts(
         self, *, coder: str | None = None, kind: str | None = None, viewer: str | None = None
@@ -331,10 +328,10 @@ class Store:
                 f"{did_you_mean(kind, KINDS)}"
             )
         if viewer is None:
-            read = self._kept.acts(coder, self._known)
+            read = self._backend.acts(coder, self._known)
         else:  # whether a round is unblinded stands in the lead's acts
-            only = None if coder is None else self._kept.known_as(coder)
-            seen = visible(self._kept.acts(None, self._known), viewer=self._kept.known_as(viewer))
+            only = None if coder is None else self._backend.known_as(coder)
+            seen = visible(self._backend.acts(None, self._known), viewer=self._backend.known_as(viewer))
             read = [act for act in seen if only in (None, act.coder)]
         return read if kind is None else check_acts.of_kind(read, kind)
 
@@ -373,9 +370,9 @@ class Store:
             made, files of sync clients. Of a study in PostgreSQL one row for the units, each version of the
             codebook, each note (for the lead) and each coder of whom the role sees acts.
         """
-        found = self._kept.verify(self._known)
+        found = self._backend.verify(self._known)
         with suppress(StoreError):  # reported among the rest
-            last = self._superseded(self._kept.current())
+            last = self._superseded(self._backend.current())
             if last is not None:
                 found.append(verify.Finding("current codebook", problem=revise.older_study(last)))
         return verify.frame_of(found)
@@ -392,7 +389,7 @@ class Store:
         ActError
             `coder` cannot be a pseudonym.
         """
-        self._kept.accept_loss(check_coder(coder), self._known.study.id)
+        self._backend.accept_loss(check_coder(coder), self._known.study.id)
 
     def salvage(self, coder: str, path: str | Path) -> Salvage:
         """Write all sound acts of a coder whose acts are damaged into a new acts file, and say which are not.
@@ -418,7 +415,7 @@ class Store:
         StoreError
             There is no such coder, nothing sound was found, something is at `path`, or the disk refuses.
         """
-        return self._kept.salvage(check_coder(coder), Path(path).absolute(), self._known)
+        return self._backend.salvage(check_coder(coder), Path(path).absolute(), self._known)
 
     def merge(self, other: Store | str | Path) -> merge.Merge:
         """Take in what another copy of this study has and this one has not; nothing here is changed.
@@ -446,9 +443,9 @@ class Store:
             It is another study, is damaged or of a later version, a file cannot be written, or the role does
             not lead. Coders whose acts were merged before stay so; merge again when that is mended.
         """
-        kept = other._kept if isinstance(other, Store) else kept_at(other)
-        with kept.as_folder(self._kept.place) as copy:
-            found = self._kept.merge(copy, self._known)
+        backend = other._backend if isinstance(other, Store) else open_backend(other)
+        with backend.as_folder(self._backend.place) as copy:
+            found = self._backend.merge(copy, self._known)
         self._look_again()
         return found
 
@@ -464,7 +461,7 @@ class Store:
         StoreError
             Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
-        self._kept.backup(Path(path).absolute())
+        self._backend.backup(Path(path).absolute())
 
     def hand_out(self, round: str, coder: str, path: str | Path) -> None:
         """Write the folder with which `coder` codes a round blind, on a computer of their own.
@@ -489,7 +486,7 @@ class Store:
             A lead has coded under the pseudonym that opened the round; something is at `path`, the study is
             not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
-        self._kept.hand_out(round, coder, Path(path).absolute())
+        self._backend.hand_out(round, coder, Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
         """Write the study as one zip file at `path`: the same study always as the same bytes.
@@ -503,7 +500,7 @@ class Store:
         StoreError
             Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
-        self._kept.archive(Path(path).absolute())
+        self._backend.archive(Path(path).absolute())
 
     @classmethod
     def restore(cls, archive: str | Path, path: str | Path) -> Store:
@@ -519,7 +516,7 @@ class Store:
             What the file holds is not byte for byte what `archive` wrote, something is at `path`, or the disk
             or server refuses.
         """
-        kept_at(path).restore(Path(archive).absolute())
+        open_backend(path).restore(Path(archive).absolute())
         return cls(path)
 
     def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
@@ -554,7 +551,7 @@ class Store:
             There is no such participant, `why` repeats their words, a note or the units are damaged, the role
             does not lead, or the disk or server refuses: call again then.
         """
-        found = self._kept.forget(case_id, why=why)
+        found = self._backend.forget(case_id, why=why)
         self._look_again()
         return found
 
@@ -563,8 +560,13 @@ class Store:
 
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
-        known = self._kept.read()
+        known = self._backend.read()
         self._withdrawn += forget.words_of(self._known.units, known.gone - self._known.gone)
         current = current or self._known.study.codebook
         self._known = replace(known, study=replace(known.study, codebook=current))
         self._remember_codebook(known.study.codebook)
+
+
+def open_backend(path: str | Path) -> Backend:
+    """Return the folder or the database at a path or address; no study need be there yet."""
+    return Team(connect(str(path))) if is_address(path) else Folder(Path(path).absolute())

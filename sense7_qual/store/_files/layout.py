@@ -7,7 +7,7 @@ file                                  holds
 ``units.parquet``                     the units, which never change once imported
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (written by `database`)
-``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`sealed`)
+``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`signed_json`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`alone`)
 ====================================  =================================================================
 

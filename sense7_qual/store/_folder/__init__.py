@@ -48,6 +48,11 @@ class Folder:
     path: Path
     _openings: Openings = field(default_factory=Openings, repr=False, compare=False)
 
+    @property
+    def address(self) -> Path:
+        """The path by which the study is opened."""
+        return self.path
+
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook."""
         layout.create(self.path, units=units, codebook=codebook)
@@ -253,7 +258,7 @@ class Folder:
 
     @property
     def place(self) -> Path:
-        """Where what is there only for a moment is built (`sealed.building`)."""
+        """Where what is there only for a moment is built (`building.building`)."""
         return self.path
 
     def clear(self) -> None:

@@ -192,7 +192,7 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
 
 
 def refuse_computed(execute: Callable[[str], Iterable[Any]], path: Path) -> None:
-    """Raise `StoreError` where a file has views, triggers or computed columns (`journals.only_tables`)."""
+    """Raise `StoreError` where a file has views, triggers or computed columns (`leftover_journal.only_tables`)."""
     if not leftover_journal.only_tables(execute(leftover_journal.OBJECTS)):
         raise damaged(path, "views, triggers or computed columns, which no acts file has")
 

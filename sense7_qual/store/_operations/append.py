@@ -190,7 +190,7 @@ def record(
     place : Path
         What messages call them.
     batch : sequence of Act
-        As `acceptance.settled` returns them.
+        As `check_acts.settled` returns them.
     study : str
         The study's id.
     rounds : iterable of Round

@@ -164,7 +164,7 @@ def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
 
 
 def restore(source: Path, target: Path, home: Path | None = None) -> None:
-    """Make the study folder `target` from the archive `source`; `home` as of `sealed.making`.
+    """Make the study folder `target` from the archive `source`; `home` as of `building.making`.
 
     Raises
     ------

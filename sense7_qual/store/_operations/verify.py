@@ -1,6 +1,6 @@
 """Verification: every byte of a study that says something is checked against what vouches for it.
 
-- ``study.json`` and the notes of withdrawals and copies vouch for themselves, byte for byte (`sealed`).
+- ``study.json`` and the notes of withdrawals and copies vouch for themselves, byte for byte (`signed_json`).
 - ``units.parquet`` by its SHA-256 in ``study.json``, or in the note of the withdrawal that rewrote it.
 - Each codebook by the fingerprint in its name, and by being what that codebook is written as.
 - Each acts file by SQLite's own check of its pages and indices, by its tables being those of its version, by

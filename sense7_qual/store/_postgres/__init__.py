@@ -18,7 +18,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files import layout, signed_json
 from sense7_qual.store._files.layout import Opened
-from sense7_qual.store._folder import Folder, unpacked
+from sense7_qual.store._folder import unpacked
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._operations import archive, forget, merge, revise
 from sense7_qual.store._operations.append import (
@@ -33,11 +33,11 @@ from sense7_qual.store._operations.append import (
 )
 from sense7_qual.store._operations.check_acts import settled
 from sense7_qual.store._operations.verify import Finding
-from sense7_qual.store._postgres import roles, schema, server, through_folder
+from sense7_qual.store._postgres import roles, schema, through_folder
 from sense7_qual.store._postgres.revise import revise_on_server
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
-__all__ = ["Team", "kept_at"]
+__all__ = ["Team"]
 
 _T = TypeVar("_T")
 
@@ -47,6 +47,11 @@ class Team:
     """The study at `server`; errors as `Store` documents them."""
 
     server: Server
+
+    @property
+    def address(self) -> str:
+        """The address by which the study is opened, without a password."""
+        return self.server.address
 
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook; the role becomes its lead."""
@@ -265,7 +270,7 @@ class Team:
 
     @property
     def place(self) -> Path:
-        """Where what is there only for a moment is built (`sealed.building`)."""
+        """Where what is there only for a moment is built (`building.building`)."""
         return signed_json.here()
 
     def clear(self) -> None:
@@ -283,11 +288,6 @@ class Team:
         """Remove the words of a participant, as the lead."""
         schema.refuse_newer(self.server)
         return through_folder.forget(self.server, case_id, why=why)
-
-
-def kept_at(path: str | Path) -> Folder | Team:
-    """Return the study at a path or address, which need not be there yet."""
-    return Team(server.connect(str(path))) if server.is_address(path) else Folder(Path(path).absolute())
 
 
 def _warn_of_statistics(openness: schema.Openness) -> None:
