@@ -22,7 +22,7 @@ import pytest
 
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._files import signed_json, whole_files
 from tests import disk
 from tests.test_store import CODEBOOK as SENSE7
 from tests.test_store import frame_of, put
@@ -325,9 +325,9 @@ def test_what_another_process_is_building_stays_until_it_is_killed(
 
 
 def test_what_another_thread_is_building_stays(tmp_path: Path) -> None:
-    with signed_json.building(tmp_path) as place:
+    with whole_files.building(tmp_path) as place:
         (place / "file").write_text("words")
-        others = [threading.Thread(target=signed_json.clear, args=(tmp_path,)) for _ in range(3)]
+        others = [threading.Thread(target=whole_files.clear, args=(tmp_path,)) for _ in range(3)]
         for each in others:
             each.start()
         for each in others:
@@ -407,7 +407,7 @@ def test_a_study_on_read_only_media_can_be_copied(read_only: Path, tmp_path: Pat
     with pytest.warns(UserWarning, match=f"forget will not name this {kind}"):
         getattr(study, kind)(tmp_path / "copies" / "pilot")
     assert [path.name for path in (tmp_path / "copies").iterdir()] == ["pilot"]
-    assert list(signed_json.here().iterdir()) == []
+    assert list(whole_files.here().iterdir()) == []
     if kind == "archive":
         again = Store.restore(tmp_path / "copies" / "pilot", tmp_path / "again")
     else:

@@ -19,7 +19,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._files import signed_json, study_notes
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import chained
 from sense7_qual.store._operations import verify
@@ -194,7 +194,7 @@ def test_a_file_or_folder_that_cannot_be_read_is_reported(
     with pytest.raises(StoreError, match=r"found problems in 'acts/old.bak'"):
         store.archive(tmp_path / "one.zip")
     with pytest.raises(StoreError, match="'copies': expected a note"):
-        signed_json.notes(store.path, signed_json.Copy)
+        study_notes.notes(store.path, study_notes.Copy)
 
 
 def test_a_folder_that_cannot_be_read_is_reported(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError, first_three
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._files import signed_json, study_notes, whole_files
 from sense7_qual.store._files.units_parquet import checked, parquet, without
 from sense7_qual.store._log.hold_interrupts import uninterrupted
 from sense7_qual.store._log.sqlite import SCHEMA
@@ -146,11 +146,11 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
         _UNITS: table,
         f"{_CODEBOOKS}/{codebook.fingerprint}.yaml": codebook.to_yaml(),
     }
-    with signed_json.making(path, "study", signed_json.here()) as building:
+    with whole_files.making(path, "study", whole_files.here()) as building:
         write(building, contents)
         _read_back(building, units)
         building.rename(path)
-        signed_json.sync_folder(path.parent)
+        whole_files.sync_folder(path.parent)
 
 
 def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
@@ -182,7 +182,7 @@ def read(path: Path) -> Study:
         It is no study folder, or one that a newer version wrote.
     """
     try:
-        content = signed_json.bytes_of(path / _STUDY)
+        content = study_notes.bytes_of(path / _STUDY)
         values = json.loads(content)
         if values.get("schema") != 1:  # version 1 had no seal
             values = signed_json.unseal(content)
@@ -209,7 +209,7 @@ def read(path: Path) -> Study:
 def rewrite(path: Path, study: Study) -> None:
     """Put `study` in the place of what the study folder `path` says of itself, as of today's version."""
     with refusing(path):
-        signed_json.replace(path / _STUDY, signed_json.seal(asdict(replace(study, schema=SCHEMA))))
+        whole_files.replace(path / _STUDY, signed_json.seal(asdict(replace(study, schema=SCHEMA))))
 
 
 @contextmanager
@@ -250,14 +250,14 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
     StoreError
         The file is missing or is not the one that was written.
     """
-    return without(stored_units(path, study), signed_json.notes(path, signed_json.Withdrawal))
+    return without(stored_units(path, study), study_notes.notes(path, study_notes.Withdrawal))
 
 
 def stored_units(path: Path, study: Study) -> pd.DataFrame:
     """Return all the units that are still in the file, also those of participants who withdrew."""
     with refusing(path):
-        table = signed_json.bytes_of(path / _UNITS)
-        later = frozenset(each.units_sha256 for each in signed_json.notes(path, signed_json.Withdrawal))
+        table = study_notes.bytes_of(path / _UNITS)
+        later = frozenset(each.units_sha256 for each in study_notes.notes(path, study_notes.Withdrawal))
     return units_of(table, study, name=path.name, later=later)
 
 
@@ -265,27 +265,27 @@ def clear(path: Path) -> None:
     """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
     inner = (path / name for name in (_CODEBOOKS, _ACTS, "withdrawn", "copies"))
     # The units may lie elsewhere, and are written there.
-    for folder in {path, *inner, (path / _UNITS).resolve().parent, signed_json.here()}:
-        signed_json.clear(folder)
+    for folder in {path, *inner, (path / _UNITS).resolve().parent, whole_files.here()}:
+        whole_files.clear(folder)
 
 
 def replace_units(path: Path, table: bytes) -> None:
     """Put the Parquet file `table` in the place of the units, where it is another one."""
     with refusing(path):
-        if signed_json.bytes_of(path / _UNITS) != table:
-            signed_json.replace(path / _UNITS, table)
+        if study_notes.bytes_of(path / _UNITS) != table:
+            whole_files.replace(path / _UNITS, table)
 
 
-def note(path: Path, value: signed_json.Withdrawal | signed_json.Copy) -> None:
+def note(path: Path, value: study_notes.Withdrawal | study_notes.Copy) -> None:
     """Add a note to the study folder."""
     with refusing(path):
-        signed_json.note(path, value)
+        study_notes.note(path, value)
 
 
 def add_codebook(path: Path, codebook: Codebook) -> None:
     """Add a version of the codebook to the study folder; one that is there is left as it is."""
     with refusing(path), suppress(FileExistsError):
-        signed_json.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
+        whole_files.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
 
 
 def refuse_newer(path: Path, study: Study) -> None:
@@ -357,7 +357,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     with refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
         # A sync client's second copy has another name; `verification` reports it.
-        contents = {file.stem: signed_json.bytes_of(file) for file in files if is_fingerprint(file.stem)}
+        contents = {file.stem: study_notes.bytes_of(file) for file in files if is_fingerprint(file.stem)}
     return codebooks_of(contents, study, name=path.name)
 
 
@@ -482,7 +482,7 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
             file.flush()
             os.fsync(file.fileno())
     for each in folders:
-        signed_json.sync_folder(each)
+        whole_files.sync_folder(each)
 
 
 def _read_back(folder: Path, units: pd.DataFrame) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from sense7_qual._checks import is_unicode
 from sense7_qual.errors import TableError, first_three
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._files import study_notes
 from sense7_qual.tables import UNITS
 
 __all__ = ["Passages", "Repeated", "checked", "normalised", "parquet", "repeated", "without"]
@@ -110,7 +110,7 @@ def _fits(column: pd.Series) -> bool:
 
 
 def without(
-    units: pd.DataFrame, withdrawn: Sequence[signed_json.Withdrawal], known: Repeated | None = None
+    units: pd.DataFrame, withdrawn: Sequence[study_notes.Withdrawal], known: Repeated | None = None
 ) -> pd.DataFrame:
     """Return `units` without those of participants who withdrew.
 

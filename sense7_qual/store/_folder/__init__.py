@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, did_you_mean
-from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files import layout, study_notes, whole_files
 from sense7_qual.store._files.layout import Opened, refuse_absent
 from sense7_qual.store._folder.revise import revise_in_folder
 from sense7_qual.store._folder.rounds_cache import Openings
@@ -59,7 +59,7 @@ class Folder:
 
     def restore(self, source: Path) -> None:
         """Make the study from a file that `archive` wrote."""
-        archive.restore(source, self.path, signed_json.here())
+        archive.restore(source, self.path, whole_files.here())
         self.heads(layout.read(self.path).id).clear()  # of a study that was here before
 
     def heads(self, study_id: str) -> Heads:
@@ -121,9 +121,9 @@ class Folder:
         head = self.heads(study_id).coders.get(coder)
         if head is None:
             return None
-        copies: list[signed_json.Copy] = []
+        copies: list[study_notes.Copy] = []
         with suppress(StoreError):  # a damaged note hides no loss
-            copies = signed_json.notes(self.path, signed_json.Copy)
+            copies = study_notes.notes(self.path, study_notes.Copy)
         return lost(connection, coder, head, copies)
 
     def accept_loss(self, coder: str, study_id: str) -> None:
@@ -179,8 +179,8 @@ class Folder:
         texts = [row for _, row in rows_one_by_one(file, "texts", "rowid") if row is not None]
         rows = rows_one_by_one(file, "acts", "seq")
         withdrawn = self.withdrawals()
-        signed_json.refuse_existing(target)
-        with signed_json.making(target, "salvage", self.path) as built:
+        whole_files.refuse_existing(target)
+        with whole_files.making(target, "salvage", self.path) as built:
             return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
@@ -220,13 +220,13 @@ class Folder:
         with unpacked(other, self.place) as source:
             return merge.merge(self, source, known)
 
-    def note(self, value: signed_json.Withdrawal, _: object) -> None:
+    def note(self, value: study_notes.Withdrawal, _: object) -> None:
         """Add the note of a withdrawal (`merging.Into`)."""
         layout.note(self.path, value)
 
-    def withdrawals(self, _: object = None) -> list[signed_json.Withdrawal]:
+    def withdrawals(self, _: object = None) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
-        return signed_json.notes(self.path, signed_json.Withdrawal)
+        return study_notes.notes(self.path, study_notes.Withdrawal)
 
     def alone(self) -> AbstractContextManager[None]:
         """Let no withdrawal begin meanwhile (`merging.Into`)."""
@@ -288,6 +288,6 @@ def unpacked(other: Path, within: Path) -> Iterator[Path]:
     if not is_archive:
         yield other
         return
-    with layout.refusing(within), signed_json.building(within) as folder:
+    with layout.refusing(within), whole_files.building(within) as folder:
         archive.restore(other, folder / "study")
         yield folder / "study"

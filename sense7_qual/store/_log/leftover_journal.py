@@ -27,7 +27,7 @@ from typing import Any, Final, TypeAlias
 
 from sense7_qual._limits import open_file
 from sense7_qual.errors import Damaged, StoreError
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._files import whole_files
 from sense7_qual.store._log.hash_chain import genesis, links, text_hash
 
 __all__ = ["OBJECTS", "limit_values", "only_tables", "settle"]
@@ -75,8 +75,8 @@ def settle(path: Path) -> None:
     with _ONE_AT_A_TIME:
         while journal.exists() and _is_hot(path):
             before = _said_of(path, journal)
-            signed_json.clear(path.parent)  # what another left that was killed here
-            with suppress(FileNotFoundError), signed_json.building(path.parent) as folder:
+            whole_files.clear(path.parent)  # what another left that was killed here
+            with suppress(FileNotFoundError), whole_files.building(path.parent) as folder:
                 mended, as_it_is = _tried(path, journal, folder)
                 # Another process may have let SQLite mend the file meanwhile: then it is looked at again.
                 if before is not None and _said_of(path, journal) == before:

@@ -48,7 +48,7 @@ from sqlalchemy.exc import DBAPIError
 
 from sense7_qual.acts import Act
 from sense7_qual.errors import Damaged, StoreError
-from sense7_qual.store._files.signed_json import building, move_in, sync_folder
+from sense7_qual.store._files.whole_files import building, move_in, sync_folder
 from sense7_qual.store._log import leftover_journal
 from sense7_qual.store._log.hash_chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
 from sense7_qual.store._log.hold_interrupts import uninterrupted
@@ -192,7 +192,7 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
 
 
 def refuse_computed(execute: Callable[[str], Iterable[Any]], path: Path) -> None:
-    """Raise `StoreError` where a file has views, triggers or computed columns (`leftover_journal.only_tables`)."""
+    """Raise `StoreError` where a file has views, triggers or computed columns."""
     if not leftover_journal.only_tables(execute(leftover_journal.OBJECTS)):
         raise damaged(path, "views, triggers or computed columns, which no acts file has")
 

@@ -28,7 +28,7 @@ from sense7_qual._limits import read_file
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._files import signed_json, study_notes, whole_files
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._log import leftover_journal, sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, links, relinked, text_hash
@@ -118,7 +118,7 @@ class Heads:
     def _write(self, state: dict[str, Any]) -> None:
         self._MEMORY[self._file] = state
         with suppress(OSError):
-            signed_json.make_parents(self._file)
+            whole_files.make_parents(self._file)
             building = self._file.with_name(f".{uuid.uuid4()}.new")
             handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             try:
@@ -130,7 +130,7 @@ class Heads:
 
 
 def lost(
-    connection: Connection | None, coder: str, head: Head | None, copies: Sequence[signed_json.Copy]
+    connection: Connection | None, coder: str, head: Head | None, copies: Sequence[study_notes.Copy]
 ) -> str | None:
     """Return what is missing of the coder's acts that were seen here, and who has it; None where nothing is.
 
@@ -298,7 +298,7 @@ def salvage(
     *,
     study: str,
     coder: str,
-    withdrawn: Sequence[signed_json.Withdrawal],
+    withdrawn: Sequence[study_notes.Withdrawal],
 ) -> Salvage:
     """Write the sound acts of a coder, in their order, into the new acts file `target`, by way of `built`.
 
@@ -348,7 +348,7 @@ def salvage(
     with sqlite.transaction(built, writes=True) as connection:
         again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
         sqlite.add_links(connection, again, list(used.values()))
-    signed_json.move_in(built, target)
+    whole_files.move_in(built, target)
     frame = pd.DataFrame(gone, columns=["seq", "act_id", "unit_id", "problem"])
     types = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
     return Salvage(target, len(whole), frame.astype(types))

@@ -40,8 +40,8 @@ from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean, first_three, word
 from sense7_qual.rounds import Round, opened, visible
-from sense7_qual.store._files import layout, signed_json
-from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._files import layout, signed_json, study_notes, whole_files
+from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import genesis
 from sense7_qual.store._operations import verify
@@ -71,13 +71,13 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
         meanwhile, or the disk refuses. Nothing is left at `target`.
     """
     layout.refuse_absent(path)
-    signed_json.refuse_existing(target)
-    with signed_json.making(target, "backup", path) as building:
+    whole_files.refuse_existing(target)
+    with whole_files.making(target, "backup", path) as building:
         _copy_files(path, building, {file.stem for file in layout.acts_files(path)})
         _refuse_unsound(building, "the copy")
         _note(path, _copied(building, target, "backup"), note)
         building.rename(target)
-        signed_json.sync_folder(target.parent)
+        whole_files.sync_folder(target.parent)
 
 
 def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round: str, coder: str) -> None:
@@ -94,7 +94,7 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
         A lead's file has acts that the coder may not see; else as of `backup`.
     """
     layout.refuse_absent(path)
-    signed_json.refuse_existing(target)
+    whole_files.refuse_existing(target)
     found = layout.read(path)
     chains = {file.stem: _read(file, found.id) for file in layout.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
@@ -107,13 +107,13 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
             f"hand_out: expected leads of round {round!r} who do not code under the same pseudonym – found "
             f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
         )
-    with signed_json.making(target, "hand-out", path) as building:
+    with whole_files.making(target, "hand-out", path) as building:
         made = _copied(path, target, "hand-out")  # first, as in `archive`
         _copy_files(path, building, going)
         _refuse_unsound(building, "the copy")
         _note(path, made, note)
         building.rename(target)
-        signed_json.sync_folder(target.parent)
+        whole_files.sync_folder(target.parent)
 
 
 def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
@@ -143,7 +143,7 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
         if (path / folder).is_dir():
             (building / folder).mkdir(mode=0o700)
     for name, content in _plain(path).items():
-        signed_json.write(building / name, content)
+        whole_files.write(building / name, content)
     for file in layout.acts_files(path):
         if file.stem in coders:
             sqlite.copy(file, building / "acts" / file.name)
@@ -151,16 +151,16 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
 
 def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
-    signed_json.refuse_existing(target)
+    whole_files.refuse_existing(target)
     made = _copied(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
     _refuse_unsound(path, "the study")
-    with signed_json.making(target, "archive", path) as building:
+    with whole_files.making(target, "archive", path) as building:
         _write(path, building)
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
         _note(path, made, note)
         building.rename(target)
-        signed_json.sync_folder(target.parent)
+        whole_files.sync_folder(target.parent)
 
 
 def restore(source: Path, target: Path, home: Path | None = None) -> None:
@@ -172,8 +172,8 @@ def restore(source: Path, target: Path, home: Path | None = None) -> None:
         What `source` holds is not byte for byte what `archive` wrote; something is at `target`; or the disk
         refuses. Nothing is left at `target`.
     """
-    signed_json.refuse_existing(target)
-    with signed_json.making(target, "restored study", home) as building, _opened(source) as file:
+    whole_files.refuse_existing(target)
+    with whole_files.making(target, "restored study", home) as building, _opened(source) as file:
         names = _members(file, source)
         with zipfile.ZipFile(file) as members:
             _unpack(members, names, building, source)
@@ -185,7 +185,7 @@ def restore(source: Path, target: Path, home: Path | None = None) -> None:
         _write(building, again)  # the acts must be the same bytes again
         _refuse_other(again, names, source)
         building.rename(target)
-        signed_json.sync_folder(target.parent)
+        whole_files.sync_folder(target.parent)
 
 
 @contextmanager
@@ -212,14 +212,14 @@ def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
     try:
         note(made)
     except StoreError as error:
-        if getattr(error.__cause__, "errno", None) not in signed_json.READ_ONLY:
+        if getattr(error.__cause__, "errno", None) not in whole_files.READ_ONLY:
             raise
         warnings.warn(
             "copy: expected to note in the study that it was made – found that the study cannot be written – "
             f"forget will not name this {made.kind}: delete it when a participant withdraws.",
             stacklevel=5,
         )
-    refuse_withdrawn(made, signed_json.notes(path, Withdrawal))
+    refuse_withdrawn(made, study_notes.notes(path, Withdrawal))
 
 
 def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
@@ -232,11 +232,11 @@ def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
 
 
 def _copied(path: Path, target: Path, kind: str) -> Copy:
-    withdrawn = tuple(each.id for each in signed_json.notes(path, Withdrawal))
+    withdrawn = tuple(each.id for each in study_notes.notes(path, Withdrawal))
     heads = {
         file.stem: head[1] for file in layout.acts_files(path) if (head := sqlite.head(file)) is not None
     }
-    return Copy(signed_json.new_id(), kind, str(target), signed_json.now(), withdrawn, heads)
+    return Copy(study_notes.new_id(), kind, str(target), signed_json.now(), withdrawn, heads)
 
 
 def _plain(path: Path) -> dict[str, bytes]:
@@ -244,8 +244,8 @@ def _plain(path: Path) -> dict[str, bytes]:
     files = [path / "study.json", path / "units.parquet"]
     files += [file for file in (path / "codebooks").glob("*.yaml") if layout.is_fingerprint(file.stem)]
     if (path / "withdrawn").is_dir():
-        files += [file for file in (path / "withdrawn").iterdir() if signed_json.is_note(file)]
-    return {file.relative_to(path).as_posix(): signed_json.bytes_of(file) for file in sorted(files)}
+        files += [file for file in (path / "withdrawn").iterdir() if study_notes.is_note(file)]
+    return {file.relative_to(path).as_posix(): study_notes.bytes_of(file) for file in sorted(files)}
 
 
 def _write(path: Path, target: Path) -> None:
@@ -272,7 +272,7 @@ def _write(path: Path, target: Path) -> None:
             members.writestr(_member(name), content)
         with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
             shutil.copyfileobj(lines, to, 1 << 20)
-    signed_json.settle(target)
+    whole_files.settle(target)
 
 
 def _private(path: Path) -> Path:
@@ -360,7 +360,7 @@ def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     if strange:
         raise _refused(source, f"{len(strange)} members that an archive does not have")
     large = [
-        i.filename for i in infos if i.filename != _ACTS and i.file_size > signed_json.most_bytes(i.filename)
+        i.filename for i in infos if i.filename != _ACTS and i.file_size > study_notes.most_bytes(i.filename)
     ]
     if large:
         raise _refused(source, f"members larger than any that a study has: {first_three(large)}")
@@ -384,7 +384,7 @@ def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, 
         (building / folder).mkdir(mode=0o700)
     for name in names:
         if name != "acts.jsonl":
-            signed_json.write(building / name, members.read(name))
+            whole_files.write(building / name, members.read(name))
     _refuse_unfolding(building / "units.parquet", source)
     found = layout.read(building)
     with members.open("acts.jsonl") as lines:

@@ -30,9 +30,9 @@ from sqlalchemy import Connection, select
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError, did_you_mean, first_three
-from sense7_qual.store._files import layout, signed_json, units_parquet
+from sense7_qual.store._files import layout, signed_json, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Opened, Study
-from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import Link
 from sense7_qual.store._operations import verify
@@ -143,7 +143,7 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
     with layout.alone(path):
         now = layout.read(path)
         layout.clear(path)
-        before = signed_json.notes(path, Withdrawal)
+        before = study_notes.notes(path, Withdrawal)
         units = layout.stored_units(path, now)
         words = Words.of(units, before, case_id)
         if now.schema < sqlite.SCHEMA:
@@ -156,8 +156,8 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
         erased = [_erased(path, file, now, words, note) for file in layout.acts_files(path)]
         came_back = not units["unit_id"].isin(words.unit_ids).any()  # then no text is left to compare with
-    notes = [each for each in signed_json.notes(path, Withdrawal) if each.case_id == case_id]
-    held = [*copies(signed_json.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
+    notes = [each for each in study_notes.notes(path, Withdrawal) if each.case_id == case_id]
+    held = [*copies(study_notes.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
     held += [each for _, _, rows in erased for each in rows]
     held += [
         ("memo to judge", f"memos in {name}", None) for name, n_texts, _ in erased if came_back and n_texts
@@ -186,13 +186,13 @@ def _erased(
     """Erase their words from an acts file, also those that came in since it was first read; return its name,
     how many texts there were, and what still holds words: reasons, or the file where it is damaged."""
     name = file.relative_to(path).as_posix()
-    memos = noted_memos(signed_json.notes(path, Withdrawal), words.case_id)
+    memos = noted_memos(study_notes.notes(path, Withdrawal), words.case_id)
     chain: list[Link] | None = None
     with suppress(Damaged), sqlite.transaction(file, writes=True) as connection:
         read = _chain(connection, file, now)
         new = set(words.repeating(read)) - memos
         if new:
-            again = replace(note, id=signed_json.new_id(), at=signed_json.now(), memos=tuple(sorted(new)))
+            again = replace(note, id=study_notes.new_id(), at=signed_json.now(), memos=tuple(sorted(new)))
             layout.note(path, again)
         n_texts = sqlite.erase(connection, words.unit_ids, sorted(memos | new))
         chain = read
@@ -233,7 +233,7 @@ def forgotten(words: Words, n_texts: int, notes: Sequence[Withdrawal], held: Seq
 
 def gone(path: Path) -> frozenset[str]:
     """Return the units of participants who withdrew from the study folder `path`."""
-    return frozenset(unit_id for each in signed_json.notes(path, Withdrawal) for unit_id in each.unit_ids)
+    return frozenset(unit_id for each in study_notes.notes(path, Withdrawal) for unit_id in each.unit_ids)
 
 
 def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
@@ -431,7 +431,7 @@ def noted(
         )
     to_judge = words.to_judge(codebooks)
     draft = Withdrawal(
-        signed_json.new_id(),
+        study_notes.new_id(),
         words.case_id,
         words.unit_ids,
         why,
@@ -461,7 +461,7 @@ def _codebooks(path: Path) -> dict[str, bytes]:
     contents = {}
     for file in sorted((path / "codebooks").glob("*.yaml")):
         with suppress(OSError):
-            contents[file.stem] = signed_json.bytes_of(file)
+            contents[file.stem] = study_notes.bytes_of(file)
     return contents
 
 
@@ -471,7 +471,7 @@ def _in_files(path: Path, words: Words) -> Iterator[Held]:
     for file in sorted((path / "codebooks").glob("*.yaml")):
         if file.stem not in readable:  # somebody has to look
             yield "codebook", f"codebooks/{file.name}", None
-    for home in (path, signed_json.here()):
-        yield from signed_json.unfinished(home)
+    for home in (path, whole_files.here()):
+        yield from whole_files.unfinished(home)
     for file in verify.strangers(path):
         yield "file", file.relative_to(path).as_posix(), None

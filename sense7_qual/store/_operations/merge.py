@@ -25,7 +25,7 @@ from sqlalchemy import Connection, select
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError, first_three
-from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files import layout, signed_json, study_notes
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, relinked
@@ -85,7 +85,7 @@ class _Here:
     gone: frozenset[str] = frozenset()  # units of participants who withdrew
     erased: frozenset[str] = frozenset()  # hashes of memos that quoted them
 
-    def without(self, notes: Sequence[signed_json.Withdrawal]) -> _Here:
+    def without(self, notes: Sequence[study_notes.Withdrawal]) -> _Here:
         """Return the same after the withdrawals that `notes` say."""
         gone = frozenset(unit_id for each in notes for unit_id in each.unit_ids)
         return replace(self, gone=gone, erased=frozenset(memo for each in notes for memo in each.memos))
@@ -103,10 +103,10 @@ class _Incoming:
 class Into(Protocol):
     """Where a merge writes: a study folder, or a study in PostgreSQL."""
 
-    def withdrawals(self, connection: Connection | None = None) -> list[signed_json.Withdrawal]:
+    def withdrawals(self, connection: Connection | None = None) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals, oldest first; in the transaction of `taking`, if it is given."""
 
-    def note(self, value: signed_json.Withdrawal, connection: Connection) -> None:
+    def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
         """Add the note of a withdrawal, in the transaction of `taking`."""
 
     def alone(self) -> AbstractContextManager[None]:
@@ -182,10 +182,10 @@ class _Gone:
         """Whether the words of all units are there to compare memos with."""
         return self._units is not None
 
-    def noted(self, into: Into, connection: Connection, incoming: _Incoming) -> list[signed_json.Withdrawal]:
+    def noted(self, into: Into, connection: Connection, incoming: _Incoming) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
         notes = into.withdrawals(connection)
-        over_there = signed_json.notes(self._other, signed_json.Withdrawal) if self._units is not None else []
+        over_there = study_notes.notes(self._other, study_notes.Withdrawal) if self._units is not None else []
         in_there = {str(link.fields.get("text_hash")) for link in incoming.chain}
         for case_id in dict.fromkeys(each.case_id for each in notes):
             words = self._words_of(case_id, notes, incoming)
@@ -195,13 +195,13 @@ class _Gone:
             if repeating:
                 last = next(each for each in reversed(notes) if each.case_id == case_id)
                 note = replace(
-                    last, id=signed_json.new_id(), at=signed_json.now(), memos=tuple(sorted(repeating))
+                    last, id=study_notes.new_id(), at=signed_json.now(), memos=tuple(sorted(repeating))
                 )
                 into.note(note, connection)
                 notes.append(note)
         return notes
 
-    def _words_of(self, case_id: str, notes: list[signed_json.Withdrawal], incoming: _Incoming) -> Words:
+    def _words_of(self, case_id: str, notes: list[study_notes.Withdrawal], incoming: _Incoming) -> Words:
         unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
         if self._units is None:
             acts = [link.act for link in incoming.chain if link.act is not None]
@@ -233,7 +233,7 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
     layout.refuse_newer(other, found)
     layout.refuse_absent(other)
     layout.read_units(other, found)
-    cases = {each.case_id for each in signed_json.notes(other, signed_json.Withdrawal)}
+    cases = {each.case_id for each in study_notes.notes(other, study_notes.Withdrawal)}
     return layout.read_codebooks(other, found), layout.acts_files(other), cases
 
 

@@ -30,9 +30,9 @@ from sqlalchemy import Connection, create_engine, select
 from sense7_qual._limits import open_file
 from sense7_qual.acts import Act, fold
 from sense7_qual.errors import ActError, StoreError, TableError, first_three
-from sense7_qual.store._files import layout, signed_json, units_parquet
+from sense7_qual.store._files import layout, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Study
-from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, ordered
 from sense7_qual.store._operations.check_acts import says_its_change
@@ -177,10 +177,10 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
     findings = []
     for file in _in(folder, ".json"):
         name = f"{folder.name}/{file.name}"
-        if not signed_json.is_note(file):
+        if not study_notes.is_note(file):
             continue
         try:
-            note = signed_json.read_note(file, kind)
+            note = study_notes.read_note(file, kind)
         except StoreError as error:
             findings.append(Finding(name, problem=str(error)))
             continue
@@ -192,7 +192,7 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
 def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
     later = frozenset(each.units_sha256 for each in withdrawn)
     try:
-        table = signed_json.bytes_of(path / "units.parquet")
+        table = study_notes.bytes_of(path / "units.parquet")
         units = layout.units_of(table, now, name=path.name, later=later)
     except (StoreError, TableError) as error:
         return None, Finding("units.parquet", problem=str(error))
@@ -212,7 +212,7 @@ def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
         if not layout.is_fingerprint(file.stem):
             continue
         try:
-            found = of_codebook(path.name, file.stem, signed_json.bytes_of(file))
+            found = of_codebook(path.name, file.stem, study_notes.bytes_of(file))
         except OSError as error:
             found = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
         findings.append(found)
@@ -367,11 +367,11 @@ def strangers(path: Path) -> list[Path]:
         ".": lambda file: file.name in ("study.json", "units.parquet", layout.LOCK),
         "codebooks": lambda file: file.suffix == ".yaml" and layout.is_fingerprint(file.stem),
         "acts": layout.is_acts_file,
-        "withdrawn": signed_json.is_note,
-        "copies": signed_json.is_note,
+        "withdrawn": study_notes.is_note,
+        "copies": study_notes.is_note,
     }
     named = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
-    files = [file for file in named if _may_be_file(file) and not signed_json.is_mark(file)]
+    files = [file for file in named if _may_be_file(file) and not whole_files.is_mark(file)]
     return [file for file in files if not part_of.get(_folder(path, file), _never)(file)]
 
 
@@ -421,7 +421,7 @@ def _stranger(path: Path, file: Path) -> Finding:
     """Return what a file is that is no part of the study; `OSError` where it cannot be read or is gone."""
     name = file.relative_to(path).as_posix()
     # What is being built may be locked: opening and closing it here could end the lock.
-    passing = file.name.startswith((".", "~")) or any(signed_json.is_building(each) for each in file.parents)
+    passing = file.name.startswith((".", "~")) or any(whole_files.is_building(each) for each in file.parents)
     absent = layout.placeholder(file) if _folder(path, file) == "acts" else None
     if absent is not None and not layout.acts_file(path, absent).exists():
         what = f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files import layout, signed_json
+from sense7_qual.store._files import layout, study_notes, whole_files
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import unpacked
 from sense7_qual.store._log import sqlite
@@ -175,8 +175,8 @@ class Team:
         acts, texts = retried(self.server, work)
         rows = [(int(row["seq"]), row) for row in acts]
         withdrawn = self.withdrawals()
-        signed_json.refuse_existing(target)
-        with signed_json.making(target, "salvage", self.place) as built:
+        whole_files.refuse_existing(target)
+        with whole_files.making(target, "salvage", self.place) as built:
             return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
     def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
@@ -216,15 +216,15 @@ class Team:
         with unpacked(other, self.place) as source:
             return merge.merge(self, source, known)
 
-    def note(self, value: signed_json.Withdrawal, connection: Connection) -> None:
+    def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
         """Add the note of a withdrawal (`merging.Into`)."""
         through_folder.add_note(connection, self.server, value)
 
-    def withdrawals(self, connection: Connection | None = None) -> list[signed_json.Withdrawal]:
+    def withdrawals(self, connection: Connection | None = None) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals, oldest first, for the lead."""
         if connection is None:
-            return through_folder.notes(self.server, signed_json.Withdrawal)
-        return through_folder.notes_in(connection, self.server, signed_json.Withdrawal)
+            return through_folder.notes(self.server, study_notes.Withdrawal)
+        return through_folder.notes_in(connection, self.server, study_notes.Withdrawal)
 
     def alone(self) -> AbstractContextManager[None]:
         """Do nothing: each transaction of `taking` keeps withdrawals out (`merging.Into`)."""
@@ -251,18 +251,18 @@ class Team:
         """Write the study as the file `target`, and note that."""
         schema.refuse_newer(self.server)
 
-        def note(made: signed_json.Copy) -> None:
+        def note(made: study_notes.Copy) -> None:
             through_folder.note_copy(self.server, replace(made, kind=kind))
 
-        signed_json.refuse_existing(target)
-        with signed_json.making(target, kind, self.place) as built, self.as_folder(built.parent) as folder:
+        whole_files.refuse_existing(target)
+        with whole_files.making(target, kind, self.place) as built, self.as_folder(built.parent) as folder:
             archive.archive(folder, target, note)
 
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
-        signed_json.refuse_existing(target)
+        whole_files.refuse_existing(target)
         with (
-            signed_json.making(target, "hand-out", self.place) as built,
+            whole_files.making(target, "hand-out", self.place) as built,
             self.as_folder(built.parent) as folder,
         ):
             note = partial(through_folder.note_copy, self.server)
@@ -271,16 +271,16 @@ class Team:
     @property
     def place(self) -> Path:
         """Where what is there only for a moment is built (`building.building`)."""
-        return signed_json.here()
+        return whole_files.here()
 
     def clear(self) -> None:
         """Remove what killed processes left of what they were building."""
-        signed_json.clear(self.place)
+        whole_files.clear(self.place)
 
     @contextmanager
     def as_folder(self, within: Path) -> Iterator[Path]:
         """Give the study as a folder that is in `within` meanwhile, readable by its owner alone."""
-        with layout.refusing(within), signed_json.building(within) as folder:
+        with layout.refusing(within), whole_files.building(within) as folder:
             through_folder.download(self.server, folder / "study")
             yield folder / "study"
 

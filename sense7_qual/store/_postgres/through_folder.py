@@ -18,8 +18,8 @@ from sqlalchemy.dialects.postgresql import insert as insert_new
 
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.errors import Damaged, StoreError, TableError, first_three
-from sense7_qual.store._files import layout, signed_json
-from sense7_qual.store._files.signed_json import Copy, Withdrawal
+from sense7_qual.store._files import layout, signed_json, study_notes, whole_files
+from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import Link
 from sense7_qual.store._log.sqlite import ACTS, TEXTS
@@ -114,7 +114,7 @@ def upload(path: Path, server: Server) -> schema.Openness:
     """
     made = replace(layout.read(path), schema=sqlite.SCHEMA)
     codebooks = {name: book.to_yaml() for name, book in layout.read_codebooks(path, made).items()}
-    units, kept = signed_json.bytes_of(path / "units.parquet"), signed_json.notes(path, Withdrawal)
+    units, kept = study_notes.bytes_of(path / "units.parquet"), study_notes.notes(path, Withdrawal)
 
     owner = schema.owner_of(server)
 
@@ -154,7 +154,7 @@ def note_copy(server: Server, made: Copy) -> None:
 def add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
     """Add a note to the study, in the transaction of `connection`; for the lead."""
     row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_of(value)}
-    adding = insert_new(NOTES).values(row | {"content": signed_json.seal_note(value)})
+    adding = insert_new(NOTES).values(row | {"content": study_notes.seal_note(value)})
     # The connection may have been lost after it was added.
     connection.execute(adding.on_conflict_do_nothing(), execution_options=_in_schema(server))
 
@@ -191,7 +191,7 @@ def notes(server: Server, kind: type[_Note]) -> list[_Note]:
 def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
     """Return what `notes` does, in the transaction of `connection`."""
     found = [
-        signed_json.note_of(content, name, kind) for name, content in _contents(connection, server, kind)
+        study_notes.note_of(content, name, kind) for name, content in _contents(connection, server, kind)
     ]
     return sorted(found, key=lambda each: (each.at, each.id))
 
@@ -245,7 +245,7 @@ def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], lis
     shown = retried(server, lambda connection: _told(connection, server))
     for name, content in retried(server, lambda connection: _contents(connection, server, kind)):
         try:
-            each = signed_json.note_of(content, name, kind)
+            each = study_notes.note_of(content, name, kind)
         except StoreError as error:
             findings.append(Finding(name, problem=str(error)))
             continue
@@ -357,7 +357,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
             *words.in_codebooks(found.codebooks),
             *(each for chain in chains.values() for each in words.in_reasons(chain)),
             *(("damaged", f"tables of coder {coder!r}", None) for coder in coders if coder not in chains),
-            *signed_json.unfinished(signed_json.here()),
+            *whole_files.unfinished(whole_files.here()),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
         return coders, withdrawals.forgotten(words, max(erased), notes, held)

@@ -1,0 +1,331 @@
+"""Files and folders that are there whole or not at all, and what a killed process leaves of them.
+
+Each is built in a folder beside its place, ``.<name>.<uuid>.new``, which only its owner can open
+(`building`). The process that builds holds a lock in it, so that what a killed one left can be told from what
+another is building, and is removed by the next that comes there (`clear`). Where a copy is built outside of
+the study, the study says meanwhile where (`making`).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import platform
+import re
+import shutil
+import sqlite3
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from sense7_qual.errors import StoreError
+from sense7_qual.store._files.signed_json import now, seal, unseal
+from sense7_qual.store._log.hold_interrupts import uninterrupted
+
+__all__ = [
+    "FOLDER_MODE",
+    "READ_ONLY",
+    "building",
+    "clear",
+    "here",
+    "is_building",
+    "is_mark",
+    "make_parents",
+    "making",
+    "move_in",
+    "refuse_existing",
+    "replace",
+    "settle",
+    "sync_folder",
+    "unfinished",
+    "write",
+]
+
+
+FOLDER_MODE: Final = 0o700
+
+_FILE_MODE: Final = 0o600
+
+_BUILDING: Final = re.compile(r"\.(.*\.)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new([.-].*)?", re.DOTALL)
+
+_LOCK: Final = ".lock"  # within such a folder
+
+_ELSEWHERE: Final = ".elsewhere"  # within such a folder: what is being built, and where
+
+READ_ONLY: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""The numbers of the system's errors that say that a folder cannot be written by this user."""
+
+_BEGINNING: Final = 60  # seconds for which an empty folder is left alone
+
+_UNLOCKED: Final = 86_400  # seconds after which a folder counts as left where the disk has no locks
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a new file whole and wait until it is on the disk; one that is there is never replaced."""
+    with building(path.parent) as folder:
+        move_in(_written_to(folder / path.name, content), path)
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put `content` in the place of the file at `path`, all of it or nothing, and wait for the disk.
+
+    Where `path` leads to a file elsewhere, that file is replaced: its words must not stay there.
+    """
+    path = path.resolve()
+    with building(path.parent) as folder:
+        _written_to(folder / path.name, content).replace(path)
+        sync_folder(path.parent)
+
+
+def move_in(built: Path, path: Path) -> None:
+    """Give a finished file its name, and wait for the disk; never replace a file.
+
+    Raises
+    ------
+    FileExistsError
+        Something is at `path`, which is on the disk then.
+    """
+    try:
+        path.hardlink_to(built)
+    except FileExistsError:
+        sync_folder(path.parent)  # whoever wrote it may not have come as far as this
+        raise
+    except OSError:
+        # A file system without hard links (a memory stick). Here alone two could meet in one instant; a
+        # rename is the nearest thing to it there.
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        built.rename(path)
+    sync_folder(path.parent)
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise `StoreError` where there is something at `target`."""
+    if target.exists() or target.is_symlink():
+        raise StoreError(
+            f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
+            "a copy is never written over."
+        )
+
+
+def here() -> Path:
+    """Return the folder of this user for what is built and has no study folder, and make it if need be."""
+    folder = platformdirs.user_state_path("sense7_qual") / "copies"
+    with suppress(OSError):
+        make_parents(folder / "file")
+    return folder
+
+
+@contextmanager
+def building(folder: Path, before: str = ".") -> Iterator[Path]:
+    """Give a new folder in `folder`, under a name that begins with `before`, to build in; it is removed then.
+
+    Raises
+    ------
+    OSError
+        It cannot be made.
+    """
+    with ExitStack() as undone:
+        with uninterrupted():
+            place = _locked(folder, before, undone)
+        yield place
+
+
+def _locked(folder: Path, before: str, undone: ExitStack) -> Path:
+    """Make a folder to build in, and take the lock in it, which ends with this process."""
+    place = folder / f"{before}{uuid.uuid4()}.new"
+    place.mkdir(mode=FOLDER_MODE)
+    undone.callback(_remove, place)
+    os.close(os.open(place / _LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE))
+    lock = undone.enter_context(closing(_opened(place)))
+    with suppress(sqlite3.Error):  # some network disks have no locks
+        _hold(lock)
+    return place
+
+
+def _remove(place: Path) -> None:
+    """Remove what was built; a disk that fails at this too must not hide its first error."""
+    with uninterrupted():
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _opened(place: Path) -> sqlite3.Connection:
+    uri = f"{(place / _LOCK).as_uri()}?mode=rw"
+    try:
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0, check_same_thread=False)
+    except sqlite3.Error:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from None
+
+
+def _hold(lock: sqlite3.Connection) -> None:
+    lock.execute("PRAGMA journal_mode=memory")  # no file beside it
+    lock.execute("BEGIN EXCLUSIVE")
+
+
+def is_building(path: Path) -> bool:
+    """Return True if something of this name was built or is being built; its place is another."""
+    return _BUILDING.fullmatch(path.name) is not None
+
+
+def is_mark(file: Path) -> bool:
+    """Return True if a file is the lock or the note of what is being built, and no part of it."""
+    return file.name in (_LOCK, _ELSEWHERE) and is_building(file.parent)
+
+
+def clear(folder: Path) -> None:
+    """Remove what processes that were killed while they were building left in `folder`, and elsewhere where
+    their notes in it say so (`making`).
+
+    It holds what was being written: texts, too. What cannot be removed here stays, and is `unfinished`.
+    """
+    for place in _left(folder):
+        with suppress(OSError, sqlite3.Error):
+            _clear(place)
+
+
+def _left(folder: Path, before: str = ".") -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.name.startswith(before) and is_building(path)]
+    except OSError:  # no such folder, or nobody may look into it
+        return []
+
+
+def _clear(place: Path, beginning: float = _BEGINNING) -> None:
+    """Remove what was built at `place`, unless the process that builds there is alive."""
+    if place.is_symlink() or not place.is_dir():  # an earlier version built files
+        place.unlink()
+        return
+    names, age = {file.name for file in place.iterdir()}, time.time() - place.stat().st_mtime
+    if names <= {_LOCK} and age < beginning:
+        return  # nothing yet, perhaps of a process that is about to lock it
+    if not (place / _LOCK).is_file():  # of an earlier version
+        shutil.rmtree(place)
+        return
+    with closing(_opened(place)) as lock:
+        try:
+            _hold(lock)
+        except sqlite3.Error as error:
+            if error.sqlite_errorname.startswith("SQLITE_BUSY") or age < _UNLOCKED:
+                return
+        if _cleared_elsewhere(place):
+            shutil.rmtree(place)
+
+
+def _cleared_elsewhere(place: Path) -> bool:
+    """Remove what was built where the note at `place` says; return True if nothing of it can be left."""
+    said = _said(place)
+    if said is None:
+        return True
+    target = Path(said["place"])
+    left = _left(target.parent, f".{target.name}.")
+    for each in left:
+        with suppress(OSError, sqlite3.Error):
+            _clear(each, beginning=0)
+    if _left(target.parent, f".{target.name}."):
+        return False
+    return bool(left) or (said["computer"] == _computer() and target.parent.is_dir())
+
+
+def _said(place: Path) -> dict[str, str] | None:
+    """Return what is being built elsewhere, as the note at `place` says; None where there is none."""
+    file = place / _ELSEWHERE
+    try:
+        # Only a small plain file: it may have come from anybody.
+        found = unseal(file.read_bytes()) if file.is_file() and file.stat().st_size < 100_000 else {}
+    except (OSError, ValueError, RecursionError):  # half a note: nothing was begun
+        return None
+    said = {name: str(found.get(name, "")) for name in ("place", "at", "computer")}
+    return said if Path(said["place"]).is_absolute() and "\0" not in said["place"] else None
+
+
+def _computer() -> str:
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:16]
+
+
+def unfinished(folder: Path) -> list[tuple[str, str, str]]:
+    """Return which copies the notes in `folder` say are being made elsewhere, or were when their process was
+    killed, and could not be cleared away: that, where, and since when."""
+    notes = [said for place in _left(folder) if (said := _said(place)) is not None]
+    return [("unfinished copy", said["place"], said["at"]) for said in notes]
+
+
+@contextmanager
+def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
+    """Give a place beside `target` at which to build the copy that shall be moved there.
+
+    The folder `home` (a study; where it cannot be written, or where there is none, `here`) has a note of it
+    meanwhile, so that `clear` of that finds what is left by a process that was killed. None: no note.
+
+    Raises
+    ------
+    StoreError
+        The disk refuses.
+    """
+    try:
+        with ExitStack() as stack:
+            clear(target.parent)
+            make_parents(target)
+            if home is not None:
+                _note_elsewhere(stack, home, target)
+            yield stack.enter_context(building(target.parent, f".{target.name}.")) / target.name
+    except OSError as error:
+        found = error.strerror or type(error).__name__
+        raise StoreError(
+            f"{what} {target.name!r}: expected room and permission to write – found {found} – check room and "
+            "permissions, and do it again; nothing was left there."
+        ) from None
+
+
+def _note_elsewhere(stack: ExitStack, home: Path, target: Path) -> None:
+    content = seal({"place": str(target), "at": now(), "computer": _computer()})
+    for folder in (home, here()):
+        try:
+            place = stack.enter_context(building(folder))
+        except OSError as error:
+            if folder == home and error.errno not in READ_ONLY:
+                raise
+            continue
+        _written_to(place / _ELSEWHERE, content)
+        sync_folder(place)
+        sync_folder(folder)
+        return
+
+
+def make_parents(path: Path) -> None:
+    """Make the folders above `path` that are missing, for this user alone, and wait for the disk."""
+    for folder in reversed([folder for folder in path.parents if not folder.exists()]):
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def settle(path: Path) -> None:
+    """Wait until a file that was written is on the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _written_to(path: Path, content: bytes) -> Path:
+    """Write a new file, which is on the disk then, and return its path."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    return path
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in `folder` are on the disk (Windows does this by itself)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
