@@ -7,7 +7,7 @@ import shutil
 import uuid
 from pathlib import Path
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import StoreError
 
 __all__ = ["save"]
 
@@ -17,7 +17,7 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
 
     Raises
     ------
-    QualError
+    StoreError
         There is a file and `overwrite` is false; it is unchanged.
     OSError
         The folder is not there, or cannot be written to.
@@ -62,8 +62,8 @@ def _link(part: Path, target: Path) -> None:
         part.replace(target)
 
 
-def _taken(path: Path) -> QualError:
-    return QualError(
+def _taken(path: Path) -> StoreError:
+    return StoreError(
         f"expected a path where nothing is – found a file {path.name!r} there, which was left as it is – "
         "choose another name, or pass overwrite=True."
     )

@@ -96,7 +96,7 @@ def dawid_skene(
     TableError
         `decisions` is not what its contract says; a Series has a unit twice or does not name the units; there
         are too many levels, or none for most units; a unit has no cluster.
-    QualError
+    ArgumentError
         `n_draws` or `seed` is out of its range.
 
     Notes

@@ -93,7 +93,7 @@ def by_code(
     ------
     TableError
         `decisions` is not what its contract says, or a unit has no cluster or several.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
@@ -189,7 +189,7 @@ def overall(
     ------
     TableError
         `decisions` is not what its contract says, or a unit has no cluster or several.
-    QualError
+    ArgumentError
         An unknown distance, or a setting out of its range.
 
     References

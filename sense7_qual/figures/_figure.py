@@ -20,7 +20,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._atomic import save
-from sense7_qual.errors import UNPRINTABLE, QualError, did_you_mean
+from sense7_qual.errors import UNPRINTABLE, ArgumentError, did_you_mean
 
 __all__ = [
     "DARK",
@@ -85,7 +85,9 @@ class Figure:
         import vl_convert
 
         if not 0.1 <= scale <= 20:
-            raise QualError(f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi.")
+            raise ArgumentError(
+                f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi."
+            )
         # The library's scale is for 72 pixels in an inch, an SVG has 96: so the file says its true size.
         return bytes(vl_convert.svg_to_png(self._svg, scale=0.75, ppi=96 * scale))
 
@@ -102,7 +104,7 @@ class Figure:
 
         Raises
         ------
-        QualError
+        ArgumentError
             The suffix is another one; nothing was written.
         """
         path = Path(path)
@@ -112,7 +114,7 @@ class Figure:
             ".pdf": self.pdf,
         }
         if path.suffix.lower() not in formats:
-            raise QualError(
+            raise ArgumentError(
                 f"figure: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
                 f"{did_you_mean(path.suffix, formats)}"
             )
@@ -136,9 +138,9 @@ class Figure:
 
 
 def check_columns(columns: int) -> None:
-    """Raise `QualError` where `columns` is not 1 or 2."""
+    """Raise `ArgumentError` where `columns` is not 1 or 2."""
     if columns not in WIDTHS:
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected columns 1 or 2 – found {columns!r} – 1 is 85 mm wide, 2 is 178 mm."
         )
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.figures._effect_axis import EffectScale, effect_scale
 from sense7_qual.figures._figure import (
     DARK,
@@ -83,7 +83,7 @@ def specification_curve(
         A column is missing, there is no such row, or a combination of choices has several.
     CodebookError
         The code is not in the codebook.
-    QualError
+    ArgumentError
         `effect` or `columns` is out of its range, or there are more than 120 combinations.
 
     References
@@ -138,7 +138,7 @@ def specification_curve(
 def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
     """Return the rows of a code and effect in rising order, those without an estimate last."""
     if effect not in get_args(Effect):
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected effect out of {', '.join(get_args(Effect))} – found {effect!r} – "
             f"{did_you_mean(str(effect), get_args(Effect))}"
         )
@@ -157,7 +157,7 @@ def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
             "of one call."
         )
     if len(rows) > _MOST:
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected at most {_MOST} combinations – found {len(rows)} – choose fewer sources, "
             "models or exclusions."
         )

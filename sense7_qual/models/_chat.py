@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.models._openai import Endpoint, EndpointError, Message, NoAnswer, endpoint
 from sense7_qual.models._reply_cache import Reply, ReplyCache
 
@@ -118,7 +118,7 @@ class Chat:
 
         Raises
         ------
-        QualError
+        ArgumentError
             No consent, or one that does not cover this text.
         NoAnswer
             The endpoint gave no usable answer to this text; another may have one.
@@ -154,7 +154,7 @@ class Chat:
 
         Raises
         ------
-        QualError
+        ArgumentError
             No consent, or one for fewer texts, for another destination, or without redaction.
         """
         found = self.estimate(conversations)
@@ -236,7 +236,7 @@ class Chat:
         wanted = _consent(
             max(estimate.n_texts, needed), redacted=estimate.redacted, destination=estimate.destination
         )
-        raise QualError(
+        raise ArgumentError(
             f"chat: expected your consent – found {found}; nothing was sent. {estimate} – to allow it, make "
             f"the chat with consent={wanted!r}."
         )

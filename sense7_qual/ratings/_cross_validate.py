@@ -151,7 +151,7 @@ def compare(
     ------
     TableError
         Not such a frame, a predictor and unit twice, or no baselines.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 
 __all__ = ["LEVELS", "MEASURES", "Evaluation", "cluster_weights", "evaluate", "evaluate_runs", "interval"]
 __all__ += ["levels_of", "numbers_of"]
@@ -134,7 +134,7 @@ def evaluate(
     TableError
         Not numbers, a truth, prediction or label outside 1 to 5, lengths or indexes that differ, a missing
         cluster.
-    QualError
+    ArgumentError
         `cluster` without `seed`, or a setting out of its range.
 
     Notes
@@ -441,6 +441,6 @@ def _two_dimensional(runs: npt.NDArray[Any]) -> pd.DataFrame:
 
 def _check_seed(seed: int | None) -> None:
     if seed is None:
-        raise QualError(
+        raise ArgumentError(
             "evaluate: expected a seed where there is a cluster – found none – pass one and report it."
         )

@@ -77,7 +77,8 @@ def judge(
         of different instruments: `prompt` tells them apart.
     missing_on : exception class or classes
         Errors of `chat` that leave a conversation without a rating, such as `models.NoAnswer`. By default
-        every error ends the judging; what is cached by then is not asked for again.
+        every error ends the judging; what is cached by then is not asked for again. Errors of this
+        package count by their own names alone (not as ValueError or OSError, which they are too).
     progress : function or bool, optional
         `progress(done, total)` in conversations; True shows a bar.
 
@@ -198,17 +199,27 @@ def _asked(
 ) -> tuple[float, str | None]:
     try:
         reply = chat(prompt)
-    except missing_on:
-        return np.nan, "no_answer"
     except QualError as error:
+        if isinstance(error, _of_ours(missing_on)):
+            return np.nan, "no_answer"
         error.add_note(f"This was conversation {name!r}.")
         raise
+    except missing_on:
+        return np.nan, "no_answer"
     if not isinstance(reply, str):
         raise TableError(
             f"chat: expected a string as the reply to conversation {name!r} – found {type(reply).__name__} – "
             "return the text of the reply."
         )
     return _parsed(reply)
+
+
+def _of_ours(
+    missing_on: type[Exception] | tuple[type[Exception], ...],
+) -> tuple[type[Exception], ...]:
+    """Return the errors of this package among them: ValueError does not stand for a lack of consent."""
+    named = missing_on if isinstance(missing_on, tuple) else (missing_on,)
+    return tuple(error for error in named if issubclass(error, QualError))
 
 
 def _parsed(reply: str) -> tuple[float, str | None]:

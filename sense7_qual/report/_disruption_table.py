@@ -54,7 +54,7 @@ def disruption_table(
         A column is missing, or rows were computed with different levels or seeds.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     See Also

@@ -57,7 +57,7 @@ def quote_table(
         number.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `per_code`, `max_length` or `seed` is out of range.
 
     References

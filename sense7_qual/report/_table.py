@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from sense7_qual._atomic import save
-from sense7_qual.errors import QualError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean
 from sense7_qual.report._docx import word_table
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
 from sense7_qual.report._latex import latex_table
@@ -128,11 +128,11 @@ class Table:
 
         Raises
         ------
-        QualError
+        ArgumentError
             The label has other characters.
         """
         if label is not None and not _LABEL.fullmatch(label):
-            raise QualError(
+            raise ArgumentError(
                 f"table: expected a LaTeX label of letters, digits and ': . _ -' – found {label!r} – "
                 "choose one like 'tab:reliability'."
             )
@@ -183,12 +183,14 @@ class Table:
 
         Raises
         ------
-        QualError
+        ArgumentError
             The path ends otherwise, or there is a file and `overwrite` is false; nothing was written.
         """
         path = Path(path)
         if path.suffix.lower() != ".docx":
-            raise QualError(f"table: expected a path that ends in .docx – found {path.name!r} – use `write`.")
+            raise ArgumentError(
+                f"table: expected a path that ends in .docx – found {path.name!r} – use `write`."
+            )
         save(path, self._word(), overwrite=overwrite)
 
     def _word(self) -> bytes:
@@ -207,7 +209,7 @@ class Table:
 
         Raises
         ------
-        QualError
+        ArgumentError
             The suffix is another one, or the Word document exists; nothing was written.
         """
         path = Path(path)
@@ -222,7 +224,7 @@ class Table:
         elif suffix in formats:
             save(path, formats[suffix]().encode(), overwrite=True)
         else:
-            raise QualError(
+            raise ArgumentError(
                 f"table: expected a path that ends in {', '.join(known)} – found {path.name!r} – "
                 f"{did_you_mean(path.suffix, known)}"
             )

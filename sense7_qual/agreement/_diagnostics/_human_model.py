@@ -105,7 +105,7 @@ def human_model(
     TableError
         `decisions` is not what its contract says, a model has no decisions, there is no human, or a unit has
         no cluster or several.
-    QualError
+    ArgumentError
         A setting of the resampling is out of its range.
 
     Notes

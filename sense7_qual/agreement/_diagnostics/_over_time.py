@@ -11,7 +11,7 @@ import pandas as pd
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.tables import COVERAGE
 
 __all__ = ["By", "over_time"]
@@ -71,7 +71,7 @@ def over_time(
     TableError
         A frame is not what its contract says; a coder decided on a unit that they have not finished; for
         weeks and order, a finished unit without a time.
-    QualError
+    ArgumentError
         `by`, `n_slices` or a setting of the resampling is out of its range.
 
     References
@@ -110,12 +110,12 @@ def over_time(
 
 def _check_slicing(by: str, n_slices: int) -> None:
     if by not in get_args(By):
-        raise QualError(
+        raise ArgumentError(
             f"over_time: expected by out of {', '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
     if not isinstance(n_slices, int | np.integer) or isinstance(n_slices, bool) or n_slices < 2:
-        raise QualError(
+        raise ArgumentError(
             f"over_time: expected n_slices to be a whole number from 2 – found {n_slices!r} – 4 is usual."
         )
 

@@ -45,7 +45,7 @@ def stability(
     ------
     TableError
         A frame is not what its contract says, or no coder stands in both.
-    QualError
+    ArgumentError
         A setting of the resampling is out of its range.
 
     References

@@ -30,7 +30,7 @@ from sense7_qual.agreement._frames import named_table
 from sense7_qual.agreement._intervals._methods import Method, Settings, interval
 from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._values import read_values
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.tables import labels_by_unit, without_blanks
 
 __all__ = ["Estimate", "Method", "estimate"]
@@ -160,7 +160,7 @@ def estimate(
 
     Raises
     ------
-    QualError
+    ArgumentError
         An unknown statistic or `ci`, a setting out of its range, no seed where one is needed.
     TableError
         Bad values; a cluster label that is missing, or not one for each unit.
@@ -247,24 +247,28 @@ def _settings(
 ) -> Settings:
     ci = ci or ("analytic" if cluster is None else "cluster")
     if ci not in get_args(Method):
-        raise QualError(
+        raise ArgumentError(
             f"estimate: expected ci out of {', '.join(get_args(Method))} – found {ci!r} – "
             f"{did_you_mean(str(ci), get_args(Method))}"
         )
     if (ci == "cluster") != (cluster is not None):
         found = "none" if cluster is None else f"clusters with ci={ci!r}"
-        raise QualError(f"estimate: expected clusters with ci='cluster' alone – found {found} – change one.")
+        raise ArgumentError(
+            f"estimate: expected clusters with ci='cluster' alone – found {found} – change one."
+        )
     if ci in _SEEDED and seed is None:
-        raise QualError(f"estimate: expected a seed – found none, and ci={ci!r} resamples – give one.")
+        raise ArgumentError(f"estimate: expected a seed – found none, and ci={ci!r} resamples – give one.")
     seed = seed if ci in _SEEDED else None
     check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed or 0)
     if name == "krippendorff_alpha" and "level" not in options:
-        raise QualError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
+        raise ArgumentError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
     if name == "specific_agreement" and "category" not in options:
-        raise QualError("estimate: expected the category of specific_agreement – found none – give it.")
+        raise ArgumentError("estimate: expected the category of specific_agreement – found none – give it.")
     check_options(name, options)
     if ci == "kalpha" and name != "krippendorff_alpha":
-        raise QualError(f"estimate: expected krippendorff_alpha for ci='kalpha' – found {name} – change one.")
+        raise ArgumentError(
+            f"estimate: expected krippendorff_alpha for ci='kalpha' – found {name} – change one."
+        )
     return Settings(name, ci, n_boot, seed, confidence_level, options)
 
 
@@ -294,7 +298,7 @@ def _clusters(
 ) -> tuple[Integers, int, Evidence]:
     """Return the number of each unit's cluster, how many clusters count, and what they say."""
     if isinstance(table, Patterns) or computed.coded is None or computed.group is None:
-        raise QualError(
+        raise ArgumentError(
             "estimate: expected a table (coders, units) with clusters – found patterns, which do not say "
             "which unit is which – pass the table."
         )

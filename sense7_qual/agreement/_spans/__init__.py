@@ -194,7 +194,7 @@ def span_agreement(
     TableError
         A frame is not what its contract says, a span does not lie within its text, an unknown code, or a unit
         has no cluster or several.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes

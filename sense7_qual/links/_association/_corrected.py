@@ -92,7 +92,7 @@ def corrected(
     TableError
         A frame or a column is not what it should be; the prevalence is not by this rating; there are fewer
         draws than imputations; a probability is not between 0 and 1.
-    QualError
+    ArgumentError
         `n_imputations`, `confidence_level` or `seed` is out of its range.
 
     Notes

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import (
     Resampling,
@@ -100,7 +100,7 @@ def disruption(
     TableError
         A column is missing; a rating, position or outcome is no number; a conversation has a position twice,
         no name, two clusters or two values of an outcome; a unit of `decisions` is unknown.
-    QualError
+    ArgumentError
         `threshold` is no number, `decisions` come without `source`, or a setting is out of its range.
 
     Notes
@@ -162,7 +162,7 @@ def disruption(
     """
     how = settings("disruption", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not np.isfinite(threshold):
-        raise QualError(f"disruption: expected a number as threshold – found {threshold!r} – correct it.")
+        raise ArgumentError(f"disruption: expected a number as threshold – found {threshold!r} – correct it.")
     outcomes = [outcomes] if isinstance(outcomes, str) else list(outcomes)
     cluster = document if cluster is None else cluster
     units = checked_units(units, rating, document, position, cluster, *outcomes)
@@ -250,7 +250,7 @@ def _coded(
     if decisions is None:
         return []
     if source is None:
-        raise QualError(
+        raise ArgumentError(
             "disruption: expected the source of the decisions – found none – pass source='majority', "
             "'consensus' or a coder."
         )

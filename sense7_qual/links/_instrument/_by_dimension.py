@@ -99,7 +99,7 @@ def by_dimension(
     TableError
         A frame or a column is not what it should be, a rating holds something other than numbers, a unit of
         `decisions` is unknown, there is no such source, or `mapping` names an unknown code or rating.
-    QualError
+    ArgumentError
         A setting is out of its range.
 
     Notes

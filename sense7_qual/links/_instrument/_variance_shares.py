@@ -85,7 +85,7 @@ def variance_shares(
     TableError
         A column is missing, the rating holds something other than numbers, a label is missing, or a group
         stands in two groups of the level before it.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Integers, Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats, Link
 from sense7_qual.links._ordinal._maximise import Maximum, fixed_maximum, mixed_maximum, nested_maximum
@@ -72,7 +72,7 @@ def cumulative_mixed(
     TableError
         Ratings or predictors are not numbers (words without an order, infinite values), or the rows of the
         arguments do not run alike.
-    QualError
+    ArgumentError
         `quadrature` or `link` is out of its range.
 
     Notes
@@ -183,12 +183,12 @@ def _coarse(patterns: Patterns, at: Parameters, covariance: Floats, link: Link, 
 def _check_settings(quadrature: int, link: str) -> None:
     whole = isinstance(quadrature, int | np.integer) and not isinstance(quadrature, bool)
     if not whole or not 1 <= quadrature <= 100:
-        raise QualError(
+        raise ArgumentError(
             "cumulative_mixed: expected quadrature to be a whole number from 1 to 100 – found "
             f"{quadrature!r} – 10 is usual, 1 is Laplace's approximation."
         )
     if link not in ("logit", "probit"):
-        raise QualError(
+        raise ArgumentError(
             f"cumulative_mixed: expected link 'logit' or 'probit' – found {link!r} – odds ratios are of the "
             "logit link."
         )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.links._rating_range import Range, checked_range, refuse_off_scale
 
 __all__ = ["Observed", "levels_of", "observed"]
@@ -143,7 +143,7 @@ def levels_of(
     known = checked_range(rating_range)
     if isinstance(rating.dtype, pd.CategoricalDtype):
         if known is not None:
-            raise QualError(
+            raise ArgumentError(
                 f"{function}: expected rating_range for numbers – found an ordered Categorical, whose "
                 "categories are its levels – leave rating_range out."
             )

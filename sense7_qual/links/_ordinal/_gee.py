@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats
 from sense7_qual.links._ordinal._maximise import fixed_maximum
@@ -55,7 +55,7 @@ def marginal(
     ------
     TableError
         Ratings or predictors are not numbers, or the rows of the arguments do not run alike.
-    QualError
+    ArgumentError
         `standard_errors` is unknown.
 
     Notes
@@ -80,7 +80,7 @@ def marginal(
     (True, ('few_clusters',))
     """
     if standard_errors not in get_args(Errors):
-        raise QualError(
+        raise ArgumentError(
             f"marginal: expected standard_errors 'bias_reduced' or 'robust' – found {standard_errors!r} – "
             "'bias_reduced' is right for few clusters as for many."
         )
