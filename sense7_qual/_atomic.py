@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import ArgumentError, StoreError, did_you_mean
 
-__all__ = ["save"]
+__all__ = ["save", "write_by_suffix"]
 
 
 def save(path: Path, content: bytes, *, overwrite: bool) -> None:
@@ -48,6 +49,38 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
             _link(part, target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_by_suffix(
+    path: str | Path, formats: Mapping[str, Callable[[], bytes]], *, what: str, overwrite: bool
+) -> None:
+    """Save what the format of the suffix of `path` gives; errors as of `save`.
+
+    Raises
+    ------
+    ArgumentError
+        `path` is no path, or ends otherwise; nothing was written.
+
+    Examples
+    --------
+    >>> write_by_suffix("a.doc", {".docx": bytes}, what="table", overwrite=False)
+    Traceback (most recent call last):
+    sense7_qual.errors.ArgumentError: table: expected a path that ends in .docx – found 'a.doc' – did you …
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(
+            f"{what}: expected a path that ends in {', '.join(formats)} – found {type(path).__name__} – pass "
+            "its name as text."
+        )
+    path = Path(path)
+    if path.suffix.lower() not in formats:
+        raise ArgumentError(
+            f"{what}: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
+            f"{did_you_mean(path.suffix, formats)}"
+        )
+    if path.exists() and not overwrite:
+        raise _taken(path)  # before the work of drawing it
+    save(path, formats[path.suffix.lower()](), overwrite=overwrite)
 
 
 def _link(part: Path, target: Path) -> None:

@@ -109,7 +109,7 @@ qual.codings.from_table(wide, unit_id="u", coder="c", codes=["warm"])
 figure = qual.figures.agreement_plot(by_code)
 figure.svg(), figure.png(), figure.pdf(), figure.write(folder + ".svg")
 table = qual.report.reliability_table(by_code)
-table.latex(), table.html(), table.docx(folder + ".docx"), table.write(folder + ".md")
+table.latex(), table.html(), table.csv(), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
 sys.setprofile(None)  # its linear programs take a minute while they are watched
 qual.agreement.gamma(spans, {"t": 40}, seed=7, n_samples=2)

@@ -284,7 +284,7 @@ def _of_code(
             f"{frame_name}: expected rows of code {code!r} – found codes {first_three(known) or 'none'} – "
             f"{did_you_mean(code, known)}"
         )
-    label = code if codebook is None else codebook.code(code).label
+    label = code if codebook is None else codebook[code].label
     return frame[frame["code"].astype("string") == code], label
 
 

@@ -102,7 +102,7 @@ def specification_curve(
 
     check_columns(columns)
     rows = _chosen(multiverse, code, effect)
-    label = code if codebook is None else codebook.code(code).label
+    label = code if codebook is None else codebook[code].label
     choices = _choices(rows)
     known = rows[rows["estimate"].notna()]
     scale = effect_scale(

@@ -131,7 +131,7 @@ def _passages(
     """Return every coded passage once, in an order that the rows of the frames do not decide."""
     checked, texts = CODINGS.check(codings), UNITS.check(units)
     for code in checked["code"].unique():
-        codebook.code(code)
+        codebook[code]
     unknown = sorted(set(checked["unit_id"]) - set(texts["unit_id"]))
     if unknown:
         raise TableError(

@@ -94,7 +94,7 @@ def _labelled(row: Mapping[Any, Any], codebook: Codebook | None) -> dict[str, An
     contrast = _CONTRASTS.get(str(row["contrast"]), str(row["contrast"]))
     code = "all" if pd.isna(row["code"]) else str(row["code"])
     if codebook is not None and not pd.isna(row["code"]):
-        code = codebook.code(code).label
+        code = codebook[code].label
     named = {"label": contrast, "whose": code, "told": f"{contrast} / {code}"}
     return {str(name): value for name, value in row.items()} | named
 
