@@ -63,9 +63,12 @@ def write_by_suffix(
 
     Examples
     --------
-    >>> write_by_suffix("a.doc", {".docx": bytes}, what="table", overwrite=False)
-    Traceback (most recent call last):
-    sense7_qual.errors.ArgumentError: table: expected a path that ends in .docx – found 'a.doc' – did you …
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt")
+    ...     write_by_suffix(path, {".txt": lambda: b"one"}, what="table", overwrite=False)
+    ...     path.read_bytes()
+    b'one'
     """
     if not isinstance(path, str | os.PathLike):
         raise ArgumentError(

@@ -183,40 +183,7 @@ def restore(source: Path, target: Path, home: Path | None = None) -> None:
         _write(building, again)  # the acts must be the same bytes again
         _refuse_other(again, names, source)
         building.rename(target)
-<<<<<<< HEAD
         sealed.sync_folder(target.parent)
-=======
-        database.sync_folder(target.parent)
-
-
-@contextmanager
-def _building(target: Path) -> Iterator[Path]:
-    """Give a place beside `target` to build at; what is left of it in the end is removed."""
-    building = target.with_name(f".{target.name}.{uuid.uuid4()}.new")
-    try:
-        sealed.refuse_existing(target)
-        sealed.clear(target.parent, f".{target.name}.")  # of an attempt that was interrupted
-        sealed.make_parents(target)
-        yield building
-    except StoreError:  # an OSError too, which says more
-        raise
-    except OSError as error:
-        raise StoreError(
-            f"copy {target.name!r}: expected room and permission to write – found "
-            f"{error.strerror or type(error).__name__} – nothing was left there and the study is unchanged."
-        ) from None
-    finally:
-        _remove(building)
-
-
-def _remove(building: Path) -> None:
-    """Remove what was being built; a disk that fails at this too must not hide its first error."""
-    if building.is_dir():
-        shutil.rmtree(building, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            building.unlink(missing_ok=True)
->>>>>>> 2f76db4 (Every error of the package is a ValueError or an OSError too)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def test_a_conversation_is_a_json_list_in_order_without_errors() -> None:
         }
     )
     prompts = ratings.judge_prompts(frame)
-    assert prompts == ratings.judge_prompts(frame, document="TaskId", position="MessageId")
+    assert prompts == ratings.judge_prompts(frame, document_id="TaskId", position="MessageId")
     assert list(prompts) == ["7", "8"]
     system, said = prompts["7"]
     assert system == {"role": "system", "content": ratings.INSTRUCTIONS}

@@ -42,7 +42,7 @@ def power(
     rating_shares: Sequence[float] = _EVEN,
     significance: float = 0.05,
     n_simulations: int = 1000,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how likely `code_to_rating` is to find a link of a given size, for numbers of participants.
 
@@ -149,7 +149,7 @@ def sample_size(
     rating_shares: Sequence[float] = _EVEN,
     significance: float = 0.05,
     n_simulations: int = 1000,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how many participants a link of a given size takes, to be found with a given power.
 

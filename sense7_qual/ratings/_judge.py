@@ -50,7 +50,7 @@ def judge(
     messages: pd.DataFrame,
     *,
     chat: Chat,
-    document: str | None = None,
+    document_id: str | None = None,
     role: str = "Role",
     content: str = "Content",
     position: str | None = None,
@@ -68,7 +68,7 @@ def judge(
         A list of messages (role, content) → the reply. `models.chat(…)` makes one, with consent, cost and
         cache. Where it has a method `prepare`, that is first given all prompts, so that it can refuse
         before anything is sent.
-    document, role, content, position : str
+    document_id, role, content, position : str
         The columns of the conversation, of whose turn it is (user, assistant, or error: left out), of
         what was said (missing = nothing), and of the order of the turns. By default document_id and
         position, or TaskId and MessageId where there are none.
@@ -123,7 +123,12 @@ def judge(
     1          t2        NaN        1  unparsable
     """
     prompts = judge_prompts(
-        messages, document=document, role=role, content=content, position=position, instructions=instructions
+        messages,
+        document_id=document_id,
+        role=role,
+        content=content,
+        position=position,
+        instructions=instructions,
     )
     prepare = getattr(chat, "prepare", None)
     if callable(prepare):
@@ -144,7 +149,7 @@ def judge(
 def judge_prompts(
     messages: pd.DataFrame,
     *,
-    document: str | None = None,
+    document_id: str | None = None,
     role: str = "Role",
     content: str = "Content",
     position: str | None = None,
@@ -154,7 +159,7 @@ def judge_prompts(
 
     Parameters
     ----------
-    messages, document, role, content, position, instructions
+    messages, document_id, role, content, position, instructions
         As for `judge`.
 
     Returns
@@ -177,11 +182,11 @@ def judge_prompts(
     >>> print(judge_prompts(messages)["t1"][1]["content"])
     [{"role": "user", "content": "I \\"failed\\"."}, {"role": "assistant", "content": "Oh no."}]
     """
-    document, position = (
+    document_id, position = (
         column_of(messages, given, name)
-        for given, name in ((document, "document_id"), (position, "position"))
+        for given, name in ((document_id, "document_id"), (position, "position"))
     )
-    turns = turns_by_document(messages, document=document, role=role, position=position)
+    turns = turns_by_document(messages, document_id=document_id, role=role, position=position)
     require_column(turns, content, frame_name="messages")
     said = turns[["document_id", "role", "order"]].assign(content=_contents(turns[content], content))
     prompts = {}

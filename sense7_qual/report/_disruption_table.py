@@ -66,7 +66,7 @@ def disruption_table(
     >>> from sense7_qual import links
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "document_id": list("11112222"),
     ...     "position": [1, 2, 3, 4] * 2, "empathy": [4, 2, 3, 2, 5, 4, 4, 5]})
-    >>> found = links.disruption(units, rating="empathy", document="document_id", position="position")
+    >>> found = links.disruption(units, rating="empathy", document_id="document_id", position="position")
     >>> disruption_table(found).rows[0][:6]
     ('later turns', 'all', '1', '4', '2.50', '4.04')
     """

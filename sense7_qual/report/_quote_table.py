@@ -25,7 +25,7 @@ def quote_table(
     per_code: int = 3,
     max_length: int = 200,
     rating: str | None = None,
-    seed: int,
+    seed: int = 0,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return quotes for each code with participant, rating and coders, chosen as the foot states.

@@ -28,10 +28,11 @@ def over_time(
     *,
     by: By,
     n_slices: int = 4,
-    cluster: pd.Series | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return each code's agreement in each round, week, codebook version or part of the coding, in order.
 
@@ -53,7 +54,7 @@ def over_time(
         many units each.
     n_slices : int
         Parts for `by="order"`, 2 or more.
-    cluster, n_boot, confidence_level, seed
+    units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Returns
@@ -96,7 +97,12 @@ def over_time(
     finished = _last_finish(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
     parts = [
         by_code(
-            own[rows], cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
+            own[rows],
+            units=units,
+            cluster=cluster,
+            n_boot=n_boot,
+            confidence_level=confidence_level,
+            seed=seed,
         ).assign(by=by, slice=name, place=place)
         for place, (name, rows) in enumerate(_slices(own, finished, by, n_slices), start=1)
     ]

@@ -85,7 +85,7 @@ def units_needed(
     confidence_level: float = 0.95,
     design_effect: float = 1.0,
     n_simulations: int = 200,
-    seed: int,
+    seed: int = 0,
 ) -> UnitsNeeded:
     """Return how many units several coders must code for an interval of alpha of a given width.
 

@@ -62,7 +62,7 @@ def gamma(
     code_weight: float = 1.0,
     empty: float = 1.0,
     n_samples: int = 30,
-    seed: int,
+    seed: int = 0,
 ) -> Gamma:
     """Return gamma: how well the coders' spans can be aligned, in place and in code, beyond chance.
 

@@ -45,7 +45,7 @@ def code_to_rating(
     pooling: Pooling = "joint",
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how ratings differ between units with and without each code, for each source of decisions.
 

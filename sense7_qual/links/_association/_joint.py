@@ -239,7 +239,7 @@ def _independent(codes: pd.DataFrame) -> pd.DataFrame:
 def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
     nested = rows.get("nested")
     levels = rows["rating"].rank(method="dense")  # only their order enters; their scale has been checked
-    return cumulative_mixed(levels, predictors, cluster=rows["cluster"], nested=nested, quadrature=quadrature)
+    return cumulative_mixed(levels, predictors, groups=rows["cluster"], nested=nested, quadrature=quadrature)
 
 
 def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: float) -> dict[str, object]:

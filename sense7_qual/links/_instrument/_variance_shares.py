@@ -38,7 +38,7 @@ def variance_shares(
     levels: Sequence[str],
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int = 1,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return which share of the variance of ratings lies between participants, conversations and turns.
 

@@ -28,7 +28,7 @@ def cumulative_mixed(
     rating: pd.Series,
     predictors: pd.DataFrame | pd.Series,
     *,
-    cluster: pd.Series,
+    groups: pd.Series,
     nested: pd.Series | None = None,
     rating_range: Range | None = None,
     quadrature: int = 10,
@@ -47,7 +47,7 @@ def cumulative_mixed(
     predictors : DataFrame or Series
         Numbers or truth values, a column each, in the same rows as `rating` (and with the same index). No
         constant: the thresholds are the intercepts.
-    cluster : Series
+    groups : Series
         The participant of each row.
     nested : Series, optional
         The conversation of each row, where participants have several: adds a normal random intercept for
@@ -105,12 +105,12 @@ def cumulative_mixed(
     >>> judge = pd.Series([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4])
     >>> warm = pd.Series([0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1], name="warm")
     >>> rating = pd.Series([2, 3, 4, 1, 3, 2, 3, 3, 5, 2, 4, 4])
-    >>> model = cumulative_mixed(rating, warm, cluster=judge)
+    >>> model = cumulative_mixed(rating, warm, groups=judge)
     >>> model.n, model.n_clusters, model.cautions
     (12, 4, ('few_clusters', 'zero_variance'))
     """
     _check_settings(quadrature, link)
-    rows = observed("cumulative_mixed", rating, predictors, cluster, nested, rating_range=rating_range)
+    rows = observed("cumulative_mixed", rating, predictors, groups, nested, rating_range=rating_range)
     reason = reason_before(rows) or reason_within(rows)
     if reason is not None:
         return unfitted(rows, reason, link=link, quadrature=quadrature)

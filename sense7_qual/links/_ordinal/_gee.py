@@ -26,7 +26,7 @@ def marginal(
     rating: pd.Series,
     predictors: pd.DataFrame | pd.Series,
     *,
-    cluster: pd.Series,
+    groups: pd.Series,
     rating_range: Range | None = None,
     standard_errors: Errors = "bias_reduced",
 ) -> CumulativeModel:
@@ -38,7 +38,7 @@ def marginal(
 
     Parameters
     ----------
-    rating, predictors, cluster, rating_range
+    rating, predictors, groups, rating_range
         As in `cumulative_mixed`.
     standard_errors : {"bias_reduced", "robust"}
         Mancl and DeRouen's, corrected for few clusters, or the sandwich itself, which is too small for them.
@@ -75,7 +75,7 @@ def marginal(
     >>> judge = pd.Series([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4])
     >>> warm = pd.Series([0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1], name="warm")
     >>> rating = pd.Series([2, 3, 4, 1, 3, 2, 3, 3, 5, 2, 4, 4])
-    >>> model = marginal(rating, warm, cluster=judge)
+    >>> model = marginal(rating, warm, groups=judge)
     >>> bool(model.odds_ratios()["odds_ratio"]["warm"] > 1), model.cautions
     (True, ('few_clusters',))
     """
@@ -84,7 +84,7 @@ def marginal(
             f"marginal: expected standard_errors 'bias_reduced' or 'robust' – found {standard_errors!r} – "
             "'bias_reduced' is right for few clusters as for many."
         )
-    rows = observed("marginal", rating, predictors, cluster, rating_range=rating_range)
+    rows = observed("marginal", rating, predictors, groups, rating_range=rating_range)
     reason = reason_before(rows)
     if reason is not None:
         return unfitted(rows, reason, link="logit", quadrature=None)
