@@ -39,18 +39,20 @@ def main() -> None:
         return
     ratings = pd.read_csv(arguments.ratings, dtype={"unit_id": str, "conversation_id": str})
     decisions = codings.from_table(ratings, unit_id="unit_id", coder="coder", codes=CODES)
-    cluster = ratings.drop_duplicates("unit_id").set_index("unit_id")["conversation_id"]
+    units = ratings.drop_duplicates("unit_id")
+    conversation = units.set_index("unit_id")["conversation_id"]
 
     wall, cpu = time.perf_counter(), time.process_time()
-    result = agreement.by_code(decisions, cluster=cluster, n_boot=N_BOOT, seed=7)
+    result = agreement.by_code(decisions, units=units, cluster="conversation_id", n_boot=N_BOOT, seed=7)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-    call_wall, call_cpu = time_calls(ratings, cluster, arguments.calls)
+    call_wall, call_cpu = time_calls(ratings, conversation, arguments.calls)
     all_calls, done = N_BOOT * len(CODES), arguments.calls * len(CODES)
     scaled = "" if done == all_calls else f", scaled up from {done:,}"
     print(
-        f"`by_code`: {len(cluster):,} units, {cluster.nunique():,} conversations, {len(CODES)} codes, ",
+        f"`by_code`: {len(conversation):,} units, {conversation.nunique():,} conversations, "
+        f"{len(CODES)} codes, ",
         end="",
     )
     print(

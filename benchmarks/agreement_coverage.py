@@ -193,7 +193,7 @@ def uneven_ends(design: tuple, studies: int, rng: np.random.Generator) -> np.nda
             )
             table[coder, ~done] = np.nan
         seed = int(rng.integers(2**31))
-        one = agreement.estimate(table, statistic, cluster=number, n_boot=500, seed=seed, **options)
+        one = agreement.estimate(table, statistic, groups=number, n_boot=500, seed=seed, **options)
         found[i] = one.low, one.high
     return found
 
@@ -222,8 +222,9 @@ def line(scenario: tuple[int, int, float, float], studies: int, n_boot: int, rng
     found = []
     for _ in range(studies):
         decisions, cluster = study(*scenario, rng)
+        units = cluster.rename_axis("unit_id").rename("case_id").reset_index()
         row = agreement.by_code(
-            decisions, cluster=cluster, n_boot=n_boot, seed=int(rng.integers(2**31))
+            decisions, units=units, cluster="case_id", n_boot=n_boot, seed=int(rng.integers(2**31))
         ).iloc[0]
         plain = (
             percentile(decisions, cluster, n_boot, rng) if pd.notna(row["alpha_low"]) else (np.nan, np.nan)

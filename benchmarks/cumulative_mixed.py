@@ -68,7 +68,7 @@ def measure(way: str, rows: int, clusters: int, predictors: int) -> dict[str, fl
     for _ in range(0 if way == "none" else 3):
         begin = time.process_time()
         if way == "mixed":
-            links.cumulative_mixed(rating, codes, cluster=cluster)
+            links.cumulative_mixed(rating, codes, groups=cluster)
         else:
             from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -118,7 +118,7 @@ def coverage(studies: int, marginal_studies: int, participants: list[int], seed:
 def averaged(icc: float) -> dict[str, float]:
     """Return the population-averaged coefficients: those that a very large sample has."""
     rating, predictors, _ = study(np.random.default_rng(99), 34_000, icc)
-    model = links.cumulative_mixed(rating, predictors, cluster=pd.Series(range(len(rating))))
+    model = links.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
     return {str(name): float(value) for name, value in model.coefficients.items()}
 
 
@@ -130,7 +130,7 @@ def covered(
     found = []
     for _ in range(number):
         rating, predictors, cluster = study(rng, clusters, icc)
-        found.append(fit(rating, predictors, cluster=cluster).intervals(0.95))
+        found.append(fit(rating, predictors, groups=cluster).intervals(0.95))
     lines = []
     for predictor, value in true.items():
         rows = pd.DataFrame([each.loc[predictor] for each in found])

@@ -64,7 +64,7 @@ def found_in(design: dict[str, float], studies: int, participants: int, seed: in
         table = links.disruption(
             conversations(rng, participants=participants, **design),
             rating="empathy",
-            document="document_id",
+            document_id="document_id",
             position="position",
             cluster="case_id",
             n_boot=100,

@@ -165,11 +165,11 @@ def intervals(
 
 def corrected(study: Study, rng: np.random.Generator) -> pd.Series:
     """Return the row of `links.corrected`."""
-    by_unit = study.units.set_index("unit_id")
     likely = adjudication.dawid_skene(
         study.decisions,
-        prevalence_by=by_unit["rating"],
-        cluster=by_unit["case_id"],
+        prevalence_by="rating",
+        units=study.units,
+        cluster="case_id",
         n_draws=20,
         seed=int(rng.integers(2**31)),
     )
@@ -191,7 +191,7 @@ def targets_of(design: Design, *, odds: bool) -> dict[str, float]:
         if design.error:
             some = draw(replace(design, participants=4_000), rng)
             code = some.decisions.loc[some.decisions["coder"] == "ana", ["applied"]].astype(float)
-            model = links.cumulative_mixed(some.units["rating"], code, cluster=some.units["case_id"])
+            model = links.cumulative_mixed(some.units["rating"], code, groups=some.units["case_id"])
             ratio = float(np.exp(model.coefficients["applied"]))
         targets |= {f"odds ratio, {name}": ratio for name in names()}
     return targets

@@ -44,14 +44,14 @@ def main() -> None:
     ):
         measured(name, lambda settings=settings: links.code_to_rating(decisions, units, **about, **settings))
     measured("multiverse", lambda: links.multiverse(decisions, units, **about))
-    by_unit = units.set_index("unit_id")
     likely = measured(
         "dawid_skene, 20 draws",
         lambda: (
             adjudication.dawid_skene(
                 decisions,
-                prevalence_by=by_unit[given.rating],
-                cluster=by_unit["response_id"],
+                prevalence_by=given.rating,
+                units=units,
+                cluster="response_id",
                 n_draws=20,
                 seed=7,
             ).draws

@@ -50,7 +50,7 @@ def drawn(number: int) -> dict[str, object]:
     return {
         "rating": pd.Series(1 + np.searchsorted(cuts, latent + rng.logistic(size=len(case)))),
         "predictors": predictors,
-        "cluster": pd.Series(case),
+        "groups": pd.Series(case),
         "nested": pd.Series(document) if number % 6 == 5 else None,
         "link": "probit" if number % 5 == 4 else "logit",
     }
@@ -70,7 +70,7 @@ def of_the_table(number: int) -> str:
     study = drawn(number)
     unit_ids = [f"u{i}" for i in range(len(study["rating"]))]
     applied = study["predictors"]["code"].to_numpy() > 0
-    units = pd.DataFrame({"unit_id": unit_ids, "case_id": study["cluster"].map("p{}".format)})
+    units = pd.DataFrame({"unit_id": unit_ids, "case_id": study["groups"].map("p{}".format)})
     decisions = pd.DataFrame({"unit_id": unit_ids, "coder": "ana", "code": "c", "applied": applied})
     table = links.code_to_rating(
         decisions,

@@ -33,7 +33,7 @@ def drawn(rng: np.random.Generator, participants: int, conversations: int, turns
     return {
         "rating": pd.Series(np.searchsorted(CUTS, latent)),
         "predictors": pd.DataFrame({"code": code * 1.0, "system": system * 1.0}),
-        "cluster": pd.Series(case),
+        "groups": pd.Series(case),
         "nested": pd.Series(document),
     }
 

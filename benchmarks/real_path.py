@@ -139,8 +139,9 @@ def run(folder: Path, data: Path, *, seed: int = 7, browser: bool = True) -> dic
     with timed("decisions"):
         decisions = qual.codings.decisions(store.codings(), store.coverage(), store.codebook)
     with timed("agreement, 2,000 resamples"):
-        cases = store.units.set_index("unit_id")["case_id"]
-        agreement = qual.agreement.by_code(decisions, cluster=cases, n_boot=2000, seed=seed)
+        agreement = qual.agreement.by_code(
+            decisions, units=store.units, cluster="case_id", n_boot=2000, seed=seed
+        )
     with timed("links, 2,000 resamples"):
         links = qual.links.code_to_rating(
             decisions, store.units, rating="empathy", cluster="case_id", n_boot=2000, seed=seed

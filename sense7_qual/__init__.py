@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sense7_qual.errors import (
     ActError,
+    ArgumentError,
     CodebookError,
     ImportRefused,
     QualError,
@@ -47,6 +48,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ActError",
+    "ArgumentError",
     "Code",
     "Codebook",
     "CodebookError",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError, StoreError, did_you_mean
 
-__all__ = ["save"]
+__all__ = ["save", "write_by_suffix"]
 
 
 def save(path: Path, content: bytes, *, overwrite: bool) -> None:
@@ -17,7 +18,7 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
 
     Raises
     ------
-    QualError
+    StoreError
         There is a file and `overwrite` is false; it is unchanged.
     OSError
         The folder is not there, or cannot be written to.
@@ -50,6 +51,41 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
         part.unlink(missing_ok=True)
 
 
+def write_by_suffix(
+    path: str | Path, formats: Mapping[str, Callable[[], bytes]], *, what: str, overwrite: bool
+) -> None:
+    """Save what the format of the suffix of `path` gives; errors as of `save`.
+
+    Raises
+    ------
+    ArgumentError
+        `path` is no path, or ends otherwise; nothing was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "a.txt")
+    ...     write_by_suffix(path, {".txt": lambda: b"one"}, what="table", overwrite=False)
+    ...     path.read_bytes()
+    b'one'
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentError(
+            f"{what}: expected a path that ends in {', '.join(formats)} – found {type(path).__name__} – pass "
+            "its name as text."
+        )
+    path = Path(path)
+    if path.suffix.lower() not in formats:
+        raise ArgumentError(
+            f"{what}: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
+            f"{did_you_mean(path.suffix, formats)}"
+        )
+    if path.exists() and not overwrite:
+        raise _taken(path)  # before the work of drawing it
+    save(path, formats[path.suffix.lower()](), overwrite=overwrite)
+
+
 def _link(part: Path, target: Path) -> None:
     """Give the file its name unless another took it meanwhile; some disks have no links to tell by."""
     try:
@@ -62,8 +98,8 @@ def _link(part: Path, target: Path) -> None:
         part.replace(target)
 
 
-def _taken(path: Path) -> QualError:
-    return QualError(
+def _taken(path: Path) -> StoreError:
+    return StoreError(
         f"expected a path where nothing is – found a file {path.name!r} there, which was left as it is – "
         "choose another name, or pass overwrite=True."
     )

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = ["FEWEST_CLUSTERS", "check_resampling", "widened_quantile"]
 
@@ -39,7 +39,7 @@ def check_resampling(function: str, *, n_boot: int, confidence_level: float, see
 
     Raises
     ------
-    QualError
+    ArgumentError
         A setting is out of its range, or not a number of its kind.
 
     Examples
@@ -49,12 +49,12 @@ def check_resampling(function: str, *, n_boot: int, confidence_level: float, see
     for name, value, least in (("n_boot", n_boot, 1), ("seed", seed, 0)):
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not whole or not least <= value <= _LARGEST:
-            raise QualError(
+            raise ArgumentError(
                 f"{function}: expected {name} to be a whole number from {least} to {_LARGEST} – found "
                 f"{value!r} – 2000 resamples are usual, and any seed that is reported will do."
             )
     if not isinstance(confidence_level, numbers.Real) or not 0 < confidence_level < 1:
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected confidence_level between 0 and 1 – found {confidence_level!r} – "
             "0.95 is usual."
         )

@@ -29,11 +29,12 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 
 __all__ = [
     "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "RESERVED_CODERS", "UNITS", "Contract", "check_coder_names",
-    "indexed_by_unit", "labels_by_unit", "one_spelling", "require_column", "without_blanks",
+    "clusters_by_unit", "indexed_by_unit", "labels_by_unit", "one_spelling", "require_column",
+    "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -236,6 +237,33 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Se
             "column's name; labels are not matched by position."
         )
     return labelled.reindex(unit_ids.str.strip()).set_axis(unit_ids)
+
+
+def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Series | None:
+    """Return the column `cluster` of `units`, by unit_id; None where there is neither.
+
+    Raises
+    ------
+    ArgumentError
+        One of the two is given without the other.
+    TableError
+        `units` has no such column, or a unit stands there more than once.
+
+    Examples
+    --------
+    >>> clusters_by_unit(pd.DataFrame({"unit_id": ["m1"], "case_id": ["p1"]}), "case_id").to_dict()
+    {'m1': 'p1'}
+    """
+    if units is None and cluster is None:
+        return None
+    if units is None or cluster is None:
+        raise ArgumentError(
+            "cluster: expected units and the name of their column, such as 'case_id' – found "
+            f"{'units' if cluster is None else 'the name'} alone – pass both, or neither."
+        )
+    for column in ("unit_id", cluster):
+        require_column(units, column, frame_name="units")
+    return indexed_by_unit(units.set_index("unit_id")[cluster], name="cluster")
 
 
 def indexed_by_unit(labels: pd.Series, *, name: str) -> pd.Series:

@@ -73,7 +73,7 @@ def of_conversations() -> tuple[Table, Table]:
         for code in SENSE7.ids
     )
     found = qual.links.disruption(
-        units, rating="EmpathyOverall", document="document_id", position="turn", cluster="case_id",
+        units, rating="EmpathyOverall", document_id="document_id", position="turn", cluster="case_id",
         decisions=decisions, source="ana", n_boot=50,
     )  # fmt: skip
     shares = qual.links.variance_shares(
@@ -103,9 +103,7 @@ def tables() -> dict[str, Table]:
     """Return every table that the package makes, by name."""
     units, codings, decisions = record()
     named = {"cluster_name": "participants", "codebook": SENSE7}
-    agreement = qual.agreement.by_code(
-        decisions, cluster=units.set_index("unit_id")["case_id"], n_boot=50, seed=7
-    )
+    agreement = qual.agreement.by_code(decisions, units=units, cluster="case_id", n_boot=50, seed=7)
     ways = {"rating": "EmpathyOverall", "cluster": "case_id"}
     links = qual.links.code_to_rating(decisions, units, **ways, n_boot=50, seed=7)
     sources = ["majority", *sorted(decisions["coder"].unique()), "pooled"]

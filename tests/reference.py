@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "data" / "agreement_reference.json"
@@ -21,3 +22,9 @@ def reference_rows(*statistics: str) -> list[Any]:
         pytest.param(row, id=f"{row['name']}: {row['statistic']}: {row['source']}", marks=pytest.mark.real)
         for row in rows
     ]
+
+
+def in_clusters(labels: pd.Series) -> dict[str, Any]:
+    """The arguments that give each unit of the index of `labels` its cluster."""
+    units = pd.DataFrame({"unit_id": labels.index, "case_id": labels.to_numpy()})
+    return {"units": units, "cluster": "case_id"}

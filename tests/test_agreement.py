@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sense7_qual import agreement, codings
 from sense7_qual.agreement._intervals._bootstrap import resampled
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, QualError, TableError
+from tests.reference import in_clusters
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 REFERENCE = SHARED / "agreement_reference.json"
@@ -238,7 +239,7 @@ def test_the_values_known_on_real_data() -> None:
     codes = ["ableism", "homophobic", "intellectual", "racist", "sexist", "sex_harassment", "transphobic"]
     decisions = codings.from_table(ratings, unit_id="unit_id", coder="coder", codes=codes)
     cluster = ratings.drop_duplicates("unit_id").set_index("unit_id")["conversation_id"]
-    result = agreement.by_code(decisions, cluster=cluster, n_boot=500, seed=7).set_index("code")
+    result = agreement.by_code(decisions, **in_clusters(cluster), n_boot=500, seed=7).set_index("code")
     assert list(result.index) == codes
     assert result.loc["sexist", "alpha"] == pytest.approx(0.648776, abs=5e-7)
     assert result.loc["transphobic", "alpha"] == pytest.approx(-0.000242, abs=5e-7)
@@ -337,7 +338,7 @@ def test_overall_is_set_alpha_with_the_cluster_bootstrap() -> None:
     for name in ("alpha_low", "alpha_high"):
         assert one[name] == pytest.approx(same[name], abs=0.02)
     cluster = pd.Series(np.repeat(np.arange(30), 3), index=[f"u{i:04d}" for i in range(90)])
-    clustered = agreement.overall(decisions, cluster=cluster, n_boot=200, seed=1).iloc[0]
+    clustered = agreement.overall(decisions, **in_clusters(cluster), n_boot=200, seed=1).iloc[0]
     assert (clustered["n_clusters"], clustered["distance"]) == (30, "masi")
 
 
@@ -417,7 +418,7 @@ def test_reasons_where_numbers_are_missing() -> None:
     assert not told.drop(index="fine")[["n_boot", "n_undefined"]].any(axis=None)
     assert not told.loc[["same", "alone"]].any(axis=None)
     one = pd.Series("p1", index=[f"u{i:04d}" for i in range(30)])
-    clustered = agreement.by_code(decisions_of(one_off), cluster=one, n_boot=200, seed=1).iloc[0]
+    clustered = agreement.by_code(decisions_of(one_off), **in_clusters(one), n_boot=200, seed=1).iloc[0]
     assert (clustered["reason"], clustered["n_clusters"]) == ("one_cluster", 1)
 
 
@@ -493,7 +494,7 @@ def test_interval_covers_the_true_alpha(prevalence: float) -> None:
         sees = rng.random((2, 280)) < np.sqrt(clear)
         table = np.where(sees, rng.random(280) < fits, rng.random((2, 280)) < prevalence).astype(float)
         cluster = pd.Series(np.arange(40).repeat(7), index=[f"u{i:04d}" for i in range(280)])
-        row = agreement.by_code(decisions_of(table), cluster=cluster, n_boot=400, seed=1).iloc[0]
+        row = agreement.by_code(decisions_of(table), **in_clusters(cluster), n_boot=400, seed=1).iloc[0]
         covered.append(row["alpha_low"] <= 0.6 <= row["alpha_high"])
     assert 0.90 <= np.mean(covered) <= 0.99  # 95 % − 2.8 standard errors of 150 studies
 
@@ -502,7 +503,7 @@ def test_resampling_clusters_widens_the_interval() -> None:
     rng = np.random.default_rng(12)
     table = np.repeat(study(rng, units=40, alpha=0.6, prevalence=0.4), 7, axis=1)  # clusters of equal units
     cluster = pd.Series(np.arange(40).repeat(7), index=[f"u{i:04d}" for i in range(280)])
-    whole = agreement.by_code(decisions_of(table), cluster=cluster, seed=1).iloc[0]
+    whole = agreement.by_code(decisions_of(table), **in_clusters(cluster), seed=1).iloc[0]
     units = agreement.by_code(decisions_of(table), seed=1).iloc[0]
     assert whole["alpha"] == units["alpha"]
     ratio = (whole["alpha_high"] - whole["alpha_low"]) / (units["alpha_high"] - units["alpha_low"])
@@ -517,14 +518,14 @@ def test_by_code_does_not_depend_on_rows_names_or_singly_coded_units(seed: int) 
     table[rng.random(table.shape) < 0.2] = np.nan
     decisions = decisions_of(table)
     cluster = pd.Series(rng.integers(0, 15, 40), index=[f"u{i:04d}" for i in range(40)])
-    expected = agreement.by_code(decisions, cluster=cluster, n_boot=50, seed=1)
+    expected = agreement.by_code(decisions, **in_clusters(cluster), n_boot=50, seed=1)
     extra = pd.DataFrame(
         {"unit_id": ["x1", "x2"], "coder": "coder0", "code": "interest", "applied": [True, False]}
     )
     renamed = decisions.assign(coder=decisions["coder"].map({"coder0": "z", "coder1": "y", "coder2": "x"}))
     more = pd.concat([renamed, extra.assign(coder="z")]).sample(frac=1, random_state=seed)
     wider = pd.concat([cluster, pd.Series({"x1": 99, "x2": 3})]).sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(agreement.by_code(more, cluster=wider, n_boot=50, seed=1), expected)
+    pd.testing.assert_frame_equal(agreement.by_code(more, **in_clusters(wider), n_boot=50, seed=1), expected)
 
 
 def test_a_codes_row_depends_on_seed_but_not_on_other_codes() -> None:
@@ -563,11 +564,15 @@ def test_by_code_refuses_units_without_a_cluster_or_with_two() -> None:
     decisions = decisions_of(np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 1.0]]))
     cluster = pd.Series(["p1", None], index=["u0000", "u0001"])
     with pytest.raises(TableError, match="found none for 'u0001', 'u0002'"):
-        agreement.by_code(decisions, cluster=cluster, seed=1)
+        agreement.by_code(decisions, **in_clusters(cluster), seed=1)
     with pytest.raises(TableError, match="found several for 'u0000'"):
-        agreement.by_code(decisions, cluster=pd.Series(["p1", "p2"], index=["u0000"] * 2), seed=1)
-    with pytest.raises(TableError, match="found list"):
-        agreement.by_code(decisions, cluster=["p1", "p1", "p2"], seed=1)
+        agreement.by_code(decisions, **in_clusters(pd.Series(["p1", "p2"], index=["u0000"] * 2)), seed=1)
+    units = in_clusters(cluster)["units"]
+    with pytest.raises(TableError, match="did you mean 'case_id'"):
+        agreement.by_code(decisions, units=units, cluster="case")
+    for half in ({"units": units}, {"cluster": "case_id"}):
+        with pytest.raises(ArgumentError, match="expected units and the name of their column, such as"):
+            agreement.by_code(decisions, **half)
     with pytest.raises(TableError, match="'applied'"):
         agreement.by_code(decisions.drop(columns="applied"), seed=1)
 

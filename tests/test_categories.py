@@ -128,7 +128,7 @@ def test_intervals_go_by_the_order_too(ci: str) -> None:
 
 def test_clusters_go_by_the_order_too() -> None:
     cluster = np.repeat(np.arange(15), 4)
-    settings = {"weights": "linear", "seed": 1, "n_boot": 200, "cluster": cluster}
+    settings = {"weights": "linear", "seed": 1, "n_boot": 200, "groups": cluster}
     expected = agreement.estimate(NUMBERS, "gwet_ac", **settings)
     assert agreement.estimate(frame_of(WORDS, ORDERED), "gwet_ac", **settings).low == pytest.approx(
         expected.low

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.codebook import ORIGINS, VALENCES, Code, Codebook
-from sense7_qual.errors import UNPRINTABLE, CodebookError
+from sense7_qual.errors import UNPRINTABLE, ArgumentError, CodebookError, StoreError
 
 SHIPPED = Path(__file__).parents[1] / "codebooks" / "sense7.yaml"
 
@@ -216,8 +217,8 @@ def test_yaml_scalars_are_read_as_written(tmp_path: Path) -> None:
     )
     codebook = Codebook.read(path)
     assert (codebook.name, codebook.version) == ("007", "1.10")
-    assert codebook.code("no").label == "1e5"
-    assert codebook.code("no").examples == ("yes",)
+    assert codebook["no"].label == "1e5"
+    assert codebook["no"].examples == ("yes",)
 
 
 def test_empty_fields_are_as_good_as_left_out(tmp_path: Path) -> None:
@@ -235,9 +236,9 @@ def test_a_byte_order_mark_is_no_content(tmp_path: Path) -> None:
 
 def test_a_code_is_found_by_its_id_and_a_near_miss_is_named() -> None:
     sense7 = Codebook.read("sense7")
-    assert sense7.code("prosocial").label == "Prosocial Expression"
+    assert sense7["prosocial"].label == "Prosocial Expression"
     with pytest.raises(CodebookError, match=r"found 'prosical' – did you mean 'prosocial'\?"):
-        sense7.code("prosical")
+        sense7["prosical"]
 
 
 def test_codable_leaves_out_what_only_groups() -> None:
@@ -256,7 +257,7 @@ def test_csv_with_lists_quotes_and_a_byte_order_mark(tmp_path: Path) -> None:
     codebook = Codebook.read(path)
     assert codebook.name == "team"
     assert codebook.ids == ("top", "x007")
-    assert codebook.code("x007") == Code(
+    assert codebook["x007"] == Code(
         id="x007",
         label='X, the "first"',
         definition="no",
@@ -456,3 +457,47 @@ def test_many_codes_keys_and_parents_take_no_quadratic_time() -> None:
     with pytest.raises(CodebookError, match="at most 10,000 codes – found 10,001"):
         Codebook(name="n", codes=tuple(Code(id=f"c{n}", label="x") for n in range(10_001)))
     assert time.process_time() - begin < 5
+
+
+def test_a_codebook_is_a_collection_of_its_codes() -> None:
+    sense7 = Codebook.read("sense7")
+    assert len(sense7) == 7
+    assert list(sense7) == list(sense7.codes)
+    assert sense7["relational"] is sense7.codes[-1]
+    assert "relational" in sense7
+    assert sense7["relational"] in sense7
+    assert "relation" not in sense7
+    assert None not in sense7
+    for wrong in ("relation", None, 3, ["relational"]):
+        with pytest.raises(CodebookError, match="expected the id of one of its codes"):
+            sense7[wrong]  # type: ignore[index]
+
+
+def test_a_codebook_is_written_and_read_again(tmp_path: Path) -> None:
+    sense7 = Codebook.read("sense7")
+    path = tmp_path / "mine.yaml"
+    sense7.write(path)
+    assert path.read_bytes() == sense7.to_yaml()
+    with pytest.raises(StoreError, match=r"found a file 'mine.yaml' there"):
+        sense7.write(path)
+    sense7.write(path, overwrite=True)
+    assert Codebook.read(path) == sense7
+    with pytest.raises(ArgumentError, match=r"\.yaml, \.yml, \.csv – found 'mine.txt'"):
+        sense7.write(tmp_path / "mine.txt")
+
+
+def test_a_csv_is_written_where_it_holds_the_whole_codebook(tmp_path: Path) -> None:
+    sense7 = Codebook.read("sense7")
+    plain = Codebook(
+        name="mine", title="mine", codes=(*sense7.codes, Code(id="top", label='Ä, "b"', codable=False))
+    )
+    plain.write(tmp_path / "mine.csv")
+    assert Codebook.read(tmp_path / "mine.csv") == plain
+    with pytest.raises(CodebookError, match=r"found 'name', 'title', which 'other.csv' would lose or change"):
+        plain.write(tmp_path / "other.csv")
+    broken = replace(plain, codes=(Code(id="a", label="a", examples=("two\nlines",)),))
+    with pytest.raises(CodebookError, match="found 'codes', which"):
+        broken.write(tmp_path / "mine.csv", overwrite=True)
+    with pytest.raises(CodebookError, match="found 'name', 'title', 'version' "):
+        sense7.write(tmp_path / "none.csv")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.csv"]

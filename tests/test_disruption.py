@@ -38,7 +38,12 @@ def conversations(
 
 
 def disruption(units: pd.DataFrame, **settings: object) -> pd.DataFrame:
-    columns = {"rating": "empathy", "document": "document_id", "position": "position", "cluster": "case_id"}
+    columns = {
+        "rating": "empathy",
+        "document_id": "document_id",
+        "position": "position",
+        "cluster": "case_id",
+    }
     return links.disruption(units, **{**columns, "n_boot": 200, **settings}).set_index("contrast")
 
 

@@ -96,7 +96,7 @@ def test_every_table_compiles_and_stays_within_its_page(
 def test_every_word_document_stays_within_its_page(tmp_path: Path) -> None:
     tables = {name.replace(" ", "_"): table for name, table in documents.tables().items()}
     for name, table in tables.items():
-        table.docx(tmp_path / f"{name}.docx")
+        table.write(tmp_path / f"{name}.docx")
     command = [program("soffice"), "--headless", f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"]
     command += ["--convert-to", "pdf", "--outdir", str(tmp_path)]
     subprocess.run(

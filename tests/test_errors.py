@@ -1,15 +1,46 @@
 from __future__ import annotations
 
+import ast
+import copy
+from pathlib import Path
+
 import pytest
 
 from sense7_qual import errors
 from sense7_qual.errors import QualError, did_you_mean, first_three
+from sense7_qual.models import EndpointError, NoAnswer
+
+PACKAGE = Path(__file__).parents[1] / "sense7_qual"
 
 
 def test_every_error_is_a_qual_error_and_they_are_siblings() -> None:
-    tree = [errors.CodebookError, errors.TableError, errors.ActError, errors.ImportRefused, errors.StoreError]
-    assert all(error.__bases__ == (QualError,) for error in tree)
+    values = [
+        errors.ArgumentError,
+        errors.CodebookError,
+        errors.TableError,
+        errors.ActError,
+        errors.ImportRefused,
+    ]
+    assert all(error.__bases__ == (QualError, ValueError) for error in values)
+    outside = [errors.StoreError, EndpointError, NoAnswer]
+    assert all(error.__bases__ == (QualError, OSError) for error in outside)
     assert QualError.__bases__ == (Exception,)
+
+
+def test_an_error_of_the_disk_says_its_sentence_and_survives_a_copy() -> None:
+    error = errors.StoreError("study 's': expected … – found … – do …")
+    assert str(error) == str(copy.copy(error)) == "study 's': expected … – found … – do …"
+
+
+def test_no_bare_qual_error_is_raised() -> None:
+    """`except ValueError` or `except OSError` around a call catches whatever the package raises."""
+    bare = [
+        f"{path.name}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "QualError"
+    ]
+    assert not bare
 
 
 @pytest.mark.parametrize(

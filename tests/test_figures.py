@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 
 from sense7_qual import figures
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.errors import CodebookError, QualError, StoreError, TableError
 
 CODES = ["a", "b", "c", "d"]
 AGREEMENT = pd.DataFrame(
@@ -177,6 +178,26 @@ def test_write_by_suffix(tmp_path, agreement_figure: figures.Figure) -> None:
     with pytest.raises(QualError, match=r"\.svg, \.png, \.pdf"):
         agreement_figure.write(tmp_path / "plot.jpg")
     assert not (tmp_path / "plot.jpg").exists()
+
+
+def test_no_figure_is_overwritten_unless_told(tmp_path, agreement_figure: figures.Figure) -> None:
+    path = tmp_path / "plot.svg"
+    path.write_text("mine")
+    with pytest.raises(StoreError, match=r"found a file 'plot.svg' there, which was left as it is"):
+        agreement_figure.write(path)
+    assert path.read_text() == "mine"
+    agreement_figure.write(path, overwrite=True)
+    assert path.read_text("utf-8") == agreement_figure.svg()
+
+
+def test_the_chart_is_the_same_drawing_and_may_be_styled(agreement_figure: figures.Figure) -> None:
+    chart = agreement_figure.chart
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert sorted(ElementTree.fromstring(drawn).itertext()) == sorted(parsed(agreement_figure).itertext())  # noqa: S314
+    styled = chart.configure_axis(labelFontSize=20).to_dict()
+    assert styled["config"]["axis"]["labelFontSize"] == 20
+    assert "labelFontSize" not in str(agreement_figure.chart.to_dict()["config"])
+    assert chart.to_dict()["description"] == agreement_figure.description
 
 
 def test_the_same_result_gives_the_same_drawing(agreement_figure: figures.Figure) -> None:

@@ -114,8 +114,8 @@ def test_computed_decisions_in_a_frame_are_no_coders() -> None:
 def test_white_space_around_ids_does_not_count() -> None:
     wide = agreement.from_wide(WIDE.rename(index=lambda unit: f" {unit}\t"), coders="columns")
     cluster = pd.Series([f"p{i // 4}" for i in range(40)], index=WIDE.index)
-    found = agreement.estimate(wide, "gwet_ac", cluster=cluster[::-1], seed=1)
-    expected = agreement.estimate(WIDE.T.to_numpy(), "gwet_ac", cluster=cluster.to_numpy(), seed=1)
+    found = agreement.estimate(wide, "gwet_ac", groups=cluster[::-1], seed=1)
+    expected = agreement.estimate(WIDE.T.to_numpy(), "gwet_ac", groups=cluster.to_numpy(), seed=1)
     assert found == expected
 
 
@@ -183,26 +183,26 @@ def test_decisions_of_many_coders_get_no_warning() -> None:
 def test_clusters_are_found_by_unit_id_and_never_by_position() -> None:
     table = WIDE.T.to_numpy()
     cluster = pd.Series([f"p{i // 4}" for i in range(40)], index=WIDE.index)
-    expected = agreement.estimate(table, "gwet_ac", cluster=cluster.to_numpy(), seed=1)
+    expected = agreement.estimate(table, "gwet_ac", groups=cluster.to_numpy(), seed=1)
     wide = agreement.from_wide(WIDE, coders="columns")
     for labels in (cluster, cluster.sample(frac=1, random_state=1), cluster.rename(lambda unit: f"{unit} ")):
-        assert agreement.estimate(wide, "gwet_ac", cluster=labels, seed=1) == expected
+        assert agreement.estimate(wide, "gwet_ac", groups=labels, seed=1) == expected
         with pytest.raises(TableError, match="found a Series with an index of its own"):
-            agreement.estimate(table, "gwet_ac", cluster=labels, seed=1)
+            agreement.estimate(table, "gwet_ac", groups=labels, seed=1)
     for labels in (cluster.to_numpy(), cluster.tolist(), cluster.reset_index(drop=True), cluster.iloc[:30]):
-        with pytest.raises(TableError, match="cluster: expected"):
-            agreement.estimate(wide, "gwet_ac", cluster=labels, seed=1)
-    assert agreement.estimate(table, "gwet_ac", cluster=cluster.reset_index(drop=True), seed=1) == expected
+        with pytest.raises(TableError, match="groups: expected"):
+            agreement.estimate(wide, "gwet_ac", groups=labels, seed=1)
+    assert agreement.estimate(table, "gwet_ac", groups=cluster.reset_index(drop=True), seed=1) == expected
     numbered = agreement.from_wide(WIDE.reset_index(drop=True), coders="columns")  # units without ids
     for labels in (cluster.tolist(), cluster.reset_index(drop=True)):
-        assert agreement.estimate(numbered, "gwet_ac", cluster=labels, seed=1) == expected
+        assert agreement.estimate(numbered, "gwet_ac", groups=labels, seed=1) == expected
 
 
 def test_white_space_around_a_cluster_is_no_other_cluster() -> None:
     table = WIDE.T.to_numpy()
     labels = [f"p{i // 4}" for i in range(40)]
-    expected = agreement.estimate(table, "gwet_ac", cluster=labels, seed=1)
+    expected = agreement.estimate(table, "gwet_ac", groups=labels, seed=1)
     padded = [f"{label} " if i % 2 else label for i, label in enumerate(labels)]
-    assert agreement.estimate(table, "gwet_ac", cluster=padded, seed=1) == expected
+    assert agreement.estimate(table, "gwet_ac", groups=padded, seed=1) == expected
     with pytest.raises(TableError, match="found none for units '0'"):
-        agreement.estimate(table, "gwet_ac", cluster=[" ", *labels[1:]], seed=1)
+        agreement.estimate(table, "gwet_ac", groups=[" ", *labels[1:]], seed=1)

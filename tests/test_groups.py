@@ -11,6 +11,7 @@ from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._diagnostics._human_model import human_model
 from sense7_qual.agreement._intervals import estimate
 from sense7_qual.errors import TableError
+from tests.reference import in_clusters
 
 
 def study(seed: int, *, humans: int = 3, units: int = 60, missing: float = 0.3) -> pd.DataFrame:
@@ -89,8 +90,8 @@ def test_the_humans_are_those_of_by_code_and_no_model_moves_them() -> None:
     decisions = study(4)
     people = decisions[decisions["coder"].str.startswith("h")]
     cluster = pd.Series({unit: f"p{int(unit[1:]) // 3}" for unit in decisions["unit_id"].unique()})
-    among = by_code(people, cluster=cluster, n_boot=50, seed=1).iloc[0]
-    found = human_model(decisions, models=["gpt", "llama"], cluster=cluster, n_boot=50, seed=1).iloc[0]
+    among = by_code(people, **in_clusters(cluster), n_boot=50, seed=1).iloc[0]
+    found = human_model(decisions, models=["gpt", "llama"], **in_clusters(cluster), n_boot=50, seed=1).iloc[0]
     for name, other in (
         ("estimate", "alpha"),
         ("low", "alpha_low"),
@@ -109,7 +110,7 @@ def test_clusters_widen_the_interval() -> None:
     cluster = pd.Series({unit: unit.partition("-")[0] for unit in thrice["unit_id"].unique()})
     settings = {"models": ["gpt"], "n_boot": 500, "seed": 1}
     alone = human_model(once[once["coder"] != "llama"], **settings).iloc[1]
-    clustered = human_model(thrice[thrice["coder"] != "llama"], cluster=cluster, **settings).iloc[1]
+    clustered = human_model(thrice[thrice["coder"] != "llama"], **in_clusters(cluster), **settings).iloc[1]
     naive = human_model(thrice[thrice["coder"] != "llama"], **settings).iloc[1]
     assert clustered[["low", "high"]].tolist() == pytest.approx(
         alone[["low", "high"]].tolist(),
@@ -122,9 +123,9 @@ def test_clusters_are_found_by_unit_id() -> None:
     decisions = study(6, units=30, missing=0)
     cluster = pd.Series({unit: f"p{int(unit[1:]) // 3}" for unit in decisions["unit_id"].unique()})
     settings = {"models": ["gpt", "llama"], "n_boot": 50, "seed": 1}
-    expected = human_model(decisions, cluster=cluster, **settings)
+    expected = human_model(decisions, **in_clusters(cluster), **settings)
     for labels in (cluster[::-1], cluster.rename(lambda unit: f" {unit}"), cluster + " "):
-        pd.testing.assert_frame_equal(human_model(decisions, cluster=labels, **settings), expected)
+        pd.testing.assert_frame_equal(human_model(decisions, **in_clusters(labels), **settings), expected)
 
 
 def test_what_cannot_be_computed_says_why() -> None:
@@ -154,9 +155,9 @@ def test_few_clusters_are_left_out_in_turn_as_by_code_does() -> None:
         index="unit_id", columns="coder", values="applied", aggfunc="first"
     )
     cluster = pd.Series(np.arange(40) // 6, index=wide.index)
-    found = human_model(decisions, models=["gpt", "llama"], cluster=cluster, n_boot=20, seed=1).iloc[1]
+    found = human_model(decisions, models=["gpt", "llama"], **in_clusters(cluster), n_boot=20, seed=1).iloc[1]
     values = wide[["h0", "gpt"]].to_numpy(dtype=float).T
-    kappa = estimate(values, "cohen_kappa", cluster=cluster.to_numpy(), n_boot=20, seed=1)
+    kappa = estimate(values, "cohen_kappa", groups=cluster.to_numpy(), n_boot=20, seed=1)
     assert (found["reason"], kappa.reason) == ("few_clusters", "few_clusters")
     assert found[["low", "high"]].tolist() == pytest.approx([kappa.low, kappa.high], abs=1e-12)
     assert pd.isna(found["n_boot"])

@@ -13,6 +13,7 @@ import pytest
 from sense7_qual import agreement
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._few_clusters import within
+from tests.reference import in_clusters
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 COEFFICIENTS: list[tuple[str, dict[str, Any]]] = [
@@ -48,7 +49,7 @@ def settings(name: str, units: int) -> Iterator[dict[str, Any]]:
     for ci in ("analytic", "unit", "gwet", "coders", *(("kalpha",) if name == "krippendorff_alpha" else ())):
         yield {"ci": ci}
     for size in (1, 2):
-        yield {"cluster": np.arange(units) // size}
+        yield {"groups": np.arange(units) // size}
 
 
 def check(found: agreement.Estimate, smallest: float) -> None:
@@ -110,8 +111,8 @@ def test_an_interval_holds_a_coefficient_below_minus_one() -> None:
     """Units with one value count for the chance of Fleiss' kappa alone, here nearly all of them 0."""
     table = np.full((2, 40), np.nan)
     table[0], table[1, :6] = 0, 1
-    for options in ({"ci": "analytic"}, {"cluster": np.arange(40) // 2}, {"cluster": np.arange(40)}):
-        table[0, 3] = 1 if "cluster" not in options or options["cluster"][3] == 3 else 0
+    for options in ({"ci": "analytic"}, {"groups": np.arange(40) // 2}, {"groups": np.arange(40)}):
+        table[0, 3] = 1 if "groups" not in options or options["groups"][3] == 3 else 0
         found = agreement.estimate(table, "fleiss_kappa", **options, n_boot=200, seed=1)
         if not np.isnan(found.low):
             assert found.low < found.estimate < -1
@@ -185,5 +186,5 @@ def test_clusters_that_are_all_alike_give_no_interval_of_a_model() -> None:
     given = {"ana": [True, True, False, False] * 12, "gpt": [True, False, True, False] * 12}
     decisions = decided(given)
     cluster = pd.Series([f"p{i // 4}" for i in range(48)], index=[f"u{i}" for i in range(48)])
-    row = agreement.human_model(decisions, models="gpt", cluster=cluster, n_boot=50, seed=1).iloc[-1]
+    row = agreement.human_model(decisions, models="gpt", **in_clusters(cluster), n_boot=50, seed=1).iloc[-1]
     assert (row["reason"], np.isnan([row["low"], row["high"]]).all()) == ("one_pattern", True)

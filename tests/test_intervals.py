@@ -115,7 +115,7 @@ def test_whole_clusters_are_resampled() -> None:
     table = np.repeat(study(rng, 40, 0.6, FIVE), 5, axis=1)
     number = np.repeat(np.arange(40), 5)
     options = {"level": "ordinal", "n_boot": 1000, "seed": 1}
-    by_cluster = agreement.estimate(table, "krippendorff_alpha", cluster=number, **options)
+    by_cluster = agreement.estimate(table, "krippendorff_alpha", groups=number, **options)
     by_unit = agreement.estimate(table, "krippendorff_alpha", ci="unit", **options)
     assert by_cluster.method == "cluster"
     assert (by_cluster.n_clusters, by_unit.n_clusters) == (40, None)
@@ -128,7 +128,7 @@ def test_whole_clusters_are_resampled() -> None:
     assert by_cluster.standard_error == pytest.approx(np.std(slow), rel=0.12)
     mixed = rng.permutation(200)
     words = pd.Series([f"p{i}" for i in number[mixed]])
-    again = agreement.estimate(table[:, mixed], "krippendorff_alpha", cluster=words, **options)
+    again = agreement.estimate(table[:, mixed], "krippendorff_alpha", groups=words, **options)
     assert again.standard_error == pytest.approx(by_cluster.standard_error, rel=0.1)
 
 
@@ -182,7 +182,7 @@ def test_wide_scales_have_all_intervals() -> None:
     for cluster, method in ((clusters, "cluster"), (None, "unit")):
         found = agreement.estimate(
             np.tile(table, 9), "krippendorff_alpha", ci=method,
-            cluster=None if cluster is None else np.tile(cluster, 9), **options,
+            groups=None if cluster is None else np.tile(cluster, 9), **options,
         )  # fmt: skip
         assert found.low < found.estimate < found.high
 
@@ -249,8 +249,8 @@ RARE[0, :2], RARE[1, :1] = 1, 1
         (np.array([[1.0], [0.0]]), {}, "one_unit"),
         (np.tile([[0.0], [1.0]], 10), {}, "one_pattern"),
         (RARE, {}, "few_units"),
-        (RARE, {"cluster": np.arange(30), "seed": 1}, "few_clusters"),
-        (RARE, {"cluster": np.zeros(30), "seed": 1}, "one_cluster"),
+        (RARE, {"groups": np.arange(30), "seed": 1}, "few_clusters"),
+        (RARE, {"groups": np.zeros(30), "seed": 1}, "one_cluster"),
         (np.array([[1.0], [0.0]]), {"ci": "unit", "seed": 1}, "one_unit"),
         (PERFECT, {"ci": "unit", "seed": 1}, "no_disagreement"),
         (PERFECT, {"ci": "kalpha", "seed": 1}, "no_disagreement"),
@@ -279,7 +279,7 @@ def test_perfect_agreement_has_a_lower_limit() -> None:
         other = agreement.estimate(PERFECT, name, categories=[0, 1, 2])
         assert (1 - (1 - other.low) * (1 - chance)) ** 30 == pytest.approx(0.025, rel=1e-12)
     clustered = agreement.estimate(
-        PERFECT, "krippendorff_alpha", level="nominal", cluster=np.arange(30) // 5, seed=1
+        PERFECT, "krippendorff_alpha", level="nominal", groups=np.arange(30) // 5, seed=1
     )
     assert (clustered.n_clusters, clustered.n_boot, clustered.high) == (6, None, 1.0)
     assert ((1 + clustered.low) / 2) ** 6 == pytest.approx(0.025, rel=1e-12)
@@ -301,7 +301,7 @@ def test_few_clusters_are_left_out_in_turn() -> None:
     rng = np.random.default_rng(12)
     table = study(rng, 40, 0.6, FIVE)
     number = np.arange(40) // 8
-    found = agreement.estimate(table, "krippendorff_alpha", level="interval", cluster=number, seed=1)
+    found = agreement.estimate(table, "krippendorff_alpha", level="interval", groups=number, seed=1)
     without = [agreement.krippendorff_alpha(table[:, number != one], level="interval") for one in range(5)]
     spread = np.square(np.array(without) - np.mean(without)).sum()
     assert found.standard_error == pytest.approx(np.sqrt(4 / 5 * spread), rel=1e-9)
@@ -315,7 +315,7 @@ def test_intervals_of_twenty_units_cover(size: int, within: tuple[float, float])
     rng, covered = np.random.default_rng(13), []
     for _ in range(400):
         table = study(rng, 20, 0.6, [0.7, 0.3])
-        options = {} if size == 1 else {"cluster": np.arange(20) // size, "seed": 1, "n_boot": 200}
+        options = {} if size == 1 else {"groups": np.arange(20) // size, "seed": 1, "n_boot": 200}
         found = agreement.estimate(table, "krippendorff_alpha", level="nominal", **options)
         covered.append(found.low <= 0.6 <= found.high)
     assert within[0] <= np.mean(covered) <= within[1]
@@ -325,15 +325,15 @@ def test_intervals_of_twenty_units_cover(size: int, within: tuple[float, float])
     ("options", "message"),
     [
         ({"ci": "analitic"}, "did you mean 'analytic'"),
-        ({"ci": "unit"}, "expected a seed"),
-        ({"ci": "cluster", "seed": 1}, "expected clusters"),
-        ({"ci": "unit", "cluster": [1, 2], "seed": 1}, "clusters with ci='unit'"),
+        ({"ci": "unit", "seed": None}, "expected seed"),
+        ({"ci": "cluster", "seed": 1}, "expected groups"),
+        ({"ci": "unit", "groups": [1, 2], "seed": 1}, "groups with ci='unit'"),
         ({"confidence_level": 95}, "confidence_level"),
         ({"n_boot": 0}, "n_boot"),
         ({"level": "nominel"}, "did you mean 'nominal'"),
-        ({"cluster": ["p1"], "seed": 1}, "1 labels"),
-        ({"cluster": ["p1"] * 11 + [None], "seed": 1, "level": "nominal"}, None),
-        ({"cluster": [None] + ["p1"] * 11, "seed": 1}, "found none for units '0'"),
+        ({"groups": ["p1"], "seed": 1}, "1 labels"),
+        ({"groups": ["p1"] * 11 + [None], "seed": 1, "level": "nominal"}, None),
+        ({"groups": [None] + ["p1"] * 11, "seed": 1}, "found none for units '0'"),
     ],
 )
 def test_settings_out_of_range_are_refused(options: dict[str, object], message: str | None) -> None:
@@ -355,7 +355,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(QualError, match="ci='kalpha' – found fleiss_kappa"):
         agreement.estimate(KRIPPENDORFF_C, "fleiss_kappa", ci="kalpha", seed=1)
     with pytest.raises(QualError, match="pass the table"):
-        agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", cluster=[1], seed=1)
+        agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", groups=[1], seed=1)
     with pytest.raises(QualError, match="keep_coders=True"):
         agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", ci="coders")
     with pytest.raises(TableError, match="expected two coders"):
@@ -365,7 +365,7 @@ def test_what_does_not_go_together_is_refused() -> None:
 @pytest.mark.parametrize("unit", [1e-7, 1e6])
 def test_the_unit_of_a_scale_does_not_move_an_interval(unit: float) -> None:
     table = study(np.random.default_rng(11), 60, 0.5, FIVE)
-    for options in ({"ci": "unit"}, {"cluster": np.arange(60) // 3}):
+    for options in ({"ci": "unit"}, {"groups": np.arange(60) // 3}):
         settings = {"level": "interval", "n_boot": 200, "seed": 1, **options}
         one = agreement.estimate(table, "krippendorff_alpha", **settings)
         other = agreement.estimate(table * unit, "krippendorff_alpha", **settings)
@@ -402,7 +402,7 @@ def test_an_interval_without_width_is_none(ci: str) -> None:
     table = np.tile([[0.0], [1.0]], 12)
     cluster = np.arange(12) if ci == "cluster" else None
     found = agreement.estimate(
-        table, "krippendorff_alpha", ci=ci, cluster=cluster, level="nominal", n_boot=50, seed=1
+        table, "krippendorff_alpha", ci=ci, groups=cluster, level="nominal", n_boot=50, seed=1
     )
     assert np.isnan([found.low, found.high, found.standard_error]).all()
     assert found.reason == "one_pattern"

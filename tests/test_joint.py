@@ -53,7 +53,7 @@ def test_the_rows_are_those_of_one_model_with_all_codes() -> None:
     applied, units = study()
     found = joint(applied, units).set_index("code")
     model = links.cumulative_mixed(
-        units["empathy"], pd.DataFrame(applied).astype(float), cluster=units["case_id"]
+        units["empathy"], pd.DataFrame(applied).astype(float), groups=units["case_id"]
     )
     expected = model.odds_ratios()
     for ours, theirs in [("odds_ratio", "odds_ratio"), ("odds_ratio_low", "low"), ("p", "p")]:
@@ -118,7 +118,7 @@ def test_leaving_out_what_an_infinite_odds_ratio_explains_is_the_limit_of_the_li
     found = joint({"a": applied["a"], "top": top}, units).set_index("code")
     rest = ~top
     x = pd.DataFrame({"a": applied["a"]})
-    model = links.cumulative_mixed(units["empathy"][rest], x[rest], cluster=units["case_id"][rest])
+    model = links.cumulative_mixed(units["empathy"][rest], x[rest], groups=units["case_id"][rest])
     assert found.loc["a", "odds_ratio"] == pytest.approx(np.exp(model.coefficients["a"]))
     x = np.column_stack([applied["a"], top]).astype(float)
     patterns = patterns_of(units["empathy"].to_numpy() - 1, x, CASE)
@@ -144,7 +144,7 @@ def test_interaction_with_the_condition() -> None:
     for level in ("gpt", "llama"):
         here = (units["system"] == level).astype(float)
         x[level], x[f"c {level}"] = here, here * applied["c"]
-    model = links.cumulative_mixed(units["empathy"], x, cluster=units["case_id"])
+    model = links.cumulative_mixed(units["empathy"], x, groups=units["case_id"])
     expected = model.odds_ratios().loc["c llama"]
     assert crossed.loc[("c", "llama"), "odds_ratio"] == pytest.approx(expected["odds_ratio"], rel=1e-6)
     assert crossed.loc[("c", "llama"), "odds_ratio_high"] == pytest.approx(expected["high"], rel=1e-5)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import models, ratings
-from sense7_qual.errors import ImportRefused, QualError, TableError
+from sense7_qual.errors import ArgumentError, ImportRefused, QualError, StoreError, TableError
 from tests.chat_server import completion, fails, rates, raw, says, serving
 
 
@@ -41,7 +41,7 @@ def test_a_conversation_is_a_json_list_in_order_without_errors() -> None:
         }
     )
     prompts = ratings.judge_prompts(frame)
-    assert prompts == ratings.judge_prompts(frame, document="TaskId", position="MessageId")
+    assert prompts == ratings.judge_prompts(frame, document_id="TaskId", position="MessageId")
     assert list(prompts) == ["7", "8"]
     system, said = prompts["7"]
     assert system == {"role": "system", "content": ratings.INSTRUCTIONS}
@@ -204,6 +204,18 @@ def test_a_conversation_without_an_answer_is_missing_where_that_is_asked_for() -
         assert found["predicted"].fillna(0).tolist() == [4.0, 0.0, 0.0, 2.5]
         assert found["reason"].fillna("").tolist() == ["", "no_answer", "no_answer", ""]
         assert chat.usage.n_no_answer == 2
+
+
+@pytest.mark.parametrize("error", [ArgumentError, TableError, StoreError, models.EndpointError])
+def test_errors_of_the_package_count_as_missing_by_their_own_names_alone(error: type[QualError]) -> None:
+    """A consent that is lacking is a ValueError too, a full disk an OSError: neither is a missing rating."""
+
+    def refuses(prompt: object) -> str:
+        raise error("expected …")
+
+    with pytest.raises(error):
+        ratings.judge(study(2), chat=refuses, missing_on=(ValueError, OSError))
+    assert ratings.judge(study(2), chat=refuses, missing_on=error)["reason"].tolist() == ["no_answer"] * 2
 
 
 def test_repeated_runs_are_asked_for_anew_and_summarised(tmp_path: Path) -> None:

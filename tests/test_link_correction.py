@@ -19,8 +19,7 @@ def effect(rating: np.ndarray, applied: np.ndarray) -> float:
 
 
 def likely(decisions: pd.DataFrame, units: pd.DataFrame, **settings: object) -> adjudication.TrueCodes:
-    by_unit = units.set_index("unit_id")
-    chosen = {"prevalence_by": by_unit["empathy"], "cluster": by_unit["case_id"], "n_draws": 20, "seed": 3}
+    chosen = {"units": units, "prevalence_by": "empathy", "cluster": "case_id", "n_draws": 20, "seed": 3}
     return adjudication.dawid_skene(decisions, **{**chosen, **settings})
 
 
@@ -57,7 +56,7 @@ def test_leaving_the_rating_out_of_the_imputation_would_pull_towards_0_and_is_re
     without = likely(decisions, units, prevalence_by=None)
     with pytest.raises(TableError, match=r"prevalence by the rating 'empathy' – found none"):
         correct(without.draws, units)
-    other = likely(decisions, units, prevalence_by=units.set_index("unit_id")["empathy"].rename("trust"))
+    other = likely(decisions, units.rename(columns={"empathy": "trust"}), prevalence_by="trust")
     with pytest.raises(TableError, match="found 'trust'"):
         correct(other.draws, units)
     forced = correct(without.draws.assign(prevalence_by="empathy"), units).iloc[0]

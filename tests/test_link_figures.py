@@ -149,7 +149,7 @@ def test_disruption_has_a_panel_per_contrast_and_a_row_per_code() -> None:
     )  # fmt: skip
     decisions = units[["unit_id"]].assign(coder="ana", code="a", applied=rng.random(len(units)) < 0.4)
     found = links.disruption(
-        units, rating="stars", document="document_id", position="turn", cluster="case_id",
+        units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
         decisions=decisions, source="ana", n_boot=100,
     )  # fmt: skip
     figure = figures.disruption(found, codebook=BOOK)

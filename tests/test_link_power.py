@@ -51,7 +51,7 @@ def test_odds_ratios_and_intraclass_correlation_are_those_of_the_mixed_model() -
     counts = _power._simulated(study, 400, 1, np.random.default_rng(3))[0].astype(int)
     cells = [at for at, n in np.ndenumerate(counts) for _ in range(n)]
     frame = pd.DataFrame(cells, columns=["case", "side", "level"])
-    model = links.cumulative_mixed(frame["level"], (1 - frame["side"]).rename("code"), cluster=frame["case"])
+    model = links.cumulative_mixed(frame["level"], (1 - frame["side"]).rename("code"), groups=frame["case"])
     assert model.coefficients["code"] == pytest.approx(np.log(2), abs=4 * model.standard_errors["code"])
     icc = model.cluster_variance / (model.cluster_variance + np.pi**2 / 3)
     assert icc == pytest.approx(0.3, abs=0.06)

@@ -36,7 +36,7 @@ def study(
     rating = pd.Series(1.0 + np.searchsorted(CUTS, latent))
     # Conversations are numbered anew for each participant.
     nested = pd.Series(document % conversations)
-    return {"rating": rating, "predictors": frame, "cluster": pd.Series(case), "nested": nested}
+    return {"rating": rating, "predictors": frame, "groups": pd.Series(case), "nested": nested}
 
 
 def tiny(link: str, turns: int = 4) -> tuple[np.ndarray, np.ndarray, np.ndarray, Nested, Parameters]:
@@ -166,7 +166,7 @@ def test_the_order_of_rows_and_the_names_of_conversations_change_nothing() -> No
     given = study(np.random.default_rng(7))
     order = np.random.default_rng(8).permutation(600)
     other = {name: column.iloc[order].reset_index(drop=True) for name, column in given.items()}
-    other["nested"] = "t" + (other["cluster"] * 3 + other["nested"]).astype(str)
+    other["nested"] = "t" + (other["groups"] * 3 + other["nested"]).astype(str)
     one, two = links.cumulative_mixed(**given), links.cumulative_mixed(**other)
     assert two.coefficients.to_numpy() == pytest.approx(one.coefficients.to_numpy(), abs=1e-6)
     assert two.nested_sd == pytest.approx(one.nested_sd, abs=1e-6)
@@ -192,11 +192,11 @@ def test_a_variance_of_zero_leaves_the_smaller_model() -> None:
 
 def test_what_cannot_be_told_apart_is_named_and_missing_conversations_leave_rows_out() -> None:
     given = study(np.random.default_rng(10), participants=12)
-    for nested in (given["cluster"], pd.Series(range(180))):
+    for nested in (given["groups"], pd.Series(range(180))):
         model = links.cumulative_mixed(**{**given, "nested": nested})
         assert model.reason == "levels_not_separable"
         assert model.coefficients.isna().all()
-    constant = given["rating"].groupby([given["cluster"], given["nested"]]).transform("first")
+    constant = given["rating"].groupby([given["groups"], given["nested"]]).transform("first")
     found = links.cumulative_mixed(**{**given, "rating": constant})
     assert found.reason == "no_variation_within_clusters"
     some = given["nested"].astype(float).where(given["nested"].index > 9)
@@ -210,7 +210,7 @@ def test_what_cannot_be_told_apart_is_named_and_missing_conversations_leave_rows
 def test_links_take_the_conversation_too() -> None:
     given = study(np.random.default_rng(11))
     units = pd.DataFrame({"unit_id": [f"u{i}" for i in range(600)], "empathy": given["rating"]})
-    units["case_id"], units["document_id"] = given["cluster"], given["cluster"] * 3 + given["nested"]
+    units["case_id"], units["document_id"] = given["groups"], given["groups"] * 3 + given["nested"]
     decisions = pd.concat(
         [
             units[["unit_id"]].assign(coder="ana", code=code, applied=values > 0)

@@ -64,8 +64,7 @@ for coder in plan:
     done = [qual.acts.finish(coder=coder, unit_id=row.unit_id, codebook=codebook) for row in rows]
     store.append(some + done)
 decisions = qual.codings.decisions(store.codings(), store.coverage(), codebook)
-cluster = units.set_index("unit_id")["case_id"]
-by_code = qual.agreement.by_code(decisions, cluster=cluster, n_boot=50, seed=7)
+by_code = qual.agreement.by_code(decisions, units=units, cluster="case_id", n_boot=50, seed=7)
 qual.report.reliability_table(by_code).markdown()
 links = qual.links.code_to_rating(decisions, units, rating="EmpathyOverall", cluster="case_id", seed=7)
 qual.report.link_table(links, source="pooled").latex()

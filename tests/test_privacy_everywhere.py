@@ -105,9 +105,10 @@ store.forget(units["case_id"].iloc[0], why="asked to")
 wide = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", "ben"], "warm": [1, 0]})
 qual.codings.from_table(wide, unit_id="u", coder="c", codes=["warm"])
 figure = qual.figures.agreement_plot(by_code)
-figure.svg(), figure.png(), figure.pdf(), figure.write(folder + ".svg")
+figure.svg(), figure.png(), figure.pdf(), figure.chart, figure.write(folder + ".svg")
 table = qual.report.reliability_table(by_code)
-table.latex(), table.html(), table.docx(folder + ".docx"), table.write(folder + ".md")
+table.latex(), table.html(), table.csv(), table.frame
+changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
 sys.setprofile(None)  # its linear programs take a minute while they are watched
 qual.agreement.gamma(spans, {"t": 40}, seed=7, n_samples=2)

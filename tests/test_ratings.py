@@ -63,7 +63,7 @@ def test_the_truth_of_the_sheet_as_it_is_and_of_the_explanations_alone() -> None
     sheet = pd.read_excel(book, sheet_name="Messages")
     found = ratings.ground_truth(sheet).set_index("document_id")
     pd.testing.assert_frame_equal(
-        ratings.ground_truth(sheet, document="TaskId").set_index("document_id"), found
+        ratings.ground_truth(sheet, document_id="TaskId").set_index("document_id"), found
     )
     words = {"very poor": 1, "poor": 2, "neutral": 3, "good": 4, "very good": 5}
     for task, rows in list(sheet.groupby("TaskId"))[:10]:
@@ -225,9 +225,7 @@ def test_series_are_matched_by_index_and_arrays_by_place() -> None:
     assert ratings.evaluate(true, predicted).accuracy == 1.0
     assert ratings.evaluate(true, predicted.to_numpy()).accuracy == 0.0
     assert (
-        ratings.evaluate(
-            true, predicted, cluster=pd.Series(list("pqr"), index=list("cab")), seed=1
-        ).n_clusters
+        ratings.evaluate(true, predicted, groups=pd.Series(list("pqr"), index=list("cab")), seed=1).n_clusters
         == 3
     )
     # Also where the first of them is an array: labels go to their predictions by index.
@@ -251,9 +249,8 @@ def test_series_are_matched_by_index_and_arrays_by_place() -> None:
         ([1, 2], [1, np.inf], {}, "predicted: expected numbers from 1 to 5"),
         ([1, 2], [1], {}, "as many values of each"),
         ([1, 2], [1, 2], {"labels": [0, 1]}, "labels: expected numbers from 1 to 5"),
-        ([1, 2], [1, 2], {"cluster": ["p", None], "seed": 1}, "a cluster for every row"),
-        ([1, 2], [1, 2], {"cluster": ["p", "q"]}, "a seed where there is a cluster"),
-        ([1, 2], [1, 2], {"cluster": ["p", "q"], "seed": -1}, "seed to be a whole number"),
+        ([1, 2], [1, 2], {"groups": ["p", None], "seed": 1}, "a group for every row"),
+        ([1, 2], [1, 2], {"groups": ["p", "q"], "seed": -1}, "seed to be a whole number"),
     ],
 )
 def test_input_that_is_refused(
@@ -281,7 +278,7 @@ def test_a_resample_is_what_evaluating_its_rows_gives() -> None:
 
     rng = np.random.default_rng(3)
     true, predicted, case = simulated(rng, 8)
-    pairs = _pairs(_aligned({"true": true, "predicted": predicted, "cluster": case}))[0]
+    pairs = _pairs(_aligned({"true": true, "predicted": predicted, "groups": case}))[0]
     weights = rng.multinomial(8, np.full(8, 1 / 8), size=5).astype(float)
     found = _measures(pairs, weights)
     for place, drawn in enumerate(weights.astype(int)):
@@ -297,7 +294,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     hits = dict.fromkeys(MEASURES, 0)
     for study in range(150):
         true, predicted, case = simulated(rng)
-        found = ratings.evaluate(true, predicted, cluster=case, n_boot=400, seed=study)
+        found = ratings.evaluate(true, predicted, groups=case, n_boot=400, seed=study)
         for name in MEASURES:
             hits[name] += (
                 getattr(found, f"{name}_low") <= getattr(population, name) <= getattr(found, f"{name}_high")
@@ -309,19 +306,19 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 def test_intervals_are_of_clusters_and_not_of_rows() -> None:
     """Every row twice, in its own cluster: the numbers stay, and so do the intervals."""
     true, predicted, case = simulated(np.random.default_rng(7))
-    once = ratings.evaluate(true, predicted, cluster=case, seed=7)
-    twice = ratings.evaluate(np.tile(true, 2), np.tile(predicted, 2), cluster=np.tile(case, 2), seed=7)
+    once = ratings.evaluate(true, predicted, groups=case, seed=7)
+    twice = ratings.evaluate(np.tile(true, 2), np.tile(predicted, 2), groups=np.tile(case, 2), seed=7)
     assert (once.n, twice.n, once.n_clusters, twice.n_clusters) == (150, 300, 30, 30)
     for name in MEASURES:
         for end in ("", "_low", "_high"):
             assert getattr(once, name + end) == pytest.approx(getattr(twice, name + end))
     assert once.spearman_low < once.spearman < once.spearman_high
-    backwards = ratings.evaluate(true[::-1], predicted[::-1], cluster=case[::-1], seed=7)
+    backwards = ratings.evaluate(true[::-1], predicted[::-1], groups=case[::-1], seed=7)
     assert backwards.spearman_low == pytest.approx(once.spearman_low)
 
 
 def test_too_few_clusters_for_an_interval() -> None:
-    found = ratings.evaluate([1, 2, 3, 4, 5], [1, 2, 3, 4, 4], cluster=list("abcde"), seed=1)
+    found = ratings.evaluate([1, 2, 3, 4, 5], [1, 2, 3, 4, 4], groups=list("abcde"), seed=1)
     assert (found.reason, found.n_clusters, found.n_boot) == ("few_clusters", 5, None)
     assert np.isnan(found.accuracy_low)
     assert found.accuracy == 0.8

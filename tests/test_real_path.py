@@ -117,6 +117,7 @@ def test_convabuse_gives_the_published_values():
         assert qual.agreement.krippendorff_alpha(severity, level=level) == pytest.approx(value, abs=1e-12)
     codes = ["sexist", "transphobic"]
     decisions = qual.codings.from_table(table, unit_id="unit_id", coder="coder", codes=codes)
-    cases = table.drop_duplicates("unit_id").set_index("unit_id")["conversation_id"]
-    found = qual.agreement.by_code(decisions, cluster=cases, n_boot=200, seed=7).set_index("code")["alpha"]
+    units = table.drop_duplicates("unit_id")
+    by_code = qual.agreement.by_code(decisions, units=units, cluster="conversation_id", n_boot=200, seed=7)
+    found = by_code.set_index("code")["alpha"]
     assert np.allclose(found[codes], [0.648776, -0.000242], atol=1e-6)

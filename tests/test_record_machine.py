@@ -159,7 +159,7 @@ class Record(RuleBasedStateMachine):
         label = f"Warm {self.n_revisions}"
         changed = replace(book, codes=(replace(book.codes[0], label=label), *book.codes[1:]))
         self.books[place] = self.stores[place].revise(changed, why="Clearer.", coder=coder)
-        assert self.books[place].code("warm").label == label
+        assert self.books[place]["warm"].label == label
         known = {act.act_id for act in self.done[place][coder]}
         made = self.stores[place].acts(coder=coder, kind="revise")  # several where it joins two copies' lines
         self.done[place][coder] += [act for act in made if act.act_id not in known]

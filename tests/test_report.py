@@ -13,6 +13,7 @@ from sense7_qual import agreement, links, ratings, report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.tables import CODINGS
+from tests.reference import in_clusters
 
 CODEBOOK = Codebook(
     name="study",
@@ -153,7 +154,7 @@ def test_missing_numbers_are_dashes_with_their_reason() -> None:
         if code != "new" or coder == "a"
     )
     frame = agreement.by_code(
-        decisions, cluster=pd.Series({f"m{n}": f"p{n % 4}" for n in range(9)}), n_boot=50, seed=1
+        decisions, **in_clusters(pd.Series({f"m{n}": f"p{n % 4}" for n in range(9)})), n_boot=50, seed=1
     )
     table = report.reliability_table(frame)
     assert table.rows[0][5] != "–"
@@ -372,7 +373,7 @@ def test_disruption_and_variance_tables() -> None:
     )  # fmt: skip
     decisions = units[["unit_id"]].assign(coder="ana", code="warm", applied=rng.random(len(units)) < 0.4)
     found = links.disruption(
-        units, rating="stars", document="document_id", position="turn", cluster="case_id",
+        units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
         decisions=decisions, source="ana", n_boot=100,
     )  # fmt: skip
     table = report.disruption_table(found, codebook=CODEBOOK, cluster_name="participants")

@@ -121,8 +121,8 @@ def test_changes_of_two_people_combine_field_by_field() -> None:
     ours = plus(edited(BASE, "warm", label="Warmth"), "ours")
     theirs = plus(edited(without(BASE, "other"), "warm", definition="Warm words."), "theirs")
     found = combine(BASE, ours, theirs)
-    assert found.code("warm").label == "Warmth"
-    assert found.code("warm").definition == "Warm words."
+    assert found["warm"].label == "Warmth"
+    assert found["warm"].definition == "Warm words."
     assert found.ids == ("warm", "kind", "cold", "ours", "theirs")
     assert combine(BASE, ours, BASE) == combine(BASE, BASE, ours) == combine(BASE, ours, ours) == ours
 
@@ -177,7 +177,7 @@ def test_two_people_revise_at_once(store: Store) -> None:
     other.append([acts.apply(coder="ana", unit_id="m1", code="warm", codebook=store.codebook)])
     assert other.codebook == BASE  # what this notebook began from, though it has seen the newer version
     both = other.revise(plus(BASE, "new"), why="Needed.", coder="lead2")
-    assert both.code("warm").label == "Warmth"
+    assert both["warm"].label == "Warmth"
     assert "new" in both.ids
     assert [one.changes for one in Store(store.path).revisions()] == [
         (Change("rename", "warm"),),
@@ -242,7 +242,7 @@ def test_a_return_to_an_earlier_version_makes_nothing_stale(store: Store) -> Non
     code(store, "ana", "m1", "warm")
     there = store.revise(edited(BASE, "warm", definition="Other."), why="Try.", coder="lead")
     assert [row[2:] for row in stale(store)] == [("warm", "redefine")]
-    store.revise(edited(there, "warm", definition=BASE.code("warm").definition), why="Back.", coder="lead")
+    store.revise(edited(there, "warm", definition=BASE["warm"].definition), why="Back.", coder="lead")
     assert stale(store) == set()
     assert decided(store)["ana", "m1", "warm"]
 

@@ -50,7 +50,7 @@ CALLS: dict[str, Call] = {
         d, u, **BY, **k, n_boot=20, seed=7, odds_ratios=False
     ),
     "multiverse": lambda d, u, **k: links.multiverse(
-        d, u, **BY, **k, n_boot=20, seed=7, models=["rank_biserial"], exclusions=["none"]
+        d, u, **BY, **k, n_boot=20, seed=7, analyses=["rank_biserial"], exclusions=["none"]
     ),
     "joint": lambda d, u, **k: links.joint(d, u, **BY, **k, source="ana"),
     "corrected": lambda d, u, **k: links.corrected(posterior(u), u, **BY, **k, n_imputations=2, seed=7),
@@ -58,7 +58,7 @@ CALLS: dict[str, Call] = {
     "by_dimension": lambda d, u, **k: links.by_dimension(d, u, **BOTH, **k, source="ana", n_boot=20),
     "context": lambda d, u, **k: links.context(u, **BY, **k, variables=["importance"]),
     "disruption": lambda d, u, **k: links.disruption(
-        u, rating="stars", **k, document="case_id", position="position", outcomes=["importance"], n_boot=20
+        u, rating="stars", **k, document_id="case_id", position="position", outcomes=["importance"], n_boot=20
     ),
     "variance_shares": lambda d, u, **k: links.variance_shares(
         u, rating="stars", **k, levels=["case_id"], n_boot=20
@@ -66,9 +66,9 @@ CALLS: dict[str, Call] = {
     "internal_consistency": lambda d, u, **k: links.internal_consistency(u, **BOTH, **k, missing="listwise"),
     "dimension_correlations": lambda d, u, **k: links.dimension_correlations(u, **BOTH, **k),
     "cumulative_mixed": lambda d, u, **k: links.cumulative_mixed(
-        u["stars"], u["other"] > 3, cluster=u["case_id"], **k
+        u["stars"], u["other"] > 3, groups=u["case_id"], **k
     ),
-    "marginal": lambda d, u, **k: links.marginal(u["stars"], u["other"] > 3, cluster=u["case_id"], **k),
+    "marginal": lambda d, u, **k: links.marginal(u["stars"], u["other"] > 3, groups=u["case_id"], **k),
     "polychoric": lambda d, u, **k: links.polychoric(u["stars"], u["other"], **k),
 }
 
@@ -180,10 +180,10 @@ def test_which_values_are_taken_for_codes(levels: Sequence[float], codes: Sequen
 def test_an_ordered_categorical_states_its_levels() -> None:
     _, units = study(stars=-1)
     named = pd.Series(pd.Categorical(units["stars"], ordered=True))
-    model = links.cumulative_mixed(named, units["other"] > 3, cluster=units["case_id"])
+    model = links.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"])
     assert model.reason is None
     with pytest.raises(QualError, match="an ordered Categorical, whose categories are its levels"):
-        links.cumulative_mixed(named, units["other"] > 3, cluster=units["case_id"], rating_range=(1, 5))
+        links.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"], rating_range=(1, 5))
 
 
 # --- predictions -------------------------------------------------------------------------------------

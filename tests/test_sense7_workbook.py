@@ -250,7 +250,7 @@ def test_the_truth_and_the_judge_take_the_messages_as_they_are():
     """All turns of the synthetic workbook: no warning, and the truth that the sheet itself gives."""
     messages = corpus.read_sense7_messages(BOOK)
     truth = ratings.ground_truth(messages)
-    sheet = ratings.ground_truth(pd.read_excel(BOOK, sheet_name="Messages"), document="TaskId")
+    sheet = ratings.ground_truth(pd.read_excel(BOOK, sheet_name="Messages"), document_id="TaskId")
     np.testing.assert_array_equal(
         truth["truth"], truth["document_id"].map(sheet.set_index("document_id")["truth"])
     )

@@ -366,11 +366,11 @@ def test_set_alpha_has_the_intervals_of_alpha() -> None:
     given_sets[1] += [None, None]
     given_sets[2] += [None, {"a"}]
     apart = [[agreement.masi_distance(one, other) for other in kinds] for one in kinds]
-    for options in ({}, {"ci": "unit"}, {"ci": "coders"}, {"cluster": np.arange(42) // 2}):
+    for options in ({}, {"ci": "unit"}, {"ci": "coders"}, {"groups": np.arange(42) // 2}):
         settings = {"n_boot": 4000, "seed": 1, **options}
         near = 1e-12 if options in ({}, {"ci": "coders"}) else 0.03  # sets are drawn in another order
         found = agreement.estimate(given_sets, agreement.set_alpha, distance="masi", **settings)
-        settings["cluster"] = np.arange(40) // 2 if "cluster" in options else None
+        settings["groups"] = np.arange(40) // 2 if "groups" in options else None
         by_hand = agreement.estimate(given, "krippendorff_alpha", level=apart, **settings)
         assert found.estimate == pytest.approx(agreement.set_alpha(given_sets, distance="masi"), abs=1e-12)
         assert found.low == pytest.approx(by_hand.low, abs=near)

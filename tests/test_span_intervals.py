@@ -109,7 +109,6 @@ def test_a_resample_of_the_older_alpha_lays_the_texts_end_to_end_anew(seed: int)
 
 def test_intervals_hold_the_estimate_follow_the_seed_and_widen_with_clusters() -> None:
     given = study(5, 60)
-    cluster = given[2].set_index("unit_id")["case_id"]
     found = span_agreement(*given, n_boot=300, seed=7)
     for name in STATISTICS:
         assert (found[f"{name}_low"] < found[name]).all()
@@ -122,7 +121,7 @@ def test_intervals_hold_the_estimate_follow_the_seed_and_widen_with_clusters() -
     one = span_agreement(*given, code="b", n_boot=300, seed=7)
     pd.testing.assert_frame_equal(one, found[found["code"] == "b"].reset_index(drop=True))
     assert (span_agreement(*given, n_boot=300, seed=8)["overlap_f1_low"] != found["overlap_f1_low"]).any()
-    clustered = span_agreement(*given, cluster=cluster, n_boot=300, seed=7)
+    clustered = span_agreement(*given, cluster="case_id", n_boot=300, seed=7)
     assert clustered["n_clusters"].tolist() == [12, 12]
     narrow = span_agreement(*given, n_boot=300, seed=7, confidence_level=0.5)
     for name in STATISTICS:
@@ -134,9 +133,9 @@ def test_clusters_of_equal_texts_are_as_wide_as_the_clusters_are_few() -> None:
     """Texts that come five times over say nothing new: only clusters show it."""
     given = study(6, 20)
     five = repeated(given, np.full(20, 5))
-    origin = five[2].set_index("unit_id").index.to_series().str.split("-").str[0]
+    texts = five[2].assign(case_id=five[2]["unit_id"].str.split("-").str[0])
     single = span_agreement(*given, n_boot=400, seed=7)
-    clustered = span_agreement(*five, cluster=origin, n_boot=400, seed=7)
+    clustered = span_agreement(*five[:2], texts, cluster="case_id", n_boot=400, seed=7)
     wrongly = span_agreement(*five, n_boot=400, seed=7)
 
     def width(found: pd.DataFrame, name: str) -> np.ndarray:
@@ -154,8 +153,9 @@ def test_clusters_of_equal_texts_are_as_wide_as_the_clusters_are_few() -> None:
 )
 def test_too_few_have_a_number_and_no_interval(texts: int, cluster: bool, reason: str) -> None:
     given = study(3, texts)
-    labels = given[2].set_index("unit_id")["case_id"] if cluster else None
-    found = span_agreement(*given, cluster=labels, code="a", n_boot=50, seed=7).iloc[0]
+    found = span_agreement(*given, cluster="case_id" if cluster else None, code="a", n_boot=50, seed=7).iloc[
+        0
+    ]
     assert found["reason"] == found["reason_f1"] == found["reason_2004"] == reason
     assert not math.isnan(found["alpha_all_text"])
     assert all(math.isnan(found[f"{name}_{end}"]) for name in STATISTICS for end in ("low", "high"))
@@ -176,9 +176,9 @@ def test_settings_and_clusters_that_are_none() -> None:
     for name, value in (("n_boot", 0), ("seed", -1), ("confidence_level", 1.0)):
         with pytest.raises(QualError, match=f"span_agreement: expected {name}"):
             span_agreement(*given, **({"seed": 7} | {name: value}))
-    labels = given[2].set_index("unit_id")["case_id"].iloc[:-1]
+    unlabelled = given[2].assign(case_id=given[2]["case_id"].mask(given[2]["unit_id"] == "u007"))
     with pytest.raises(TableError, match=r"cluster: expected a label for every unit .* none for 'u007'"):
-        span_agreement(*given, cluster=labels, seed=7)
+        span_agreement(*given[:2], unlabelled, cluster="case_id", seed=7)
 
 
 def test_a_text_that_was_coded_in_two_rounds_counts_once() -> None:

@@ -13,7 +13,7 @@ from sense7_qual.errors import QualError, TableError
 from tests.pictures import boxes, marks, parsed, texts
 
 EVERY = list(itertools.product(["majority", "ana"], ["mixed", "within"], ["none", "disputed"]))
-CURVE = pd.DataFrame(EVERY, columns=["source", "model", "exclusion"]).assign(
+CURVE = pd.DataFrame(EVERY, columns=["source", "analysis", "exclusion"]).assign(
     code="warm",
     effect="odds_ratio",
     estimate=[1.5, 0.8, 2.0, np.nan, 1.2, 3.0, 1.0, 1.1],
@@ -48,7 +48,7 @@ def test_estimates_rise_and_each_stands_over_its_choices(figure: figures.Figure)
 
 def test_choices_are_named_and_what_is_missing_says_why(figure: figures.Figure) -> None:
     shown = texts(figure)
-    assert {"Source", "ana", "majority", "Model", "mixed model", "within participants", "Left out"} <= set(
+    assert {"Source", "ana", "majority", "Analysis", "mixed model", "within participants", "Left out"} <= set(
         shown
     )
     assert {"nothing", "disputed texts"} <= set(shown)
@@ -65,10 +65,10 @@ def test_choices_are_named_and_what_is_missing_says_why(figure: figures.Figure) 
 def test_a_choice_with_one_option_has_no_rows() -> None:
     shown = texts(
         figures.specification_curve(
-            CURVE[CURVE["model"] == "mixed"], code="warm", effect="odds_ratio", columns=1
+            CURVE[CURVE["analysis"] == "mixed"], code="warm", effect="odds_ratio", columns=1
         )
     )
-    assert "Model" not in shown
+    assert "Analysis" not in shown
     assert "Source" in shown
 
 
@@ -82,7 +82,10 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(TableError, match="found several"):
         figures.specification_curve(pd.concat([CURVE] * 2), code="warm", effect="odds_ratio")
     many = pd.concat(
-        [CURVE.assign(source=f"c{number}", model=CURVE["source"] + CURVE["model"]) for number in range(16)]
+        [
+            CURVE.assign(source=f"c{number}", analysis=CURVE["source"] + CURVE["analysis"])
+            for number in range(16)
+        ]
     )
     with pytest.raises(QualError, match="at most 120 combinations – found 128"):
         figures.specification_curve(many, code="warm", effect="odds_ratio")

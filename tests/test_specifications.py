@@ -21,7 +21,7 @@ def test_every_combination_stands_once_ordered_by_its_estimate() -> None:
     decisions, units = two_codes()
     found = links.multiverse(decisions, units, **NAMES)
     assert len(found) == 2 * 5 * 3 * 4
-    assert not found.duplicated(["code", "source", "model", "exclusion"]).any()
+    assert not found.duplicated(["code", "source", "analysis", "exclusion"]).any()
     for _, rows in found.groupby(["code", "effect"], sort=False):
         known = rows[rows["estimate"].notna()]
         assert known["estimate"].is_monotonic_increasing
@@ -39,7 +39,7 @@ def test_rows_without_exclusion_are_those_of_the_table() -> None:
         ("mixed", "odds_ratio", "odds_ratio_p"),
         ("within", "within_odds_ratio", "within_odds_ratio_p"),
     ):
-        rows = found[found["model"] == model].set_index(["code", "source"]).reindex(table.index)
+        rows = found[found["analysis"] == model].set_index(["code", "source"]).reindex(table.index)
         columns = [effect, f"{effect}_low", f"{effect}_high", p]
         np.testing.assert_allclose(rows[["estimate", "low", "high", "p"]], table[columns], rtol=1e-12)
 
@@ -48,7 +48,7 @@ def test_exclusions_leave_out_what_they_say() -> None:
     decisions, units = two_codes()
     units.loc[:3, "case_id"] = ["alone1", "alone2", "alone3", "alone4"]
     lone = decisions[(decisions["coder"] == "ana") | (decisions["unit_id"] >= "u0020")]
-    found = links.multiverse(lone, units, models=["rank_biserial"], sources=["ana"], **NAMES)
+    found = links.multiverse(lone, units, analyses=["rank_biserial"], sources=["ana"], **NAMES)
     n = found[found["code"] == "interest"].set_index("exclusion")["n_units"]
     own = lone[lone["code"] == "interest"].groupby("unit_id")["applied"].agg(["nunique", "size"])
     assert n.to_dict() == {
@@ -68,7 +68,9 @@ def test_a_source_that_an_exclusion_leaves_nothing_of_says_so() -> None:
     assert gone["reason"].eq("no_rated_units").all()
     assert gone["n_units"].eq(0).all()
     only_consensus = ana.assign(coder="consensus")
-    kept = links.multiverse(only_consensus, units, models=["rank_biserial"], exclusions=["disputed"], **NAMES)
+    kept = links.multiverse(
+        only_consensus, units, analyses=["rank_biserial"], exclusions=["disputed"], **NAMES
+    )
     assert kept["n_units"].eq(280).all()
     assert links.multiverse(ana.iloc[:0], units, **NAMES).empty
 
@@ -76,7 +78,7 @@ def test_a_source_that_an_exclusion_leaves_nothing_of_says_so() -> None:
 def test_gee_is_there_when_asked_for() -> None:
     decisions, units = two_codes()
     found = links.multiverse(
-        decisions, units, models=["gee"], exclusions=["none"], sources=["ana", "pooled"], **NAMES
+        decisions, units, analyses=["gee"], exclusions=["none"], sources=["ana", "pooled"], **NAMES
     )
     assert found["effect"].eq("odds_ratio").all()
     assert found["estimate"].notna().all()
@@ -85,7 +87,7 @@ def test_gee_is_there_when_asked_for() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"models": ["naive"]}, "expected models out of"),
+        ({"analyses": ["naive"]}, "expected analyses out of"),
         ({"exclusions": ["disputd"]}, "did you mean 'disputed'"),
     ],
 )

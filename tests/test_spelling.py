@@ -165,8 +165,9 @@ def test_a_study_whose_ids_have_spaces_opens_and_keeps_them(tmp_path: Path) -> N
         store.append([acts.finish(coder=coder, unit_id=unit, codebook=sense7) for unit in (" a", "b")])
     decisions = codings.decisions(store.codings(), store.coverage(), sense7)
     assert decisions["unit_id"].unique().tolist() == [" a", "b"]
-    cluster = store.units.set_index("unit_id")["case_id"]
-    assert agreement.by_code(decisions, cluster=cluster, seed=1)["n_clusters"].eq(2).all()
+    assert (
+        agreement.by_code(decisions, units=store.units, cluster="case_id", seed=1)["n_clusters"].eq(2).all()
+    )
     with pytest.raises(TableError, match="one spelling of each unit_id"):
         codings.decisions(acts_on("a "), store.coverage(), sense7)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import QualError, StoreError, TableError
 from sense7_qual.report._escape import escape_html, escape_latex, escape_markdown
 from sense7_qual.report._table import Table
 
@@ -246,28 +247,56 @@ def test_rows_must_fit_the_columns() -> None:
     assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize("suffix", [".md", ".tex", ".html", ".HTML"])
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".html", ".HTML", ".csv"])
 def test_write_by_suffix(tmp_path, suffix: str) -> None:
     table = hostile_table("é 👍 α")
     path = tmp_path / f"table{suffix}"
     path.write_bytes(b"an earlier one")
-    table.write(path)
-    content = path.read_bytes().decode()
+    table.write(path, overwrite=True)
+    content = path.read_bytes().decode("utf-8-sig")
     if suffix.lower() == ".html":
         assert content.startswith("<!DOCTYPE html>")
         assert '<meta charset="utf-8">' in content
         assert table.html() in content
     else:
-        assert content == {".md": table.markdown(), ".tex": table.latex()}[suffix]
+        assert content == {".md": table.markdown, ".tex": table.latex, ".csv": table.csv}[suffix]()
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_write_refuses_another_suffix(tmp_path) -> None:
-    with pytest.raises(QualError, match=r"\.md, \.tex, \.html, \.docx"):
+    with pytest.raises(
+        QualError, match=r"\.md, \.tex, \.html, \.docx, \.csv – found 'table.doc' – did you mean"
+    ):
         hostile_table("x").write(str(tmp_path / "table.doc"))
-    with pytest.raises(QualError, match=r"ends in \.docx – found 'table.md'"):
-        hostile_table("x").docx(tmp_path / "table.md")
+    with pytest.raises(QualError, match="found NoneType"):
+        hostile_table("x").write(None)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".md", ".tex", ".html", ".docx", ".csv"])
+def test_no_table_is_overwritten_unless_told(tmp_path, suffix: str) -> None:
+    path = tmp_path / f"table{suffix}"
+    hostile_table("first").write(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=f"found a file 'table{suffix}' there, which was left as it is"):
+        hostile_table("second").write(path)
+    assert path.read_bytes() == before
+    hostile_table("second").write(path, overwrite=True)
+    assert path.read_bytes() != before
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    with pytest.raises(FileNotFoundError):
+        hostile_table("x").write(tmp_path / "nowhere" / f"table{suffix}")
+
+
+def test_the_cells_come_as_a_frame_and_as_csv() -> None:
+    table = Table(
+        "T", ("Code", "n", "n"), (("=cmd()", "-.21", "−.21"), ("@x", "-a", 'say "a,\nb"')), notes=("N",)
+    )
+    assert table.frame.columns.tolist() == ["Code", "n", "n"]
+    assert table.frame.to_numpy().tolist() == [list(row) for row in table.rows]
+    assert list(csv.reader(io.StringIO(table.csv()))) == [
+        ["Code", "n", "n"], ["'=cmd()", "-.21", "−.21"], ["'@x", "'-a", 'say "a,\nb"'],
+    ]  # fmt: skip
 
 
 def read_back(path: Path) -> tuple[list[str], list[list[str]]]:
@@ -281,7 +310,7 @@ def test_word_reads_back_what_was_typed(tmp_path) -> None:
     rows = tuple((text, text) for text in HOSTILE)
     sides = ("left", "right")
     table = Table("T " + "".join(HOSTILE), ("Code", "H\n|"), rows, tuple(HOSTILE), sides)
-    table.docx(tmp_path / "table.docx")
+    table.write(tmp_path / "table.docx")
     paragraphs, cells = read_back(tmp_path / "table.docx")
     assert paragraphs[0] == seen(table.title)
     assert cells == [[seen(cell) for cell in row] for row in [table.headers, *rows]]
@@ -317,21 +346,6 @@ def test_word_has_caption_head_and_no_field_or_link() -> None:
     assert word_parts(hostile_table("עברית שלום")).count("<w:bidi/>") == 3  # two cells and a note
 
 
-def test_word_is_not_overwritten_unless_told(tmp_path) -> None:
-    path = tmp_path / "table.docx"
-    hostile_table("first").write(path)
-    before = path.read_bytes()
-    for write in (hostile_table("second").docx, hostile_table("second").write):
-        with pytest.raises(QualError, match=r"found a file 'table.docx' there, which was left as it is"):
-            write(path)
-    assert path.read_bytes() == before
-    hostile_table("second").docx(path, overwrite=True)
-    assert read_back(path)[1][1] == ["second", "x"]
-    assert [file.name for file in tmp_path.iterdir()] == ["table.docx"]
-    with pytest.raises(FileNotFoundError):
-        hostile_table("x").docx(tmp_path / "nowhere" / "table.docx")
-
-
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "table.md"
     hostile_table("first").write(path)
@@ -341,7 +355,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        hostile_table("second").write(path)
+        hostile_table("second").write(path, overwrite=True)
     assert path.read_text("utf-8") == hostile_table("first").markdown()
     assert [file.name for file in tmp_path.iterdir()] == ["table.md"]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,8 @@ from scipy import optimize
 
 from sense7_qual import adjudication
 from sense7_qual.adjudication import _latent_class
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, QualError, TableError
+from tests.reference import in_clusters
 
 CODERS = ("ana", "ben", "cleo")
 
@@ -90,18 +92,23 @@ def test_units_that_a_coder_did_not_decide_on_are_missing_not_absent() -> None:
     assert found.prevalence["prevalence"].iloc[0] == pytest.approx(0.3, abs=0.05)
 
 
+def by_level(levels: pd.Series) -> dict[str, Any]:
+    units = pd.DataFrame({"unit_id": levels.index, "empathy": levels.to_numpy()})
+    return {"units": units, "prevalence_by": "empathy"}
+
+
 def test_prevalence_by_a_level_is_recovered_for_each_level() -> None:
     rng = np.random.default_rng(8)
     level = rng.integers(1, 6, 8000)
     true = rng.random(8000) < level / 10
     decisions = coded(true, [0.85] * 3, [0.9] * 3, 9)
-    ratings = pd.Series(level.astype(float), index=[f"u{i:05d}" for i in range(8000)], name="empathy")
-    found = adjudication.dawid_skene(decisions, prevalence_by=ratings)
+    ratings = pd.Series(level.astype(float), index=[f"u{i:05d}" for i in range(8000)])
+    found = adjudication.dawid_skene(decisions, **by_level(ratings))
     assert found.prevalence["level"].tolist() == ["1.0", "2.0", "3.0", "4.0", "5.0"]
     expected = [true[level == k].mean() for k in range(1, 6)]
     assert found.prevalence["prevalence"].to_numpy() == pytest.approx(expected, abs=0.04)
     assert found.posterior["prevalence_by"].eq("empathy").all()
-    some = adjudication.dawid_skene(decisions, prevalence_by=ratings.iloc[:7000])
+    some = adjudication.dawid_skene(decisions, **by_level(ratings.iloc[:7000]))
     assert some.prevalence["level"].tolist()[-1] == "missing"
     assert some.prevalence["n_units"].sum() == 8000
     assert some.prevalence["n_units"].iloc[-1] == 1000
@@ -111,9 +118,9 @@ def test_draws_spread_as_the_estimates_do_and_repeat_by_seed() -> None:
     true = np.random.default_rng(10).random(300) < 0.4
     decisions = coded(true, [0.8] * 3, [0.8] * 3, 11)
     cluster = pd.Series([f"p{i // 5}" for i in range(300)], index=[f"u{i:05d}" for i in range(300)])
-    found = adjudication.dawid_skene(decisions, cluster=cluster, n_draws=30, seed=1)
+    found = adjudication.dawid_skene(decisions, **in_clusters(cluster), n_draws=30, seed=1)
     again = adjudication.dawid_skene(
-        decisions.sample(frac=1, random_state=3), cluster=cluster, n_draws=30, seed=1
+        decisions.sample(frac=1, random_state=3), **in_clusters(cluster), n_draws=30, seed=1
     )
     assert len(found.draws) == 30 * 300
     shares = found.draws.groupby("draw")["probability"].mean()
@@ -126,7 +133,7 @@ def test_draws_spread_as_the_estimates_do_and_repeat_by_seed() -> None:
         again.posterior[columns].sort_values("unit_id", ignore_index=True),
         atol=1e-6,
     )
-    other = adjudication.dawid_skene(decisions, cluster=cluster, n_draws=30, seed=2)
+    other = adjudication.dawid_skene(decisions, **in_clusters(cluster), n_draws=30, seed=2)
     assert not other.draws["probability"].equals(found.draws["probability"])
 
 
@@ -155,11 +162,11 @@ def test_what_cannot_be_used_is_refused() -> None:
     decisions = coded(np.arange(40) % 2 == 0, [0.8] * 3, [0.8] * 3, 14)
     units = [f"u{i:05d}" for i in range(40)]
     with pytest.raises(TableError, match="at most 20 levels – found 40"):
-        adjudication.dawid_skene(decisions, prevalence_by=pd.Series(range(40), index=units))
+        adjudication.dawid_skene(decisions, **by_level(pd.Series(range(40), index=units)))
     with pytest.raises(TableError, match=r"cluster: expected a label.*'u00039'"):
-        adjudication.dawid_skene(decisions, cluster=pd.Series("p1", index=units[:39]))
+        adjudication.dawid_skene(decisions, **in_clusters(pd.Series("p1", index=units[:39])))
     with pytest.raises(TableError, match="several for 'u00000'"):
-        adjudication.dawid_skene(decisions, cluster=pd.Series("p1", index=[*units, "u00000"]))
+        adjudication.dawid_skene(decisions, **in_clusters(pd.Series("p1", index=[*units, "u00000"])))
     with pytest.raises(QualError, match="expected seed"):
         adjudication.dawid_skene(decisions, seed=-1)
 
@@ -169,14 +176,16 @@ def test_a_level_is_found_by_unit_id_and_most_units_have_one() -> None:
     decisions = coded(true, [0.8, 0.8, 0.8], [0.9, 0.9, 0.9], seed=3)
     units = pd.DataFrame({"unit_id": decisions["unit_id"].unique()})
     units["rating"] = [place % 3 for place in range(len(units))]
-    with pytest.raises(TableError, match=r"prevalence_by: .* found row numbers"):
-        adjudication.dawid_skene(decisions, prevalence_by=units["rating"])
+    with pytest.raises(TableError, match=r"units: expected a column 'raiting' .* did you mean 'rating'"):
+        adjudication.dawid_skene(decisions, units=units, prevalence_by="raiting")
+    with pytest.raises(ArgumentError, match="expected units and the name of their column"):
+        adjudication.dawid_skene(decisions, prevalence_by="rating")
     rating = units.set_index("unit_id")["rating"]
-    expected = adjudication.dawid_skene(decisions, prevalence_by=rating).posterior
+    expected = adjudication.dawid_skene(decisions, **by_level(rating)).posterior
     for same in (rating[::-1], rating.rename(lambda unit: f"{unit} ")):
         pd.testing.assert_frame_equal(
-            adjudication.dawid_skene(decisions, prevalence_by=same).posterior, expected
+            adjudication.dawid_skene(decisions, **by_level(same)).posterior, expected
         )
     few = len(units) * 2 // 5
     with pytest.raises(TableError, match=rf"a level for most .* found none for {len(units) - few} of"):
-        adjudication.dawid_skene(decisions, prevalence_by=rating.iloc[:few])
+        adjudication.dawid_skene(decisions, **by_level(rating.iloc[:few]))

@@ -51,7 +51,7 @@ def test_intervals_of_uneven_clusters_cover(
     number, covered = np.repeat(np.arange(14), size), []
     for _ in range(500):
         table = uneven(rng, size, shares)
-        found = agreement.estimate(table, statistic, cluster=number, n_boot=500, seed=1, **options)
+        found = agreement.estimate(table, statistic, groups=number, n_boot=500, seed=1, **options)
         covered.append(found.low <= 0.6 <= found.high)
     assert 0.935 <= np.mean(covered) <= 0.98
 
@@ -77,7 +77,7 @@ def test_uneven_clusters_widen_the_interval_and_even_ones_do_not() -> None:
     table, even = uneven(rng, np.full(12, 10), [1, 1]), np.arange(120) // 10
     sizes = np.repeat(np.arange(12), [50, 20, 12, 8, 6, 5, 5, 4, 4, 2, 2, 2])
     for cluster in (even, sizes):
-        options = {"level": "ordinal", "cluster": cluster, "n_boot": 2000, "seed": 1}
+        options = {"level": "ordinal", "groups": cluster, "n_boot": 2000, "seed": 1}
         computed = compute("krippendorff_alpha", coded(table), {"level": "ordinal"}, locate=True)
         rows = summed(computed.found.rows, computed.group, cluster)
         once = np.ones(12, dtype=np.int64)
@@ -131,7 +131,7 @@ def test_few_uneven_clusters_have_fewer_degrees_of_freedom(sizes: list[int]) -> 
     """Fewer than ten clusters are left out in turn: even ones with Satterthwaite's degrees of freedom."""
     table = uneven(np.random.default_rng(20), np.array(sizes), [1, 1])
     number = np.repeat(np.arange(8), sizes)
-    found = agreement.estimate(table, "krippendorff_alpha", cluster=number, level="ordinal", seed=1)
+    found = agreement.estimate(table, "krippendorff_alpha", groups=number, level="ordinal", seed=1)
     assert found.reason == "few_clusters"
     value = compute("krippendorff_alpha", coded(table), {"level": "ordinal"}).found.estimate
     t = np.log((1 - value) / (1 - found.high)) * (1 - value) / found.standard_error

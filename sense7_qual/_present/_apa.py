@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = [
     "MISSING",
@@ -32,7 +32,7 @@ def number(value: Any, digits: int) -> str:
     ('−1.2', '0.00', '–')
     """
     if not 1 <= digits <= 6:
-        raise QualError(f"report: expected digits from 1 to 6 – found {digits} – 2 is the usual number.")
+        raise ArgumentError(f"report: expected digits from 1 to 6 – found {digits} – 2 is the usual number.")
     if pd.isna(value):
         return MISSING
     text = f"{abs(float(value)):.{digits}f}"

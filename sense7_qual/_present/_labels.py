@@ -67,7 +67,7 @@ def rows(
 def _labels(codes: Sequence[str], codebook: Codebook | None) -> dict[str, str]:
     if codebook is None:
         return {code: code for code in codes}
-    names = {code: codebook.code(code).label for code in codes}
+    names = {code: codebook[code].label for code in codes}
     times = Counter(names.values())
     return {code: f"{name} ({code})" if times[name] > 1 else name for code, name in names.items()}
 

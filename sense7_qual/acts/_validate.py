@@ -43,7 +43,7 @@ def check_coder(coder: str) -> str:
 
 def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:
     """Raise where the codebook has no such code, or the code only groups others."""
-    if not check_codebook(codebook).code(code).codable:
+    if not check_codebook(codebook)[code].codable:
         raise ActError(
             f"act on unit {word(unit_id)}: expected a code that can be applied – found {code!r}, which only "
             "groups others – use one of the codes under it."

@@ -13,7 +13,7 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.adjudication import _latent_class
 from sense7_qual.errors import TableError, first_three
-from sense7_qual.tables import DECISIONS, labels_by_unit
+from sense7_qual.tables import DECISIONS, clusters_by_unit, labels_by_unit
 
 __all__ = ["TrueCodes", "dawid_skene"]
 
@@ -47,8 +47,9 @@ class _Data:
 def dawid_skene(
     decisions: pd.DataFrame,
     *,
-    prevalence_by: pd.Series | None = None,
-    cluster: pd.Series | None = None,
+    prevalence_by: str | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_draws: int = 0,
     seed: int = 0,
 ) -> TrueCodes:
@@ -65,13 +66,15 @@ def dawid_skene(
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a coder has not decided on is missing, never
         "absent". Decisions of `consensus`, `majority` and `pooled` are left out.
-    prevalence_by : Series, optional
-        A level for each unit, indexed by unit_id, such as its rating: how often the code truly applies may
+    prevalence_by : str, optional
+        The column of `units` with a level for each, such as its rating: how often the code truly applies may
         then differ between levels. Needed before `links.corrected`: a truth that is imputed without the
         rating is not related to it beyond what the coders saw, which pulls a link towards 0. Units without
-        a level, at most half of them, form one of their own. At most 20 levels. Its name is kept.
-    cluster : Series, optional
-        The participant of each unit, indexed by unit_id: what the draws resample. Without it, units.
+        a level, at most half of them, form one of their own. At most 20 levels.
+    units : DataFrame, optional
+        One row per unit: unit_id and the columns `prevalence_by` and `cluster`.
+    cluster : str, optional
+        The column of `units` with the participant of each: what the draws resample. Without it, units.
     n_draws : int
         How many times to draw the parameters anew, by refitting to resampled participants; 0 for none.
     seed : int
@@ -81,7 +84,7 @@ def dawid_skene(
     -------
     TrueCodes
         - posterior: one row per unit and code that a coder decided on: unit_id, code, probability (0 to 1),
-          n_coders, prevalence_by (the name of what was given)
+          n_coders, prevalence_by (the name of the column)
         - draws: the same with a column draw (0 … n_draws − 1), each under parameters drawn anew
         - coders: code, coder, n_units, sensitivity, specificity (0 to 1)
         - prevalence: code, level, n_units, prevalence (0 to 1): the estimated share that truly has the code
@@ -96,7 +99,7 @@ def dawid_skene(
     TableError
         `decisions` is not what its contract says; a Series has a unit twice or does not name the units; there
         are too many levels, or none for most units; a unit has no cluster.
-    QualError
+    ArgumentError
         `n_draws` or `seed` is out of its range.
 
     Notes
@@ -128,20 +131,19 @@ def dawid_skene(
     check_resampling("dawid_skene", n_boot=max(n_draws, 1), confidence_level=0.95, seed=seed)
     decisions = DECISIONS.check(decisions)
     people = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
-    units = pd.Index(people["unit_id"].unique())
-    level, levels = _levels(prevalence_by, units)
-    members, n_clusters = _members(cluster, units)
+    unit_ids = pd.Index(people["unit_id"].unique())
+    level, levels = _levels(_of_units(units, prevalence_by), unit_ids)
+    members, n_clusters = _members(_of_units(units, cluster), unit_ids)
     rng = np.random.default_rng(seed)
     chances = np.full(max(n_clusters, 1), 1 / max(n_clusters, 1))
     weights = [
-        pd.Series(times[members], index=units, dtype="float64")
+        pd.Series(times[members], index=unit_ids, dtype="float64")
         for times in rng.multinomial(n_clusters, chances, size=n_draws)
     ]
-    name = None if prevalence_by is None else str(prevalence_by.name)
     parts: dict[str, list[pd.DataFrame]] = {key: [] for key in _FRAMES}
     for code, of_code in people.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, weights).items():
-            parts[key].append(frame.assign(code=code, prevalence_by=name))
+            parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
     return TrueCodes(**{key: _frame(key, frames) for key, frames in parts.items()})
 
 
@@ -230,6 +232,10 @@ def _reason(decided: pd.DataFrame, data: _Data) -> str | None:
     together = (data.shared > 0) & ~np.eye(len(data.coders), dtype=bool)
     triangles = np.trace(np.linalg.matrix_power(together.astype(np.int64), 3))
     return None if triangles > 0 else "not_identified"
+
+
+def _of_units(units: pd.DataFrame | None, column: str | None) -> pd.Series | None:
+    return None if column is None else clusters_by_unit(units, column)
 
 
 def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series, list[str]]:

@@ -22,7 +22,7 @@ from sense7_qual.agreement._intervals import estimate
 from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._sets._distances import SetDistance
 from sense7_qual.agreement._sets._values import set_patterns
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import DECISIONS, clusters_by_unit
 
 __all__ = ["by_code", "overall"]
 
@@ -35,10 +35,11 @@ _ABSENT_APPLIED: Final = np.array([0.0, 1.0])
 def by_code(
     decisions: pd.DataFrame,
     *,
-    cluster: pd.Series | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how well the coders agree on each code: Krippendorff's nominal alpha with its interval.
 
@@ -53,10 +54,12 @@ def by_code(
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool).
-    cluster : Series, optional
-        The cluster of each unit, indexed by unit_id: the participant, or the conversation. Whole clusters
-        are resampled, because units of one cluster are not independent. Without it units are resampled,
-        which gives intervals that are too narrow where participants differ.
+    units : DataFrame, optional
+        One row per unit: unit_id and the column `cluster`.
+    cluster : str, optional
+        The column of `units` with the cluster of each unit: the participant, or the conversation. Whole
+        clusters are resampled, because units of one cluster are not independent. Without it units are
+        resampled, which gives intervals that are too narrow where participants differ.
     n_boot : int
         Number of bootstrap resamples.
     confidence_level : float
@@ -93,7 +96,7 @@ def by_code(
     ------
     TableError
         `decisions` is not what its contract says, or a unit has no cluster or several.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
@@ -133,7 +136,7 @@ def by_code(
     codes = decisions["code"].unique()
     own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
     unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
-    groups = cluster_numbers(pd.Index(unit_ids), cluster)
+    groups = cluster_numbers(pd.Index(unit_ids), clusters_by_unit(units, cluster))
     settings = {"confidence_level": confidence_level, "seed": seed}
     rows = []
     for code in codes:
@@ -150,10 +153,11 @@ def overall(
     decisions: pd.DataFrame,
     *,
     distance: SetDistance = "masi",
-    cluster: pd.Series | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how well the coders agree on the sets of codes that they give to units: set alpha.
 
@@ -167,9 +171,7 @@ def overall(
         of `decisions`; a unit finished with no code applied is the empty set, which is an answer.
     distance : {"masi", "jaccard", "dice"}
         How far apart two sets are; see `set_alpha`. It changes the number: report it.
-    cluster : Series, optional
-        The cluster of each unit, indexed by unit_id, as for `by_code`.
-    n_boot, confidence_level, seed
+    units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Returns
@@ -189,7 +191,7 @@ def overall(
     ------
     TableError
         `decisions` is not what its contract says, or a unit has no cluster or several.
-    QualError
+    ArgumentError
         An unknown distance, or a setting out of its range.
 
     References
@@ -209,7 +211,7 @@ def overall(
     """
     check_resampling("overall", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     patterns = set_patterns(decisions)
-    groups = cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), cluster)
+    groups = cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), clusters_by_unit(units, cluster))
     pairable = (patterns.values >= 0).sum(axis=0) >= 2
     values, apart = set_table(patterns, distance=distance)
     table = coded(values[:, pairable])
@@ -217,7 +219,7 @@ def overall(
         table,
         "krippendorff_alpha",
         level=apart,
-        cluster=groups[pairable],
+        groups=groups[pairable],
         n_boot=n_boot,
         seed=seed,
         confidence_level=confidence_level,
@@ -276,7 +278,7 @@ def _row(
         table,
         "krippendorff_alpha",
         level="nominal",
-        cluster=cluster,
+        groups=cluster,
         n_boot=n_boot,
         seed=seed,
         confidence_level=confidence_level,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
 __all__ = ["NamedTable", "check_rows", "from_wide", "named_table", "refuse_other_frames", "scale_of",
@@ -69,7 +69,7 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis) -> pd.DataFrame:
     TableError
         Not a pandas DataFrame; a coder or unit that is missing or stands twice; axes that are named
         otherwise; a column that holds ids or row numbers in the place of a coder's values.
-    QualError
+    ArgumentError
         `coders` is neither of the two.
 
     Examples
@@ -83,7 +83,7 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis) -> pd.DataFrame:
     0.533
     """
     if coders not in get_args(Axis):
-        raise QualError(
+        raise ArgumentError(
             f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {coders!r} – "
             f"{did_you_mean(str(coders), get_args(Axis))}"
         )

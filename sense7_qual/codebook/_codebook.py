@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
+from sense7_qual._atomic import write_by_suffix
 from sense7_qual.codebook import _yaml_csv
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
 from sense7_qual.errors import UNPRINTABLE, CodebookError, did_you_mean, first_three, word
@@ -130,8 +131,10 @@ class Codebook:
     >>> codebook = Codebook.read("sense7")
     >>> codebook.ids
     ('affective', 'cognitive', 'response', 'prosocial', 'interest', 'contextual', 'relational')
-    >>> codebook.code("prosocial").label
+    >>> codebook["prosocial"].label
     'Prosocial Expression'
+    >>> len(codebook), "prosocial" in codebook, [code.id for code in codebook][:2]
+    (7, True, ['affective', 'cognitive'])
     """
 
     name: str
@@ -184,10 +187,6 @@ class Codebook:
         """The ids of all codes, in order."""
         return tuple(code.id for code in self.codes)
 
-    def __contains__(self, code_id: object) -> bool:
-        """Return True if one of the codes has this id."""
-        return code_id in self._by_id
-
     @property
     def codable(self) -> tuple[Code, ...]:
         """The codes that can be applied (without those that only group others)."""
@@ -197,20 +196,24 @@ class Codebook:
     def _by_id(self) -> dict[str, Code]:
         return {code.id: code for code in self.codes}
 
-    def code(self, code_id: str) -> Code:
-        """Return the code with this id.
+    def __len__(self) -> int:
+        return len(self.codes)
 
-        Raises
-        ------
-        CodebookError
-            There is no such code; the message names the nearest one.
-        """
+    def __iter__(self) -> Iterator[Code]:
+        return iter(self.codes)
+
+    def __contains__(self, code: object) -> bool:
+        """Return True if this is the id of one of the codes, or one of the codes."""
+        return code in self._by_id if isinstance(code, str) else code in self.codes
+
+    def __getitem__(self, code_id: str) -> Code:
+        """Return the code with this id, or raise `CodebookError` with the nearest one's."""
         try:
             return self._by_id[code_id]
-        except KeyError:
+        except (KeyError, TypeError):
             raise CodebookError(
                 f"codebook {self.name!r}: expected the id of one of its codes – found {word(code_id)} – "
-                f"{did_you_mean(code_id, self.ids)}"
+                f"{did_you_mean(str(code_id), self.ids)}"
             ) from None
 
     @cached_property
@@ -232,6 +235,34 @@ class Codebook:
         """Return the codebook as YAML (UTF-8); equal codebooks give equal bytes."""
         return _yaml_csv.to_yaml(self._as_dict())
 
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the codebook to `path`, ending in .yaml, or .csv where that holds all of it (see `read`).
+
+        Raises
+        ------
+        ArgumentError
+            The path ends otherwise; nothing was written.
+        CodebookError
+            A CSV would lose some of it: title, version, description, source, licence, valence, a name other
+            than the file's, or line breaks and white space in its texts.
+        StoreError
+            There is a file and `overwrite` is false; it is unchanged.
+        """
+        formats = {".yaml": self.to_yaml, ".yml": self.to_yaml, ".csv": lambda: self._to_csv(Path(path))}
+        write_by_suffix(path, formats, what="codebook", overwrite=overwrite)
+
+    def _to_csv(self, path: Path) -> bytes:
+        content = _yaml_csv.to_csv(self._as_dict()["codes"], [field.name for field in fields(Code)])
+        again = _codebook(_yaml_csv.parse_csv(content, path, lists=_lists()))
+        names = [field.name for field in fields(self)]
+        lost = [name for name in names if getattr(self, name) != getattr(again, name)]
+        if lost:
+            raise CodebookError(
+                f"codebook {self.name!r}: expected one that a CSV holds whole – found {first_three(lost)}, "
+                f"which {path.name!r} would lose or change – write it as .yaml."
+            )
+        return content
+
     @classmethod
     def read(cls, source: str | Path) -> Codebook:
         """Read a shipped codebook by its name, or a codebook from a YAML or CSV file.
@@ -245,8 +276,7 @@ class Codebook:
         CodebookError
             The file is missing, cannot be read as a codebook, or the codebook is not sound.
         """
-        lists = {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
-        return _codebook(_yaml_csv.read_file(_yaml_csv.shipped(source), lists=lists))
+        return _codebook(_yaml_csv.read_file(_yaml_csv.shipped(source), lists=_lists()))
 
     @classmethod
     def from_yaml(cls, content: bytes) -> Codebook:
@@ -258,6 +288,10 @@ class Codebook:
             The bytes are not UTF-8, or not a sound codebook.
         """
         return _codebook(_yaml_csv.parse_yaml(content, Path("codebook.yaml")))
+
+
+def _lists() -> set[str]:
+    return {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
 
 
 def _plain(value: object) -> object:

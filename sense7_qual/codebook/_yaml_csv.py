@@ -14,7 +14,17 @@ import yaml
 from sense7_qual._limits import open_file
 from sense7_qual.errors import CodebookError, did_you_mean, first_three
 
-__all__ = ["Entries", "parse_yaml", "read_file", "refuse_many", "refuse_twice", "shipped", "to_yaml"]
+__all__ = [
+    "Entries",
+    "parse_csv",
+    "parse_yaml",
+    "read_file",
+    "refuse_many",
+    "refuse_twice",
+    "shipped",
+    "to_csv",
+    "to_yaml",
+]
 
 Entries = tuple[dict[str, Any], list[tuple[str, object]]]
 """The fields of a codebook, and each of its codes with where it stands in the file."""
@@ -45,6 +55,24 @@ def read_file(path: Path, *, lists: Collection[str]) -> Entries:
 def parse_yaml(content: bytes, path: Path) -> Entries:
     """Return what the bytes of a YAML file hold; errors as of `read_file`."""
     return _of_mapping(_load_yaml(_utf8(content, path), path), path)
+
+
+def parse_csv(content: bytes, path: Path, *, lists: Collection[str]) -> Entries:
+    """Return what the bytes of a CSV file hold; errors as of `read_file`."""
+    return _of_csv(_utf8(content, path), path, lists)
+
+
+def to_csv(codes: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+    """Return codes as CSV (UTF-8 with a mark that Excel reads), with those `columns` that any code fills."""
+    used = [name for name in columns if any(name in code for code in codes)]
+    rows = [[_cell(code.get(name, "")) for name in used] for code in codes]
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows([used, *rows])
+    return lines.getvalue().encode("utf-8-sig")
+
+
+def _cell(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else "\n".join(value)
 
 
 def to_yaml(content: Mapping[str, Any]) -> bytes:

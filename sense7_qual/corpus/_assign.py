@@ -23,7 +23,7 @@ def assign(
     *,
     coders: Sequence[str],
     overlap: float,
-    seed: int,
+    seed: int = 0,
     stratify: str | Sequence[str] | None = None,
     coders_per_unit: int | None = None,
 ) -> dict[str, pd.DataFrame]:

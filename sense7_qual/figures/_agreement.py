@@ -41,7 +41,7 @@ def agreement_plot(
         A column is missing, a code has several rows, or rows were computed with different levels.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `columns` is out of range.
 
     References

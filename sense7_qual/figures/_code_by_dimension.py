@@ -10,7 +10,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.figures._figure import (
     DARK,
     POINT,
@@ -71,7 +71,7 @@ def code_dimension_matrix(
         dimension twice.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `columns` is out of range, or the dimensions do not fit.
 
     References
@@ -95,7 +95,7 @@ def code_dimension_matrix(
     dimensions = [str(name) for name in by_dimension["dimension"].dropna().unique()]
     source = _one_source(by_dimension)
     if len(dimensions) > _MOST[columns]:
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected at most {_MOST[columns]} dimensions in {columns} columns – found "
             f"{len(dimensions)} – pass fewer rows."
         )

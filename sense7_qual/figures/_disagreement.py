@@ -10,7 +10,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.figures._figure import (
     DARK,
     GREY,
@@ -79,7 +79,7 @@ def pairwise_plot(
         A column is missing, there is no row of this code, or a pair of coders has several.
     CodebookError
         The code is not in the codebook.
-    QualError
+    ArgumentError
         `statistic` or `columns` is out of its range.
 
     Examples
@@ -91,7 +91,7 @@ def pairwise_plot(
     import altair as alt
 
     if statistic not in get_args(Statistic):
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected statistic out of {', '.join(get_args(Statistic))} – found {statistic!r} – "
             f"{did_you_mean(str(statistic), get_args(Statistic))}"
         )
@@ -150,7 +150,7 @@ def drift_plot(
         different levels.
     CodebookError
         The code is not in the codebook.
-    QualError
+    ArgumentError
         `columns` is out of its range.
 
     References
@@ -227,7 +227,7 @@ def unit_plot(
         A column is missing, there is no row of this code, or a unit has several.
     CodebookError
         The code is not in the codebook.
-    QualError
+    ArgumentError
         `most` or `columns` is out of its range.
 
     Examples
@@ -241,7 +241,7 @@ def unit_plot(
 
     check_columns(columns)
     if not isinstance(most, int) or isinstance(most, bool) or not 1 <= most <= 100:
-        raise QualError(f"figure: expected most from 1 to 100 – found {most!r} – 20 fit on a page.")
+        raise ArgumentError(f"figure: expected most from 1 to 100 – found {most!r} – 20 fit on a page.")
     names = ("unit_id", "n_coders", "n_applied", "cost")
     rows, label = _of_code(by_unit, code, names, frame_name="by_unit", codebook=codebook)
     _refuse_repeats(rows, ["unit_id"], frame_name="by_unit", what="unit")
@@ -284,7 +284,7 @@ def _of_code(
             f"{frame_name}: expected rows of code {code!r} – found codes {first_three(known) or 'none'} – "
             f"{did_you_mean(code, known)}"
         )
-    label = code if codebook is None else codebook.code(code).label
+    label = code if codebook is None else codebook[code].label
     return frame[frame["code"].astype("string") == code], label
 
 

@@ -68,7 +68,7 @@ def rating_distributions(
         A column is missing, there is no such source, or a code has a level twice on one side.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `columns` is out of range.
 
     Examples

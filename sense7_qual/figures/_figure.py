@@ -19,8 +19,8 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import _present
-from sense7_qual._atomic import save
-from sense7_qual.errors import UNPRINTABLE, QualError, did_you_mean
+from sense7_qual._atomic import write_by_suffix
+from sense7_qual.errors import UNPRINTABLE, ArgumentError
 
 __all__ = [
     "DARK",
@@ -75,6 +75,14 @@ class Figure:
 
     description: str
     _svg: str = field(repr=False)
+    _specification: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
+
+    @property
+    def chart(self) -> Any:
+        """The figure as an Altair chart, for a style of your own: a new one each time."""
+        import altair as alt
+
+        return alt.Chart.from_dict(dict(self._specification))
 
     def svg(self) -> str:
         """Return the figure as SVG; its width and height are in CSS pixels (96 in an inch)."""
@@ -85,7 +93,9 @@ class Figure:
         import vl_convert
 
         if not 0.1 <= scale <= 20:
-            raise QualError(f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi.")
+            raise ArgumentError(
+                f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi."
+            )
         # The library's scale is for 72 pixels in an inch, an SVG has 96: so the file says its true size.
         return bytes(vl_convert.svg_to_png(self._svg, scale=0.75, ppi=96 * scale))
 
@@ -97,26 +107,22 @@ class Figure:
         smaller = _SIZE.sub(lambda at: f'{at[1]}="{float(at[2]) / POINT:.4f}"', self._svg, count=2)
         return bytes(vl_convert.svg_to_pdf(smaller))
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the figure to `path` in the format of its suffix: .svg, .png (300 dpi) or .pdf.
 
         Raises
         ------
-        QualError
+        ArgumentError
             The suffix is another one; nothing was written.
+        StoreError
+            There is a file and `overwrite` is false; it is unchanged.
         """
-        path = Path(path)
         formats: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self._svg.encode(),
             ".png": lambda: self.png(scale=300 / 96),
             ".pdf": self.pdf,
         }
-        if path.suffix.lower() not in formats:
-            raise QualError(
-                f"figure: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
-                f"{did_you_mean(path.suffix, formats)}"
-            )
-        save(path, formats[path.suffix.lower()](), overwrite=True)
+        write_by_suffix(path, formats, what="figure", overwrite=overwrite)
 
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
@@ -136,9 +142,9 @@ class Figure:
 
 
 def check_columns(columns: int) -> None:
-    """Raise `QualError` where `columns` is not 1 or 2."""
+    """Raise `ArgumentError` where `columns` is not 1 or 2."""
     if columns not in WIDTHS:
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected columns 1 or 2 – found {columns!r} – 1 is 85 mm wide, 2 is 178 mm."
         )
 
@@ -150,7 +156,8 @@ def finished(chart: Any, words: str) -> Figure:
     words = UNPRINTABLE.sub("\ufffd", words)
     spec = _printable(chart.configure(font=_FONT).configure_view(stroke=None).to_dict())
     drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
-    return Figure(words, drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1))
+    titled = drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1)
+    return Figure(words, titled, {**spec, "description": words})
 
 
 def _printable(value: Any) -> Any:

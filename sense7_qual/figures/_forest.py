@@ -10,7 +10,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import QualError, did_you_mean
+from sense7_qual.errors import ArgumentError, did_you_mean
 from sense7_qual.figures._effect_axis import EffectScale, Kind, effect_scale
 from sense7_qual.figures._figure import (
     DARK,
@@ -95,7 +95,7 @@ def link_forest(
         rows were computed with different levels.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `effect` or `columns` is out of its range, or the sources do not fit.
 
     Examples
@@ -107,7 +107,7 @@ def link_forest(
     Rank-biserial r with 95% CI. ana: prosocial .30 [.10, .50]. majority: prosocial .21 [−.01, .41].
     """
     if effect not in get_args(Effect):
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected effect out of {', '.join(get_args(Effect))} – found {effect!r} – "
             f"{did_you_mean(str(effect), get_args(Effect))}"
         )
@@ -158,7 +158,7 @@ def disruption(
         A column is missing, or rows were computed with different levels.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `columns` is out of its range, or the contrasts do not fit.
 
     Examples
@@ -173,7 +173,7 @@ def disruption(
         require_column(disruption, name, frame_name="disruption")
     rows = [{str(k): v for k, v in row.items()} for row in disruption.to_dict("records")]
     codes = [str(code) for code in disruption["code"].dropna().unique()]
-    named = {code: code if codebook is None else codebook.code(code).label for code in codes}
+    named = {code: code if codebook is None else codebook[code].label for code in codes}
     contrasts = [_CONTRASTS.get(str(c), str(c)) for c in disruption["contrast"].unique()]
     cells = {}
     for row in rows:
@@ -236,7 +236,7 @@ def _drawn(
 
     check_columns(columns)
     if len(panels) > _MOST[columns]:
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected at most {_MOST[columns]} panels in {columns} columns – found {len(panels)} – "
             "choose fewer, or draw them in several figures."
         )

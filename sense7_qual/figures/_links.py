@@ -46,7 +46,7 @@ def link_plot(
         with different levels.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `columns` is out of range.
 
     Examples

@@ -1,4 +1,4 @@
-"""The specification curve: a link under every choice of source, model and exclusion."""
+"""The specification curve: a link under every choice of source, analysis and exclusion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.figures._effect_axis import EffectScale, effect_scale
 from sense7_qual.figures._figure import (
     DARK,
@@ -32,7 +32,7 @@ __all__ = ["specification_curve"]
 Effect = Literal["rank_biserial", "odds_ratio"]
 
 _EFFECTS: Final[Mapping[str, str]] = {"rank_biserial": "Rank-biserial r", "odds_ratio": "Odds ratio"}
-_CHOICES: Final[Mapping[str, str]] = {"source": "Source", "model": "Model", "exclusion": "Left out"}
+_CHOICES: Final[Mapping[str, str]] = {"source": "Source", "analysis": "Analysis", "exclusion": "Left out"}
 _WORDS: Final[Mapping[str, str]] = {
     "rank_biserial": "rank-biserial",
     "mixed": "mixed model",
@@ -57,7 +57,7 @@ def specification_curve(
     codebook: Codebook | None = None,
     columns: Columns = 2,
 ) -> Figure:
-    """Draw one code's link under every choice of source, model and exclusion, from lowest to highest.
+    """Draw one code's link under every choice of source, analysis and exclusion, from lowest to highest.
 
     Above stand the estimates with their intervals, around a line at no effect; below, a mark in each choice
     that the estimate is from. A choice with one option alone has no rows. A very wide interval is cut at the
@@ -67,11 +67,12 @@ def specification_curve(
     Parameters
     ----------
     multiverse : DataFrame
-        The result of `links.multiverse`: code, source, model, exclusion, effect, estimate, low, high, reason.
+        The result of `links.multiverse`: code, source, analysis, exclusion, effect, estimate, low, high,
+        reason.
     code : str
         The code's id.
     effect : {"rank_biserial", "odds_ratio"}
-        Which models: those whose estimate is of this kind. The two are on different scales.
+        Which analyses: those whose estimate is of this kind. The two are on different scales.
     codebook : Codebook, optional
         Gives the label of the code.
     columns : {1, 2}
@@ -83,7 +84,7 @@ def specification_curve(
         A column is missing, there is no such row, or a combination of choices has several.
     CodebookError
         The code is not in the codebook.
-    QualError
+    ArgumentError
         `effect` or `columns` is out of its range, or there are more than 120 combinations.
 
     References
@@ -92,7 +93,7 @@ def specification_curve(
 
     Examples
     --------
-    >>> result = pd.DataFrame({"code": "prosocial", "source": ["ana", "ben"], "model": "mixed",
+    >>> result = pd.DataFrame({"code": "prosocial", "source": ["ana", "ben"], "analysis": "mixed",
     ...     "exclusion": "none", "effect": "odds_ratio", "estimate": [1.5, 1.2], "low": [1.1, 0.7],
     ...     "high": [2.0, 2.1], "confidence_level": 0.95, "reason": None})
     >>> print(specification_curve(result, code="prosocial", effect="odds_ratio").description)
@@ -102,7 +103,7 @@ def specification_curve(
 
     check_columns(columns)
     rows = _chosen(multiverse, code, effect)
-    label = code if codebook is None else codebook.code(code).label
+    label = code if codebook is None else codebook[code].label
     choices = _choices(rows)
     known = rows[rows["estimate"].notna()]
     scale = effect_scale(
@@ -138,7 +139,7 @@ def specification_curve(
 def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
     """Return the rows of a code and effect in rising order, those without an estimate last."""
     if effect not in get_args(Effect):
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected effect out of {', '.join(get_args(Effect))} – found {effect!r} – "
             f"{did_you_mean(str(effect), get_args(Effect))}"
         )
@@ -153,13 +154,13 @@ def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
         )
     if rows.duplicated(list(_CHOICES)).any():
         raise TableError(
-            "multiverse: expected one row per source, model and exclusion – found several – pass the result "
-            "of one call."
+            "multiverse: expected one row per source, analysis and exclusion – found several – pass the "
+            "result of one call."
         )
     if len(rows) > _MOST:
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected at most {_MOST} combinations – found {len(rows)} – choose fewer sources, "
-            "models or exclusions."
+            "analyses or exclusions."
         )
     return rows.sort_values("estimate", kind="stable", na_position="last").reset_index(drop=True)
 
@@ -175,7 +176,7 @@ def _choices(rows: pd.DataFrame) -> list[tuple[str, str | None]]:
 
 
 def _order(option: str) -> tuple[int, str]:
-    """Return the place of an option: coders by name, then what is made of them; models as they are listed."""
+    """Return the place of an option: coders by name, then what is made of them; analyses as listed."""
     last = ("majority", "consensus", "pooled")
     known = list(_WORDS)
     return (

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import _present
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.figures._figure import (
     DARK,
     GREY,
@@ -61,7 +61,7 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     ------
     TableError
         A column is missing, or a number of participants stands twice in what would be one line.
-    QualError
+    ArgumentError
         `target` or `columns` is out of its range, or there are more than six lines.
 
     Examples
@@ -76,13 +76,13 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
 
     check_columns(columns)
     if not isinstance(target, int | float) or not 0 < target < 1:
-        raise QualError(f"figure: expected target above 0 and below 1 – found {target!r} – 0.8 is usual.")
+        raise ArgumentError(f"figure: expected target above 0 and below 1 – found {target!r} – 0.8 is usual.")
     for name in ("participants", "power", "standard_error", "n_simulations", *_PARAMETERS):
         require_column(power, name, frame_name="power")
     rows = _in_lines(power)
     names = list(rows["line"].unique())
     if len(names) > len(_COLOURS):
-        raise QualError(
+        raise ArgumentError(
             f"figure: expected at most {len(_COLOURS)} lines – found {len(names)} – draw several figures."
         )
     largest = float(rows["participants"].max()) if len(rows) else 1.0

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._cluster._rank_biserial import rank_biserial
 
 __all__ = ["power", "sample_size"]
@@ -42,7 +42,7 @@ def power(
     rating_shares: Sequence[float] = _EVEN,
     significance: float = 0.05,
     n_simulations: int = 1000,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how likely `code_to_rating` is to find a link of a given size, for numbers of participants.
 
@@ -96,7 +96,7 @@ def power(
 
     Raises
     ------
-    QualError
+    ArgumentError
         A number is out of its range, not exactly one of `rank_biserial` and `odds_ratio` is given, or
         `agreement` comes with a sensitivity or specificity.
 
@@ -149,7 +149,7 @@ def sample_size(
     rating_shares: Sequence[float] = _EVEN,
     significance: float = 0.05,
     n_simulations: int = 1000,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how many participants a link of a given size takes, to be found with a given power.
 
@@ -172,7 +172,7 @@ def sample_size(
 
     Raises
     ------
-    QualError
+    ArgumentError
         As in `power`; or the link is none (rank_biserial 0, odds ratio 1).
 
     Examples
@@ -190,7 +190,7 @@ def sample_size(
     check_resampling("sample_size", n_boot=n_simulations, confidence_level=1 - significance, seed=seed)
     _check_share("sample_size", "target", target)
     if study.shift == 0:
-        raise QualError(
+        raise ArgumentError(
             "sample_size: expected a link to be found – found a rank_biserial of 0, or an odds_ratio of 1 – "
             "give the smallest link that matters."
         )
@@ -260,7 +260,7 @@ def _study(
     _check(function, "units_per_participant", units_per_participant, lambda x: 1 <= x <= 1000, "1 to 1000")
     if agreement is not None:
         if (sensitivity, specificity) != (1, 1):
-            raise QualError(
+            raise ArgumentError(
                 f"{function}: expected agreement, or sensitivity and specificity – found both – give one."
             )
         _check(function, "agreement", agreement, lambda x: 0 < x <= 1, "above 0 and at most 1")
@@ -269,7 +269,7 @@ def _study(
     for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
         _check(function, name, value, lambda x: 0 <= x <= 1, "0 to 1")
     if sensitivity + specificity <= 1:
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected coding better than chance – found sensitivity {sensitivity} and "
             f"specificity {specificity} – they must add up to more than 1."
         )
@@ -291,7 +291,7 @@ def _study(
 def _check(function: str, name: str, value: object, fits: Callable[[float], bool], said: str) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not fits(float(str(value))):
-        raise QualError(f"{function}: expected {name} {said} – found {value!r} – correct it.")
+        raise ArgumentError(f"{function}: expected {name} {said} – found {value!r} – correct it.")
 
 
 def _check_share(function: str, name: str, value: object) -> None:
@@ -301,7 +301,7 @@ def _check_share(function: str, name: str, value: object) -> None:
 def _check_whole(function: str, name: str, value: object) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not 2 <= int(str(value)) <= _MOST_PARTICIPANTS:
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected {name} to be a whole number from 2 to {_MOST_PARTICIPANTS} – found "
             f"{value!r} – correct it."
         )
@@ -329,7 +329,7 @@ def _thresholds(function: str, rating_shares: Sequence[float], sd: float) -> Flo
 
     shares = np.asarray(rating_shares, dtype=np.float64)
     if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected the share of each rating level, two or more, above 0 and adding up to 1 – "
             f"found {rating_shares!r} – leave out levels that do not occur."
         )
@@ -358,7 +358,7 @@ def _shift(
 
     if (effect is None) == (odds_ratio is None):
         found = "neither" if effect is None else "both"
-        raise QualError(f"{function}: expected rank_biserial or odds_ratio – found {found} – give one.")
+        raise ArgumentError(f"{function}: expected rank_biserial or odds_ratio – found {found} – give one.")
     if odds_ratio is not None:
         _check(function, "odds_ratio", odds_ratio, lambda x: 0 < x <= 1000, "above 0 and at most 1000")
         return math.log(odds_ratio)
@@ -366,7 +366,7 @@ def _shift(
     wanted, bound = float(str(effect)), 50 + 10 * sd
     low, high = (_effect_of(by, sd, thresholds) for by in (-bound, bound))
     if not low < wanted < high:
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected a rank_biserial that these rating_shares allow, above {low:.2f} and below "
             f"{high:.2f} – found {effect!r} – plan a smaller link."
         )

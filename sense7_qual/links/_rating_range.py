@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.corpus import SENSE7_DIMENSIONS
-from sense7_qual.errors import QualError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean
 
 __all__ = ["Range", "RatingRange", "checked_range", "range_in", "refuse_off_scale"]
 
@@ -56,7 +56,7 @@ def range_in(
 
     Raises
     ------
-    QualError
+    ArgumentError
         A range is not two finite numbers, the lowest first.
     TableError
         A mapping names a column that `units` does not have.
@@ -83,7 +83,7 @@ def checked_range(rating_range: Range | None) -> Range | None:
     pair = list(rating_range) if isinstance(rating_range, tuple | list) else []
     real = [isinstance(end, numbers.Real) and not isinstance(end, bool) for end in pair]
     if len(pair) != 2 or not all(real) or not np.isfinite(pair).all() or pair[0] >= pair[1]:
-        raise QualError(
+        raise ArgumentError(
             "rating_range: expected the lowest and the highest rating, such as (1, 5) – found "
             f"{rating_range!r} – correct it."
         )

@@ -8,16 +8,16 @@ Everything below this package takes a model as a plain function (`embed(texts)` 
 
 from __future__ import annotations
 
-from sense7_qual.models._chat import Chat, Estimate, Usage, chat
+from sense7_qual.models._chat import Chat, Cost, Usage, chat
 from sense7_qual.models._embedder import Embedder, embedder
 from sense7_qual.models._openai import EndpointError, NoAnswer
 from sense7_qual.models._reply_cache import clear_cache
 
 __all__ = [
     "Chat",
+    "Cost",
     "Embedder",
     "EndpointError",
-    "Estimate",
     "NoAnswer",
     "Usage",
     "chat",

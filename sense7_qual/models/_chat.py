@@ -15,11 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.models._openai import Endpoint, EndpointError, Message, NoAnswer, endpoint
 from sense7_qual.models._reply_cache import Reply, ReplyCache
 
-__all__ = ["Chat", "Estimate", "Usage", "chat"]
+__all__ = ["Chat", "Cost", "Usage", "chat"]
 
 Redact = Callable[[str], str]
 Prices = tuple[float, float]
@@ -33,7 +33,7 @@ _PARAMETERS: Final[Mapping[str, Any]] = MappingProxyType({"temperature": 0})
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Cost:
     """What would leave the machine, where it would go and what it may cost; made by `Chat.estimate`.
 
     destination and leaves_machine: where to. n_texts: different prompts; n_cached: those that have a reply
@@ -118,7 +118,7 @@ class Chat:
 
         Raises
         ------
-        QualError
+        ArgumentError
             No consent, or one that does not cover this text.
         NoAnswer
             The endpoint gave no usable answer to this text; another may have one.
@@ -154,14 +154,14 @@ class Chat:
 
         Raises
         ------
-        QualError
+        ArgumentError
             No consent, or one for fewer texts, for another destination, or without redaction.
         """
         found = self.estimate(conversations)
         if found.n_to_send:
             self._check_consent(found.n_to_send, lambda: found)
 
-    def estimate(self, conversations: Iterable[Sequence[Message]], *, reply_tokens: int = 10) -> Estimate:
+    def estimate(self, conversations: Iterable[Sequence[Message]], *, reply_tokens: int = 10) -> Cost:
         """Return what asking all of these would send, where to, and what it may cost. Sends nothing.
 
         Parameters
@@ -173,7 +173,7 @@ class Chat:
 
         Returns
         -------
-        Estimate
+        Cost
             `print` shows it as a sentence; `.consent` is what to pass as `chat(consent=…)`.
         """
         return self._estimated([self._ready(messages) for messages in conversations], reply_tokens)
@@ -200,7 +200,7 @@ class Chat:
             cached_completion_tokens=cached_completion,
         )
 
-    def _estimated(self, conversations: list[list[dict[str, str]]], reply_tokens: int = 10) -> Estimate:
+    def _estimated(self, conversations: list[list[dict[str, str]]], reply_tokens: int = 10) -> Cost:
         distinct = {self._asked(messages): messages for messages in conversations}
         new = [
             messages
@@ -211,7 +211,7 @@ class Chat:
         n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         n_tokens = -(-n_bytes // _BYTES_A_TOKEN) + _TOKENS_AROUND * len(texts)
         redacted = self.redact is not None
-        return Estimate(
+        return Cost(
             destination=self.endpoint.destination,
             leaves_machine=not self.endpoint.local,
             redacted=redacted,
@@ -224,7 +224,7 @@ class Chat:
             consent=_consent(len(distinct), redacted=redacted, destination=self.endpoint.destination),
         )
 
-    def _check_consent(self, needed: int, estimated: Callable[[], Estimate]) -> None:
+    def _check_consent(self, needed: int, estimated: Callable[[], Cost]) -> None:
         given = _CONSENT.fullmatch(self.consent or "")
         if given and given[3] == self.endpoint.destination and bool(given[2]) == (self.redact is not None):
             if int(given[1]) >= needed:
@@ -236,7 +236,7 @@ class Chat:
         wanted = _consent(
             max(estimate.n_texts, needed), redacted=estimate.redacted, destination=estimate.destination
         )
-        raise QualError(
+        raise ArgumentError(
             f"chat: expected your consent – found {found}; nothing was sent. {estimate} – to allow it, make "
             f"the chat with consent={wanted!r}."
         )

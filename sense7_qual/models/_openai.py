@@ -55,11 +55,11 @@ _LONGEST_WAIT_OF_OURS: Final = 8.0
 _OF_ONE_TEXT: Final = frozenset({400, 413, 422})
 
 
-class EndpointError(QualError):
+class EndpointError(QualError, OSError):
     """The endpoint cannot be used as it is set up, or not now; the next text would fare no better."""
 
 
-class NoAnswer(QualError):
+class NoAnswer(QualError, OSError):
     """The endpoint gave no usable answer to one text; another may have one."""
 
 
@@ -144,7 +144,7 @@ class Endpoint:
             )
         return self._connections[0]
 
-    def _refusal(self, status: int) -> QualError:
+    def _refusal(self, status: int) -> EndpointError | NoAnswer:
         if status in _OF_ONE_TEXT:
             return NoAnswer(
                 f"{self.destination}: expected an answer – found status {status}: it refuses this text, or "

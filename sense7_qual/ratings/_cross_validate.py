@@ -46,7 +46,7 @@ def cross_validate(
     cluster: str,
     unit_id: str = "unit_id",
     folds: int = 10,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return the predictions of each predictor for participants that it did not learn from.
 
@@ -120,7 +120,7 @@ def compare(
     *,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return the measures of each predictor beside the majority class, the mean and the paper's figures.
 
@@ -151,7 +151,7 @@ def compare(
     ------
     TableError
         Not such a frame, a predictor and unit twice, or no baselines.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
@@ -198,7 +198,7 @@ def compare(
             own["predicted"],
             labels=own["label"],
             fold=own["fold"],
-            cluster=own["cluster"],
+            groups=own["cluster"],
             **settings,
         )
         rows.append({"predictor": name, **dataclasses.asdict(found), **_over(own, majority, **settings)})

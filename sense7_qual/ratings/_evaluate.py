@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import TableError, first_three
 
 __all__ = ["LEVELS", "MEASURES", "Evaluation", "cluster_weights", "evaluate", "evaluate_runs", "interval"]
 __all__ += ["levels_of", "numbers_of"]
@@ -82,10 +82,10 @@ def evaluate(
     *,
     labels: Values | None = None,
     fold: Values | None = None,
-    cluster: Values | None = None,
+    groups: Values | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int | None = None,
+    seed: int = 0,
 ) -> Evaluation:
     """Return how well predicted ratings meet the true ones, on a scale of five levels.
 
@@ -104,14 +104,14 @@ def evaluate(
         The fold from which each prediction comes, where the predictor was fitted without that fold. A
         prediction that is constant within every fold then has no Spearman correlation: the differences
         between folds are made by the truth that was left out, and would correlate with it negatively.
-    cluster : sequence, optional
+    groups : sequence, optional
         Which pairs belong together: the participant. With it, intervals are computed. None may be missing.
     n_boot : int
         Number of bootstrap resamples of clusters.
     confidence_level : float
         Level of the intervals, between 0 and 1.
-    seed : int, optional
-        Of the resamples; needed with `cluster`.
+    seed : int
+        Of the resamples.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def evaluate(
         - mae: mean absolute difference of the unrounded values, in points of the scale
         - n: pairs with both numbers, on which all of these stand; n_missing: pairs with a truth but no
           prediction, which count for no measure; n_unrated: pairs without a truth
-        - …_low, …_high: the interval of each (NaN without `cluster`), n_clusters, n_boot, n_undefined:
+        - …_low, …_high: the interval of each (NaN without `groups`), n_clusters, n_boot, n_undefined:
           resamples without a Spearman correlation, which only its interval leaves out
         - confidence_level, seed: as given
         - reason: `no_pairs` (nothing is computed); `constant_truth`, `constant_predictions`,
@@ -134,8 +134,8 @@ def evaluate(
     TableError
         Not numbers, a truth, prediction or label outside 1 to 5, lengths or indexes that differ, a missing
         cluster.
-    QualError
-        `cluster` without `seed`, or a setting out of its range.
+    ArgumentError
+        A setting is out of its range.
 
     Notes
     -----
@@ -157,10 +157,9 @@ def evaluate(
     >>> round(found.spearman, 3)
     0.8
     """
-    if cluster is not None:
-        _check_seed(seed)
-        check_resampling("evaluate", n_boot=n_boot, confidence_level=confidence_level, seed=seed or 0)
-    given = {"true": true, "predicted": predicted, "labels": labels, "fold": fold, "cluster": cluster}
+    if groups is not None:
+        check_resampling("evaluate", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    given = {"true": true, "predicted": predicted, "labels": labels, "fold": fold, "groups": groups}
     frame = _aligned({name: values for name, values in given.items() if values is not None})
     pairs, folds, n_missing, n_unrated = _pairs(frame)
     reason, estimates = _reason(pairs, folds), _measures(pairs, np.ones((1, pairs.n_clusters)))
@@ -168,12 +167,12 @@ def evaluate(
     if reason:
         values["spearman"] = np.nan
     counts: dict[str, Any] = {"n": len(pairs.true), "n_missing": n_missing, "n_unrated": n_unrated}
-    if cluster is not None:
+    if groups is not None:
         counts |= {"n_clusters": pairs.n_clusters, "confidence_level": confidence_level, "seed": seed}
         if pairs.n_clusters < FEWEST_CLUSTERS:
             reason = reason or "few_clusters"
         else:
-            counts |= _intervals(pairs, reason, n_boot, confidence_level, seed or 0)
+            counts |= _intervals(pairs, reason, n_boot, confidence_level, seed)
     return Evaluation(**values, **counts, reason=reason)
 
 
@@ -380,9 +379,9 @@ def _pairs(frame: pd.DataFrame) -> tuple[_Pairs, Integers | None, int, int]:
         levels = levels_of(np.nan_to_num(np.where(np.isnan(labels), predicted, labels), nan=1.0))
     both = ~np.isnan(true) & ~np.isnan(predicted)
     cluster = np.zeros(int(both.sum()), dtype=np.int64)
-    if "cluster" in frame:
-        _refuse_unlabelled(frame["cluster"], "cluster")
-        cluster = pd.factorize(frame["cluster"].astype("string")[both], sort=True)[0].astype(np.int64)
+    if "groups" in frame:
+        _refuse_unlabelled(frame["groups"], "group")
+        cluster = pd.factorize(frame["groups"].astype("string")[both], sort=True)[0].astype(np.int64)
     folds = None
     if "fold" in frame:
         _refuse_unlabelled(frame["fold"], "fold")
@@ -437,10 +436,3 @@ def _two_dimensional(runs: npt.NDArray[Any]) -> pd.DataFrame:
             "per run."
         )
     return pd.DataFrame(array)
-
-
-def _check_seed(seed: int | None) -> None:
-    if seed is None:
-        raise QualError(
-            "evaluate: expected a seed where there is a cluster – found none – pass one and report it."
-        )

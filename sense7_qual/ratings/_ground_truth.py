@@ -19,8 +19,8 @@ __all__ = ["ground_truth"]
 def ground_truth(
     messages: pd.DataFrame,
     *,
-    document: str | None = None,
-    case: str = "case_id",
+    document_id: str | None = None,
+    case_id: str = "case_id",
     role: str = "Role",
     position: str | None = None,
     dimensions: Sequence[str] = SENSE7_DIMENSIONS,
@@ -34,9 +34,9 @@ def ground_truth(
         without. The sheet Messages of the SENSE-7 workbook is one, as pandas reads it.
         `corpus.read_sense7` gives the turns with a comment only: the truth of such a frame is the mean over
         those, and a warning says where others are known to be missing.
-    document : str, optional
+    document_id : str, optional
         The column of the conversation; by default document_id, or TaskId where there is none.
-    case : str
+    case_id : str
         The column of the participant, handed through where the frame has it.
     role : str
         The column that says whose turn it is: user, assistant or error (left out). Only the assistant's
@@ -89,15 +89,17 @@ def ground_truth(
     """
     if isinstance(dimensions, str) or not dimensions:
         raise TableError("ground_truth: expected a list of columns of ratings – found none – name them.")
-    document = column_of(messages, document, "document_id")
-    turns = turns_by_document(messages, document=document, role=role, position=_known(messages, position))
+    document_id = column_of(messages, document_id, "document_id")
+    turns = turns_by_document(
+        messages, document_id=document_id, role=role, position=_known(messages, position)
+    )
     for name in dimensions:
         require_column(turns, name, frame_name="messages")
     _warn_of_absent(turns)
     by_turn = _by_turn(turns, dimensions)
     how = {name: "mean" if name == "truth" else "sum" for name in by_turn.columns[1:]}
     found = by_turn.groupby("document_id", sort=False).agg(how).reset_index()
-    found.insert(1, "case_id", found["document_id"].map(_cases(turns, case)).astype("string"))
+    found.insert(1, "case_id", found["document_id"].map(_cases(turns, case_id)).astype("string"))
     missing = found["n_turns_rated"] * len(dimensions) - found["n_ratings"]
     found.insert(list(found).index("n_ratings") + 1, "n_missing", missing)
     reason = pd.Series(pd.NA, index=found.index, dtype="string").mask(found["truth"].isna(), "no_rated_turn")
@@ -128,18 +130,18 @@ def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def _cases(turns: pd.DataFrame, case: str) -> dict[str, object]:
+def _cases(turns: pd.DataFrame, case_id: str) -> dict[str, object]:
     """Return the participant of each conversation; none where the frame has no such column."""
-    if case not in turns:
+    if case_id not in turns:
         return {}
-    known = turns[["document_id", case]].dropna().drop_duplicates()
+    known = turns[["document_id", case_id]].dropna().drop_duplicates()
     twice = known["document_id"][known["document_id"].duplicated()]
     if len(twice):
         raise TableError(
-            f"messages: expected one participant per conversation in column {case!r} – found more in "
+            f"messages: expected one participant per conversation in column {case_id!r} – found more in "
             f"{twice.nunique()} conversations – correct them, or name the right columns."
         )
-    return dict(zip(known["document_id"], known[case], strict=True))
+    return dict(zip(known["document_id"], known[case_id], strict=True))
 
 
 def _warn_of_absent(turns: pd.DataFrame) -> None:

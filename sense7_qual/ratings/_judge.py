@@ -50,7 +50,7 @@ def judge(
     messages: pd.DataFrame,
     *,
     chat: Chat,
-    document: str | None = None,
+    document_id: str | None = None,
     role: str = "Role",
     content: str = "Content",
     position: str | None = None,
@@ -68,7 +68,7 @@ def judge(
         A list of messages (role, content) → the reply. `models.chat(…)` makes one, with consent, cost and
         cache. Where it has a method `prepare`, that is first given all prompts, so that it can refuse
         before anything is sent.
-    document, role, content, position : str
+    document_id, role, content, position : str
         The columns of the conversation, of whose turn it is (user, assistant, or error: left out), of
         what was said (missing = nothing), and of the order of the turns. By default document_id and
         position, or TaskId and MessageId where there are none.
@@ -77,7 +77,8 @@ def judge(
         of different instruments: `prompt` tells them apart.
     missing_on : exception class or classes
         Errors of `chat` that leave a conversation without a rating, such as `models.NoAnswer`. By default
-        every error ends the judging; what is cached by then is not asked for again.
+        every error ends the judging; what is cached by then is not asked for again. Errors of this
+        package count by their own names alone (not as ValueError or OSError, which they are too).
     progress : function or bool, optional
         `progress(done, total)` in conversations; True shows a bar.
 
@@ -122,7 +123,12 @@ def judge(
     1          t2        NaN        1  unparsable
     """
     prompts = judge_prompts(
-        messages, document=document, role=role, content=content, position=position, instructions=instructions
+        messages,
+        document_id=document_id,
+        role=role,
+        content=content,
+        position=position,
+        instructions=instructions,
     )
     prepare = getattr(chat, "prepare", None)
     if callable(prepare):
@@ -143,7 +149,7 @@ def judge(
 def judge_prompts(
     messages: pd.DataFrame,
     *,
-    document: str | None = None,
+    document_id: str | None = None,
     role: str = "Role",
     content: str = "Content",
     position: str | None = None,
@@ -153,7 +159,7 @@ def judge_prompts(
 
     Parameters
     ----------
-    messages, document, role, content, position, instructions
+    messages, document_id, role, content, position, instructions
         As for `judge`.
 
     Returns
@@ -176,11 +182,11 @@ def judge_prompts(
     >>> print(judge_prompts(messages)["t1"][1]["content"])
     [{"role": "user", "content": "I \\"failed\\"."}, {"role": "assistant", "content": "Oh no."}]
     """
-    document, position = (
+    document_id, position = (
         column_of(messages, given, name)
-        for given, name in ((document, "document_id"), (position, "position"))
+        for given, name in ((document_id, "document_id"), (position, "position"))
     )
-    turns = turns_by_document(messages, document=document, role=role, position=position)
+    turns = turns_by_document(messages, document_id=document_id, role=role, position=position)
     require_column(turns, content, frame_name="messages")
     said = turns[["document_id", "role", "order"]].assign(content=_contents(turns[content], content))
     prompts = {}
@@ -198,17 +204,27 @@ def _asked(
 ) -> tuple[float, str | None]:
     try:
         reply = chat(prompt)
-    except missing_on:
-        return np.nan, "no_answer"
     except QualError as error:
+        if isinstance(error, _of_ours(missing_on)):
+            return np.nan, "no_answer"
         error.add_note(f"This was conversation {name!r}.")
         raise
+    except missing_on:
+        return np.nan, "no_answer"
     if not isinstance(reply, str):
         raise TableError(
             f"chat: expected a string as the reply to conversation {name!r} – found {type(reply).__name__} – "
             "return the text of the reply."
         )
     return _parsed(reply)
+
+
+def _of_ours(
+    missing_on: type[Exception] | tuple[type[Exception], ...],
+) -> tuple[type[Exception], ...]:
+    """Return the errors of this package among them: ValueError does not stand for a lack of consent."""
+    named = missing_on if isinstance(missing_on, tuple) else (missing_on,)
+    return tuple(error for error in named if issubclass(error, QualError))
 
 
 def _parsed(reply: str) -> tuple[float, str | None]:

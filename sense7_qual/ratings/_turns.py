@@ -29,7 +29,7 @@ def column_of(messages: pd.DataFrame, given: str | None, name: str) -> str:
 
 
 def turns_by_document(
-    messages: pd.DataFrame, *, document: str, role: str, position: str | None = None
+    messages: pd.DataFrame, *, document_id: str, role: str, position: str | None = None
 ) -> pd.DataFrame:
     """Return the rows that are turns, with columns `document_id` and `role` in one spelling; index 0 … n − 1.
 
@@ -46,7 +46,7 @@ def turns_by_document(
         raise TableError(
             f"messages: expected a pandas DataFrame – found {type(messages).__name__} – pass one row a turn."
         )
-    for name in (document, role):
+    for name in (document_id, role):
         require_column(messages, name, frame_name="messages")
     messages = messages.reset_index(drop=True)
     roles = messages[role].astype("string").str.strip().str.casefold()
@@ -56,11 +56,11 @@ def turns_by_document(
             f"messages: expected user, assistant or error in column {role!r} – found something else in "
             f"{int(strange.sum())} rows (first: row {first_three(messages.index[strange])}) – correct them."
         )
-    documents = messages[document].astype("string")
+    documents = messages[document_id].astype("string")
     nameless = (documents.isna() | (documents.str.strip() == "")).to_numpy(dtype=bool)
     if nameless.any():
         raise TableError(
-            f"messages: expected a conversation's id in every row of column {document!r} – found none in "
+            f"messages: expected a conversation's id in every row of column {document_id!r} – found none in "
             f"{int(nameless.sum())} rows (first: row {first_three(messages.index[nameless])}) – fill it in."
         )
     turns = messages.drop(columns=[name for name in ("document_id", "role") if name in messages])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.tables import CODINGS, UNITS, require_column
 
 __all__ = ["select", "shortened"]
@@ -67,7 +67,7 @@ def select(
         number.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `per_code` or `seed` is out of range.
 
     Examples
@@ -81,7 +81,7 @@ def select(
     """
     for name, value, least in (("per_code", per_code, 1), ("seed", seed, 0)):
         if value < least:
-            raise QualError(f"quotes: expected {name} of {least} or more – found {value} – correct it.")
+            raise ArgumentError(f"quotes: expected {name} of {least} or more – found {value} – correct it.")
     of_code: dict[str, list[dict[str, Any]]] = {}
     for passage in _passages(codings, units, codebook, rating):
         of_code.setdefault(passage["code"], []).append(passage)
@@ -103,7 +103,7 @@ def shortened(text: str, max_length: int) -> str:
     'It asked how my […]'
     """
     if max_length < 1:
-        raise QualError(f"quotes: expected max_length of 1 or more – found {max_length} – correct it.")
+        raise ArgumentError(f"quotes: expected max_length of 1 or more – found {max_length} – correct it.")
     if len(text) <= max_length:
         return text
     cut = next((at for at in range(max_length, 0, -1) if text[at].isspace()), 0)
@@ -131,7 +131,7 @@ def _passages(
     """Return every coded passage once, in an order that the rows of the frames do not decide."""
     checked, texts = CODINGS.check(codings), UNITS.check(units)
     for code in checked["code"].unique():
-        codebook.code(code)
+        codebook[code]
     unknown = sorted(set(checked["unit_id"]) - set(texts["unit_id"]))
     if unknown:
         raise TableError(

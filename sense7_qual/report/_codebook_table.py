@@ -45,7 +45,7 @@ def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
 
 
 def _codebook_row(code: Code, codebook: Codebook) -> tuple[str, ...]:
-    label = f"{code.label}\n(under {codebook.code(code.parent).label})" if code.parent else code.label
+    label = f"{code.label}\n(under {codebook[code.parent].label})" if code.parent else code.label
     label += "" if code.codable else "\n(groups other codes; not applied itself)"
     examples = [*code.examples, *(f"Not: {example}" for example in code.counter_examples)]
     origin = "proposed by a model" if code.origin == "model" else code.origin

@@ -54,7 +54,7 @@ def disruption_table(
         A column is missing, or rows were computed with different levels or seeds.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     See Also
@@ -66,7 +66,7 @@ def disruption_table(
     >>> from sense7_qual import links
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "document_id": list("11112222"),
     ...     "position": [1, 2, 3, 4] * 2, "empathy": [4, 2, 3, 2, 5, 4, 4, 5]})
-    >>> found = links.disruption(units, rating="empathy", document="document_id", position="position")
+    >>> found = links.disruption(units, rating="empathy", document_id="document_id", position="position")
     >>> disruption_table(found).rows[0][:6]
     ('later turns', 'all', '1', '4', '2.50', '4.04')
     """
@@ -94,7 +94,7 @@ def _labelled(row: Mapping[Any, Any], codebook: Codebook | None) -> dict[str, An
     contrast = _CONTRASTS.get(str(row["contrast"]), str(row["contrast"]))
     code = "all" if pd.isna(row["code"]) else str(row["code"])
     if codebook is not None and not pd.isna(row["code"]):
-        code = codebook.code(code).label
+        code = codebook[code].label
     named = {"label": contrast, "whose": code, "told": f"{contrast} / {code}"}
     return {str(name): value for name, value in row.items()} | named
 

@@ -61,7 +61,7 @@ def joint_table(
         several sources or with different levels.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     See Also

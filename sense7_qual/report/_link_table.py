@@ -81,7 +81,7 @@ def link_table(
         with different levels or seeds.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     References

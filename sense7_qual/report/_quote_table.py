@@ -25,7 +25,7 @@ def quote_table(
     per_code: int = 3,
     max_length: int = 200,
     rating: str | None = None,
-    seed: int,
+    seed: int = 0,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return quotes for each code with participant, rating and coders, chosen as the foot states.
@@ -57,7 +57,7 @@ def quote_table(
         number.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `per_code`, `max_length` or `seed` is out of range.
 
     References
@@ -98,7 +98,7 @@ def quote_table(
 def _quote_row(quote: Mapping[Any, Any], codebook: Codebook, max_length: int, rated: bool) -> tuple[str, ...]:
     case = MISSING if pd.isna(quote["case_id"]) else str(quote["case_id"])
     given = _present.number(quote["rating"], 2).removesuffix(".00")
-    label, text = codebook.code(quote["code"]).label, _choose_quotes.shortened(quote["quote"], max_length)
+    label, text = codebook[quote["code"]].label, _choose_quotes.shortened(quote["quote"], max_length)
     return (label, text, case, given, quote["coders"]) if rated else (label, text, case, quote["coders"])
 
 

@@ -64,7 +64,7 @@ def rating_table(
     TableError
         A column is missing, a predictor has several rows, or rows were computed with different levels or
         seeds.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     References

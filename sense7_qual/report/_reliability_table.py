@@ -55,7 +55,7 @@ def reliability_table(
         `cross_check` was computed from other decisions.
     CodebookError
         A code is not in the codebook.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     References

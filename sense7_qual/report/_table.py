@@ -1,4 +1,4 @@
-"""A finished table, and how it is written as Markdown, LaTeX, HTML and Word.
+"""A finished table, and how it is written as Markdown, LaTeX, HTML, Word and CSV.
 
 `Table` holds text only. Each format has one function that escapes any text for it, so that what a
 participant or a coder typed is printed as typed and never becomes mark-up: no pipe splits a row, no
@@ -7,14 +7,18 @@ participant or a coder typed is printed as typed and never becomes mark-up: no p
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from sense7_qual._atomic import save
-from sense7_qual.errors import QualError, TableError, did_you_mean
+import pandas as pd
+
+from sense7_qual._atomic import write_by_suffix
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_table
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
 from sense7_qual.report._latex import latex_table
@@ -24,6 +28,7 @@ __all__ = ["Alignment", "Table"]
 Alignment = Literal["left", "right"]
 
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
+_FORMULA = re.compile(r"\s*[=+@\t\r]|\s*-(?![\d.,]*\s*%?$)")  # what a spreadsheet would compute
 
 _STYLE: Final = (
     "<style>table.qual-table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid}"
@@ -102,6 +107,11 @@ class Table:
     def __repr__(self) -> str:
         return f"Table({self.title!r}, {len(self.rows)} rows, {len(self.headers)} columns)"
 
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The printed cells as a DataFrame of strings, for a layout of your own; notes are in `notes`."""
+        return pd.DataFrame(list(self.rows), columns=list(self.headers), dtype="string")
+
     def markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown (also read by Jupyter, Quarto and pandoc)."""
         rules = ["--:" if side == "right" else ":--" for side in self.alignments]
@@ -128,11 +138,11 @@ class Table:
 
         Raises
         ------
-        QualError
+        ArgumentError
             The label has other characters.
         """
         if label is not None and not _LABEL.fullmatch(label):
-            raise QualError(
+            raise ArgumentError(
                 f"table: expected a LaTeX label of letters, digits and ': . _ -' – found {label!r} – "
                 "choose one like 'tab:reliability'."
             )
@@ -167,30 +177,6 @@ class Table:
     def _repr_html_(self) -> str:
         return _STYLE + self.html()
 
-    def docx(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table to `path` as a Word document: a real table, its head repeated on every page.
-
-        The title is its caption (style Caption), the notes stand below. The columns are as wide as what is in
-        them; a table that needs more than an A4 page in portrait is on one in landscape. The file is written
-        whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where, ending in .docx.
-        overwrite : bool
-            Whether to replace a file that is there: what somebody wrote into it would be lost.
-
-        Raises
-        ------
-        QualError
-            The path ends otherwise, or there is a file and `overwrite` is false; nothing was written.
-        """
-        path = Path(path)
-        if path.suffix.lower() != ".docx":
-            raise QualError(f"table: expected a path that ends in .docx – found {path.name!r} – use `write`.")
-        save(path, self._word(), overwrite=overwrite)
-
     def _word(self) -> bytes:
         return word_table(
             " ".join(clean(self.title).split("\n")),
@@ -200,37 +186,52 @@ class Table:
             right=[side == "right" for side in self.alignments],
         )
 
-    def write(self, path: str | Path) -> None:
-        """Write the table to `path` in the format of its suffix: .md, .tex, .html (a whole page) or .docx.
+    def csv(self) -> str:
+        """Return the printed cells as CSV, the heads first; title and notes are left out.
 
-        A file of the same name is replaced, but for a Word document, which people write into: see `docx`.
+        A cell that a spreadsheet would take for a formula has an apostrophe before it.
+        """
+        lines = io.StringIO()
+        rows = [[_no_formula(clean(cell)) for cell in row] for row in (self.headers, *self.rows)]
+        csv.writer(lines, lineterminator="\n").writerows(rows)
+        return lines.getvalue()
+
+    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the table to `path` in the format of its suffix, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where, ending in .md, .tex, .html (a whole page), .docx or .csv (UTF-8 with a mark that Excel
+            reads). A Word document has a real table, its head repeated on every page, in columns as wide as
+            what is in them; a table that needs more than an A4 page in portrait is on one in landscape.
+        overwrite : bool
+            Whether to replace a file that is there: what somebody wrote into it would be lost.
 
         Raises
         ------
-        QualError
-            The suffix is another one, or the Word document exists; nothing was written.
+        ArgumentError
+            The suffix is another one; nothing was written.
+        StoreError
+            There is a file and `overwrite` is false; it is unchanged.
         """
-        path = Path(path)
-        formats: dict[str, Callable[[], str]] = {
-            ".md": self.markdown,
-            ".tex": self.latex,
-            ".html": self._html_page,
+        formats: dict[str, Callable[[], bytes]] = {
+            ".md": lambda: self.markdown().encode(),
+            ".tex": lambda: self.latex().encode(),
+            ".html": lambda: self._html_page().encode(),
+            ".docx": self._word,
+            ".csv": lambda: self.csv().encode("utf-8-sig"),
         }
-        suffix, known = path.suffix.lower(), [*formats, ".docx"]
-        if suffix == ".docx":
-            self.docx(path)
-        elif suffix in formats:
-            save(path, formats[suffix]().encode(), overwrite=True)
-        else:
-            raise QualError(
-                f"table: expected a path that ends in {', '.join(known)} – found {path.name!r} – "
-                f"{did_you_mean(path.suffix, known)}"
-            )
+        write_by_suffix(path, formats, what="table", overwrite=overwrite)
 
     def _html_page(self) -> str:
         head = f'<meta charset="utf-8">\n<title>{one_line(self.title, escape_html)}</title>\n{_STYLE}'
         body = f"<body>\n{self.html()}</body>\n"
         return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n{body}</html>\n'
+
+
+def _no_formula(cell: str) -> str:
+    return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
 def _after_note(notes: Sequence[str], lead: str) -> list[str]:

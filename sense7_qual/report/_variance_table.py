@@ -47,7 +47,7 @@ def variance_table(
     ------
     TableError
         A column is missing, or rows were computed with different levels.
-    QualError
+    ArgumentError
         `digits` is out of range.
 
     Examples

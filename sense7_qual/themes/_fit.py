@@ -33,7 +33,7 @@ def fit(
     units: pd.DataFrame,
     *,
     embed: Embed,
-    seed: int,
+    seed: int = 0,
     granularity: float = 1.0,
     min_size: int = 5,
     n_resamples: int = 20,

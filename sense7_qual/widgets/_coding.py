@@ -177,6 +177,8 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             except (ActError, CodebookError):
                 del self._unsaved[act_id]
                 raise
+            except StoreError:  # an OSError too, which says more
+                raise
             except OSError as error:
                 raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
             del self._unsaved[act_id]

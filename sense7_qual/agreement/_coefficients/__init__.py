@@ -67,7 +67,7 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
     TableError
         Not a table of two dimensions; strings where `level` needs numbers; numbers mixed with strings;
         an infinite value; a negative value where `level` is ratio.
-    QualError
+    ArgumentError
         An unknown level, or a matrix of differences that is none.
 
     References
@@ -118,7 +118,7 @@ def percent_agreement(
     ------
     TableError
         `values` is not a table of numbers or of strings.
-    QualError
+    ArgumentError
         Unknown weights, or a category missing in `categories`.
 
     References
@@ -161,7 +161,7 @@ def cohen_kappa(
     ------
     TableError
         Not two coders, or not a table of numbers or of strings.
-    QualError
+    ArgumentError
         Unknown weights, a category missing in `categories`, or patterns without coders.
 
     References
@@ -201,7 +201,7 @@ def scott_pi(
 
     Raises
     ------
-    TableError, QualError
+    TableError, ArgumentError
         As for `cohen_kappa`.
 
     References
@@ -243,7 +243,7 @@ def fleiss_kappa(
 
     Raises
     ------
-    TableError, QualError
+    TableError, ArgumentError
         As for `percent_agreement`.
 
     References
@@ -288,7 +288,7 @@ def conger_kappa(
 
     Raises
     ------
-    TableError, QualError
+    TableError, ArgumentError
         As for `percent_agreement`; patterns without coders.
 
     References
@@ -332,7 +332,7 @@ def light_kappa(
 
     Raises
     ------
-    TableError, QualError
+    TableError, ArgumentError
         As for `percent_agreement`; patterns without coders.
 
     References
@@ -374,7 +374,7 @@ def brennan_prediger(
 
     Raises
     ------
-    TableError, QualError
+    TableError, ArgumentError
         As for `percent_agreement`.
 
     References
@@ -415,7 +415,7 @@ def gwet_ac(values: Values, *, weights: Weights | None = None, categories: Categ
 
     Raises
     ------
-    TableError, QualError
+    TableError, ArgumentError
         As for `percent_agreement`.
 
     References

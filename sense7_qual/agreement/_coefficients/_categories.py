@@ -17,7 +17,7 @@ import pandas as pd
 
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._coefficients._weights import Weights, agreement_weights
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = ["weighted"]
 
@@ -31,7 +31,7 @@ def weighted(
 
     Raises
     ------
-    QualError
+    ArgumentError
         A value is not among the categories; they are no list of the values' kind; or words have weights and
         no order.
     """
@@ -39,7 +39,7 @@ def weighted(
     patterns = _with_categories(patterns, categories, by_row=by_row)
     words = patterns.categories.dtype == object
     if words and weights is not None and not patterns.ordered and not isinstance(weights, pd.DataFrame):
-        raise QualError(
+        raise ArgumentError(
             f"weights: expected an order of the {len(patterns.categories)} categories, because they are "
             "words – found none (words that look like numbers are words, too) – give them in order, "
             'categories=["poor", "fair", "good"], as an ordered Categorical, or as numbers.'
@@ -54,14 +54,14 @@ def _with_categories(patterns: Patterns, categories: Sequence[Any] | None, *, by
     text = patterns.categories.dtype == object
     wanted = _wanted(categories, text=text)
     if by_row and not text and not np.array_equal(wanted, np.asarray(list(categories), dtype=np.float64)):
-        raise QualError(
+        raise ArgumentError(
             "categories: expected numbers in ascending order, as the rows of the matrix of weights are – "
             "found another order – sort them, and the rows and columns of the matrix with them."
         )
     place = pd.Index(wanted).get_indexer(pd.Index(patterns.categories))
     absent = int((place < 0).sum())
     if absent:
-        raise QualError(
+        raise ArgumentError(
             f"categories: expected every value that occurs – found {absent} of {len(place)} missing from the "
             "categories – add them, or correct the values."
         )
@@ -87,7 +87,7 @@ def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
         if np.isfinite(wanted).all():
             return wanted
     kind = "strings, each once, in the order of the scale" if text else "numbers"
-    raise QualError(
+    raise ArgumentError(
         f"categories: expected a list of {kind}, as the values are, none of them missing – found a "
         f"{type(categories).__name__} of others – name every category that could have been given."
     )

@@ -30,7 +30,7 @@ from sense7_qual.agreement._coefficients._patterns import (
 )
 from sense7_qual.agreement._coefficients._sums import Totals
 from sense7_qual.agreement._coefficients._weights import Level, Metric, check_level
-from sense7_qual.errors import QualError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean
 
 __all__ = [
     "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of", "reason_why",
@@ -125,16 +125,16 @@ def compute(statistic: str, values: Values, options: Mapping[str, Any], *, locat
 
 
 def check_options(statistic: str, options: Mapping[str, Any]) -> None:
-    """Raise `QualError` where there is no coefficient of that name, or it does not take an option."""
+    """Raise `ArgumentError` where there is no coefficient of that name, or it does not take an option."""
     if statistic not in STATISTICS:
-        raise QualError(
+        raise ArgumentError(
             f"statistic: expected {', '.join(STATISTICS)} – found {statistic!r} – "
             f"{did_you_mean(statistic, STATISTICS)}"
         )
     known = options_of(statistic)
     for name in options:
         if name not in known:
-            raise QualError(
+            raise ArgumentError(
                 f"{statistic}: expected options out of {', '.join(known)} – found {name!r} – "
                 f"{did_you_mean(name, known)}"
             )

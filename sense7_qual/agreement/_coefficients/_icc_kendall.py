@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.agreement._values import read_values
-from sense7_qual.errors import QualError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean
 
 __all__ = ["Floats", "Kind", "icc", "kendall_w"]
 
@@ -45,7 +45,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     ------
     TableError
         Not a table (coders, units) of numbers.
-    QualError
+    ArgumentError
         An unknown kind, or `n_averaged` below 1.
 
     References
@@ -61,12 +61,14 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     [0.17, 0.29, 0.71]
     """
     if kind not in get_args(Kind):
-        raise QualError(
+        raise ArgumentError(
             f"icc: expected kind out of {', '.join(get_args(Kind))} – found {kind!r} – "
             f"{did_you_mean(str(kind), get_args(Kind))}"
         )
     if isinstance(n_averaged, bool) or not isinstance(n_averaged, int) or n_averaged < 1:
-        raise QualError(f"icc: expected n_averaged to be 1 or more – found {n_averaged!r} – 1 is one coder.")
+        raise ArgumentError(
+            f"icc: expected n_averaged to be 1 or more – found {n_averaged!r} – 1 is one coder."
+        )
     table = _complete(values)
     if min(table.shape) < 2:
         return _undefined("icc", "fewer than two coders, or fewer than two units with a value of every coder")

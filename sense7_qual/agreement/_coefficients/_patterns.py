@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.agreement._values import Coded, bad_values, blocks, coded
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = [
     "Coded", "Patterns", "as_patterns", "bad_values", "coded", "from_values", "joint_numbers",
@@ -113,7 +113,7 @@ def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns
     TableError
         Not a table of two dimensions; numbers mixed with strings; an infinite value; values of another kind;
         missing values that were turned into text.
-    QualError
+    ArgumentError
         So many different values that their table would not fit (real numbers want alpha at an interval or
         ratio level, which does without it).
 
@@ -138,9 +138,9 @@ def as_patterns(values: npt.ArrayLike | Patterns, *, keep_coders: bool = False) 
 
 
 def known_coders(patterns: Patterns) -> Integers:
-    """Return which value each coder gave (P, C), or raise `QualError` where the patterns do not say."""
+    """Return which value each coder gave (P, C), or raise `ArgumentError` where the patterns do not say."""
     if patterns.coders is None:
-        raise QualError(
+        raise ArgumentError(
             "values: expected patterns that say who gave which value – found patterns without coders – "
             "make them with keep_coders=True."
         )
@@ -187,7 +187,7 @@ def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns
 def _counts(rows: Integers, n_categories: int) -> Integers:
     """Return how often each category stands in each row (P, V); −1 is missing."""
     if len(rows) * n_categories > _LARGEST_TABLE:
-        raise QualError(
+        raise ArgumentError(
             f"values: expected a scale of categories – found {n_categories} different values in {len(rows)} "
             "patterns – group them, or take krippendorff_alpha, which does without their table."
         )

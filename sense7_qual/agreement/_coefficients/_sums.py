@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sense7_qual.agreement._coefficients._categories import weighted
 from sense7_qual.agreement._coefficients._patterns import Patterns, known_coders
 from sense7_qual.agreement._coefficients._weights import Metric, Weights, difference
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
     "Totals", "alpha_totals", "brennan_prediger_totals", "cohen_totals", "conger_totals", "fleiss_totals",
@@ -343,7 +343,7 @@ def specific_totals(patterns: Patterns, *, category: object) -> Totals:
     """Specific agreement: of the pairs in which a coder gave the category, the share in which both did."""
     counts, n = patterns.counts.astype(np.float64), patterns.n_values.astype(np.float64)
     if not np.isscalar(category):
-        raise QualError(
+        raise ArgumentError(
             f"category: expected one number or string – found {type(category).__name__} – name one category."
         )
     given = counts[:, np.asarray(patterns.categories == category, dtype=np.bool_)].sum(axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import QualError, did_you_mean
+from sense7_qual.errors import ArgumentError, did_you_mean
 
 __all__ = [
     "Level",
@@ -56,7 +56,7 @@ def difference(categories: npt.ArrayLike, level: Metric, marginals: npt.ArrayLik
 
     Raises
     ------
-    QualError
+    ArgumentError
         An unknown level, or a matrix of another shape, or differences that are none.
 
     References
@@ -93,9 +93,9 @@ def places(categories: npt.NDArray[Any], level: Level, marginals: Floats) -> Flo
 
 
 def check_level(level: str) -> Level:
-    """Return `level`, or raise `QualError` with the nearest level's name where it is none."""
+    """Return `level`, or raise `ArgumentError` with the nearest level's name where it is none."""
     if level not in get_args(Level):
-        raise QualError(
+        raise ArgumentError(
             f"krippendorff_alpha: expected level out of {', '.join(get_args(Level))} – found {level!r} – "
             f"{did_you_mean(str(level), get_args(Level))}"
         )
@@ -120,7 +120,7 @@ def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Flo
 
     Raises
     ------
-    QualError
+    ArgumentError
         Unknown weights, a matrix of another shape, or weights that are none; negative categories for `ratio`.
 
     References
@@ -138,14 +138,16 @@ def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Flo
     if not isinstance(weights, str):
         return _given_weights(values, weights)
     if weights not in _DISTANCES:
-        raise QualError(
+        raise ArgumentError(
             f"weights: expected {', '.join(_DISTANCES)}, a matrix or None – found {weights!r} – "
             f"{did_you_mean(str(weights), _DISTANCES)}"
         )
     if weights == "ordinal" or values.dtype.kind not in "biuf":
         values = np.arange(1, len(values) + 1)
     if weights == "ratio" and (values < 0).any():
-        raise QualError("weights: expected categories ≥ 0 for 'ratio' – found negative ones – take others.")
+        raise ArgumentError(
+            "weights: expected categories ≥ 0 for 'ratio' – found negative ones – take others."
+        )
     apart = _DISTANCES[weights](values.astype(np.float64))
     largest = apart.max(initial=0.0)
     return np.asarray(1 - apart / largest) if largest > 0 else np.ones_like(apart)
@@ -198,7 +200,7 @@ def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[
         apart = _matrix("level", _by_name("level", level, values))
     _check_matrix("level", apart, values)
     if (apart < 0).any() or np.diagonal(apart).any():
-        raise QualError(
+        raise ArgumentError(
             "level: expected differences ≥ 0, and 0 of a value from itself – found others – correct them."
         )
     return apart
@@ -208,7 +210,7 @@ def _given_weights(values: npt.NDArray[Any], weights: npt.ArrayLike) -> Floats:
     matrix = _matrix("weights", _by_name("weights", weights, values))
     _check_matrix("weights", matrix, values)
     if (matrix > 1).any() or (matrix < 0).any() or (np.diagonal(matrix) != 1).any():
-        raise QualError(
+        raise ArgumentError(
             "weights: expected 1 for equal categories and 0 to 1 for others – found other numbers – "
             "correct them."
         )
@@ -228,16 +230,16 @@ def _by_name(name: str, given: object, values: npt.NDArray[Any]) -> object:
         return given
     names = pd.Index(values)
     if not (names.isin(given.index).all() and names.isin(given.columns).all()):
-        raise QualError(
+        raise ArgumentError(
             f"{name}: expected a DataFrame whose rows and columns are named by the {len(values)} categories "
             "– found other names – name them, or pass its .to_numpy(), if it has the order of the categories."
         )
     return given.loc[names, names].to_numpy()
 
 
-def _no_matrix(name: str, found: str) -> QualError:
+def _no_matrix(name: str, found: str) -> ArgumentError:
     named = get_args(Level) if name == "level" else _DISTANCES
-    return QualError(
+    return ArgumentError(
         f"{name}: expected {', '.join(named)}, or a matrix of numbers – found {found} – choose one of these."
     )
 
@@ -254,7 +256,7 @@ def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
     elif not np.allclose(matrix, matrix.T):
         found = "one that is not symmetric"
     if found:
-        raise QualError(
+        raise ArgumentError(
             f"{name}: expected a symmetric matrix of {wanted[0]} × {wanted[1]} finite numbers, one row for "
             f"each category that occurs, in their order – found {found} – make it for these categories."
         )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.agreement._counts import own_decisions, require_coders
-from sense7_qual.errors import QualError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, did_you_mean, first_three
 
 __all__ = ["AlternativeAnnotatorTest", "alternative_annotator_test"]
 
@@ -149,7 +149,7 @@ def alternative_annotator_test(
     ------
     TableError
         `decisions` is not what its contract says, or a model has no decisions.
-    QualError
+    ArgumentError
         `epsilon`, `fdr` or `fewest_units` is out of its range, or `by` is unknown.
 
     Notes
@@ -200,17 +200,17 @@ def alternative_annotator_test(
 def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
     for name, value, usual in (("epsilon", epsilon, "0.2 for experts"), ("fdr", fdr, "0.05")):
         if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
-            raise QualError(
+            raise ArgumentError(
                 f"alternative_annotator_test: expected {name} from 0 to 1 – found {value!r} – "
                 f"{usual} is usual."
             )
     if not isinstance(fewest_units, int | np.integer) or fewest_units < 2:
-        raise QualError(
+        raise ArgumentError(
             "alternative_annotator_test: expected fewest_units to be a whole number from 2 – found "
             f"{fewest_units!r} – the paper asks for 30."
         )
     if by not in get_args(By):
-        raise QualError(
+        raise ArgumentError(
             f"alternative_annotator_test: expected by out of {', '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )

@@ -30,6 +30,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     summed,
 )
 from sense7_qual.errors import TableError, first_three
+from sense7_qual.tables import clusters_by_unit
 
 __all__ = ["human_model"]
 
@@ -63,10 +64,11 @@ def human_model(
     decisions: pd.DataFrame,
     *,
     models: str | Sequence[str],
-    cluster: pd.Series | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return the agreement among humans and, apart from it, that of each model with the humans, per code.
 
@@ -81,7 +83,7 @@ def human_model(
         missing. Decisions of `consensus`, `majority` and `pooled` are left out.
     models : str or sequence of str
         The coders that are models; all others are humans.
-    cluster, n_boot, confidence_level, seed
+    units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Returns
@@ -105,7 +107,7 @@ def human_model(
     TableError
         `decisions` is not what its contract says, a model has no decisions, there is no human, or a unit has
         no cluster or several.
-    QualError
+    ArgumentError
         A setting of the resampling is out of its range.
 
     Notes
@@ -142,16 +144,16 @@ def human_model(
             "name only models in models, or add the humans' decisions."
         )
     among = by_code(
-        humans, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
+        humans, units=units, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
     ).set_index("code")
-    how = Resampling(n_boot, confidence_level, seed)
+    how, clusters = Resampling(n_boot, confidence_level, seed), clusters_by_unit(units, cluster)
     settings: dict[str, Any] = {"confidence_level": confidence_level, "seed": seed}
     rows: list[dict[str, Any]] = []
     for code in own["code"].unique().tolist():
         rows.append({"code": code} | _among_humans(among, code) | settings)
         for model in models:
-            units = _with_model(own[own["code"] == code], models, model, cluster)
-            found = _cross(units, how)
+            shared = _with_model(own[own["code"] == code], models, model, clusters)
+            found = _cross(shared, how)
             rows.append({"code": code, "model": model} | found | settings)
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
 
@@ -178,14 +180,14 @@ def _among_humans(among: pd.DataFrame, code: str) -> dict[str, Any]:
 
 
 def _with_model(
-    of_code: pd.DataFrame, models: Sequence[str], model: str, cluster: pd.Series | None
+    of_code: pd.DataFrame, models: Sequence[str], model: str, clusters: pd.Series | None
 ) -> pd.DataFrame:
     """Return the units that the model and a human decided on: cluster, n_humans, n_applied, by_model."""
     humans = of_code[~of_code["coder"].isin(models)]
     counted = humans.groupby("unit_id")["applied"].agg(n_humans="size", n_applied="sum")
     by_model = of_code[of_code["coder"] == model].set_index("unit_id")["applied"].rename("by_model")
     units = pd.DataFrame(counted.join(by_model, how="inner").astype({"by_model": "bool"}))
-    units["cluster"] = cluster_numbers(units.index, cluster)
+    units["cluster"] = cluster_numbers(units.index, clusters)
     seen = humans[humans["unit_id"].isin(units.index)]
     units.attrs["n_humans"] = seen["coder"].nunique()
     return units

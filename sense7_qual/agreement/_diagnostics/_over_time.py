@@ -11,7 +11,7 @@ import pandas as pd
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.tables import COVERAGE
 
 __all__ = ["By", "over_time"]
@@ -28,10 +28,11 @@ def over_time(
     *,
     by: By,
     n_slices: int = 4,
-    cluster: pd.Series | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return each code's agreement in each round, week, codebook version or part of the coding, in order.
 
@@ -53,7 +54,7 @@ def over_time(
         many units each.
     n_slices : int
         Parts for `by="order"`, 2 or more.
-    cluster, n_boot, confidence_level, seed
+    units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Returns
@@ -71,7 +72,7 @@ def over_time(
     TableError
         A frame is not what its contract says; a coder decided on a unit that they have not finished; for
         weeks and order, a finished unit without a time.
-    QualError
+    ArgumentError
         `by`, `n_slices` or a setting of the resampling is out of its range.
 
     References
@@ -96,7 +97,12 @@ def over_time(
     finished = _last_finish(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
     parts = [
         by_code(
-            own[rows], cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
+            own[rows],
+            units=units,
+            cluster=cluster,
+            n_boot=n_boot,
+            confidence_level=confidence_level,
+            seed=seed,
         ).assign(by=by, slice=name, place=place)
         for place, (name, rows) in enumerate(_slices(own, finished, by, n_slices), start=1)
     ]
@@ -110,12 +116,12 @@ def over_time(
 
 def _check_slicing(by: str, n_slices: int) -> None:
     if by not in get_args(By):
-        raise QualError(
+        raise ArgumentError(
             f"over_time: expected by out of {', '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
     if not isinstance(n_slices, int | np.integer) or isinstance(n_slices, bool) or n_slices < 2:
-        raise QualError(
+        raise ArgumentError(
             f"over_time: expected n_slices to be a whole number from 2 – found {n_slices!r} – 4 is usual."
         )
 

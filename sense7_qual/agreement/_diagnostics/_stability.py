@@ -16,10 +16,11 @@ def stability(
     first: pd.DataFrame,
     second: pd.DataFrame,
     *,
-    cluster: pd.Series | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how well each coder agrees with their own earlier decisions: intra-coder agreement.
 
@@ -32,7 +33,7 @@ def stability(
     first, second : DataFrame
         unit_id, coder, code, applied (bool): the earlier and the later decisions, such as those of two
         rounds. A unit counts for a coder who decided on it in both.
-    cluster, n_boot, confidence_level, seed
+    units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Returns
@@ -45,7 +46,7 @@ def stability(
     ------
     TableError
         A frame is not what its contract says, or no coder stands in both.
-    QualError
+    ArgumentError
         A setting of the resampling is out of its range.
 
     References
@@ -76,7 +77,9 @@ def stability(
             for name, frame in (("first", earlier), ("second", later))
         ]
         both = pd.concat(times, ignore_index=True)
-        found = by_code(both, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+        found = by_code(
+            both, units=units, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
+        )
         parts.append(found.assign(coder=pd.array([coder] * len(found), dtype="string")))
     found = pd.concat(parts, ignore_index=True)
     return found[["coder", *(name for name in found if name != "coder")]]

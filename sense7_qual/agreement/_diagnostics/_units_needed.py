@@ -16,7 +16,7 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual.agreement._coefficients import krippendorff_alpha
 from sense7_qual.agreement._coefficients._weights import Level, check_level, difference
 from sense7_qual.agreement._intervals import estimate
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = ["UnitsNeeded", "units_needed"]
 
@@ -85,7 +85,7 @@ def units_needed(
     confidence_level: float = 0.95,
     design_effect: float = 1.0,
     n_simulations: int = 200,
-    seed: int,
+    seed: int = 0,
 ) -> UnitsNeeded:
     """Return how many units several coders must code for an interval of alpha of a given width.
 
@@ -126,7 +126,7 @@ def units_needed(
 
     Raises
     ------
-    QualError
+    ArgumentError
         A number is out of its range; a scale without a level; so many values and coders that their
         patterns cannot be listed.
 
@@ -192,7 +192,7 @@ def _shares(prevalence: float | Sequence[float]) -> Floats:
         known = all(isinstance(share, numbers.Real) for share in listed)
         shares = np.array(listed if known else [], dtype=np.float64)
     if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
-        raise QualError(
+        raise ArgumentError(
             f"units_needed: expected a prevalence between 0 and 1, or the share of each value, above 0 and "
             f"adding up to 1 – found {prevalence!r} – leave out values that do not occur."
         )
@@ -201,7 +201,7 @@ def _shares(prevalence: float | Sequence[float]) -> Floats:
 
 def _level(level: Level | None, n_values: int) -> Level:
     if level is None and n_values > 2:
-        raise QualError(
+        raise ArgumentError(
             f"units_needed: expected a level for a scale of {n_values} values – found none – choose nominal, "
             "ordinal, interval or ratio."
         )
@@ -218,9 +218,9 @@ def _check_numbers(*, alpha: float, n_coders: int, width: float, design_effect: 
         ("design_effect", design_effect, lambda x: 1 <= x < math.inf, "of 1 or more"),
     ):
         if not isinstance(value, numbers.Real) or not fits(float(value)):
-            raise QualError(f"units_needed: expected {name} {said} – found {value!r} – correct it.")
+            raise ArgumentError(f"units_needed: expected {name} {said} – found {value!r} – correct it.")
     if not isinstance(n_coders, int | np.integer) or isinstance(n_coders, bool) or n_coders < 2:
-        raise QualError(
+        raise ArgumentError(
             f"units_needed: expected n_coders to be a whole number from 2 – found {n_coders!r} – one coder "
             "agrees with nobody."
         )
@@ -230,7 +230,7 @@ def _every_pattern(n_coders: int, n_values: int) -> Integers:
     """Return every way in which the coders can spread over the values (P, V)."""
     n_patterns = math.comb(n_coders + n_values - 1, n_values - 1)
     if n_patterns > _MOST_PATTERNS:
-        raise QualError(
+        raise ArgumentError(
             f"units_needed: expected at most {_MOST_PATTERNS} patterns of values – found {n_patterns} for "
             f"{n_coders} coders and {n_values} values – group values, or plan with fewer coders."
         )
@@ -286,7 +286,7 @@ def _smallest(spread: float, alpha: float, width: float, confidence_level: float
     while not fits(above):
         below, above = above, 2 * above
         if above > _MOST_UNITS:
-            raise QualError(
+            raise ArgumentError(
                 f"units_needed: expected a width that some study can have – found that {width} takes over "
                 f"{_MOST_UNITS} units – plan a wider interval."
             )

@@ -17,7 +17,7 @@ import pandas as pd
 
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._engines._group_by import count, rows_of, take_inventory
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import require_column
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def patterns(
         A column is absent; a unit, coder or group is missing (NULL, NaN or empty) in some row; a coder has
         several rows for a unit, whether or not they have a value; values are infinite, beyond ±2**53, or
         neither numbers nor text; or the table changed while it was read.
-    QualError
+    ArgumentError
         Ibis or DuckDB is not installed, or there are so many values that their table would not fit.
 
     Notes
@@ -177,7 +177,7 @@ def _source(table: Any, names: list[str]) -> tuple[ir.Table, Run]:
         import ibis
         import ibis.expr.types as ir
     except ModuleNotFoundError as error:
-        raise QualError(
+        raise ArgumentError(
             f"patterns: expected the extra 'scale' to be installed – found no {error.name} – "
             "pip install 'sense7_qual[scale]'."
         ) from error

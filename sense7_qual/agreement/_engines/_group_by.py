@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.agreement._coefficients._patterns import Patterns
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _assembled(given: Integers, units: Integers, categories: npt.NDArray[Any], k
     unit, column = np.nonzero(given >= 0)
     used, place = np.unique(given[unit, column], return_inverse=True)
     if len(given) * len(used) > _LARGEST_TABLE:
-        raise QualError(
+        raise ArgumentError(
             f"table: expected a scale of categories – found {len(used)} different values in {len(given)} "
             "patterns – group them."
         )

@@ -1,7 +1,7 @@
 """How sure a coefficient of agreement is: standard errors, intervals, and the chance of falling short.
 
 The estimand of all but `ci="coders"` is the agreement of these coders on further units like these. Units of
-one participant are not independent of each other: give `cluster` where they have one.
+one participant are not independent of each other: give `groups` where they have one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sense7_qual.agreement._frames import named_table
 from sense7_qual.agreement._intervals._methods import Method, Settings, interval
 from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._values import read_values
-from sense7_qual.errors import QualError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
 from sense7_qual.tables import labels_by_unit, without_blanks
 
 __all__ = ["Estimate", "Method", "estimate"]
@@ -109,9 +109,9 @@ def estimate(
     statistic: Callable[..., float] | str,
     *,
     ci: Method | None = None,
-    cluster: Sequence[object] | npt.ArrayLike | pd.Series | None = None,
+    groups: Sequence[object] | npt.ArrayLike | pd.Series | None = None,
     n_boot: int = 2000,
-    seed: int | None = None,
+    seed: int = 0,
     confidence_level: float = 0.95,
     **options: Any,
 ) -> Estimate:
@@ -120,15 +120,15 @@ def estimate(
     Parameters
     ----------
     values : array-like (coders, units), DataFrame of `from_wide`, or Patterns
-        As for the coefficient; sets for `set_alpha`. Patterns do not say which unit is which: no `cluster`.
+        As for the coefficient; sets for `set_alpha`. Patterns do not say which unit is which: no `groups`.
     statistic : function or str
         One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
         or `set_alpha`.
     ci : {"analytic", "cluster", "unit", "gwet", "kalpha", "coders"}, optional
-        - analytic (default without `cluster`): from the influence of each unit, on the scale of
+        - analytic (default without `groups`): from the influence of each unit, on the scale of
           log(1 − coefficient), with Student's t; its degrees of freedom are Satterthwaite's, because a rare
           value rests on few units. For independent units;
-        - cluster (default with `cluster`): whole clusters are resampled; bias-corrected and accelerated,
+        - cluster (default with `groups`): whole clusters are resampled; bias-corrected and accelerated,
           widened for few and for uneven clusters (see `by_code`). Where fewer than ten clusters have a value
           other than the most frequent one there is too little to resample: then as for analytic, each cluster
           left out, with no more degrees of freedom than clusters of equal size;
@@ -140,13 +140,13 @@ def estimate(
           as known and pairs as independent, and is too narrow;
         - coders: jackknife over coders, Student's t with coders − 1 degrees of freedom: would other coders
           like these agree as well? Three coders or more.
-    cluster : Series, or array-like (units,), optional
+    groups : Series, or array-like (units,), optional
         The cluster of each unit: the participant, or the conversation. Where `values` have named axes, a
         Series indexed by unit_id; otherwise labels in the order of the units.
     n_boot : int
         Number of resamples.
-    seed : int, optional
-        Needed where there are resamples; the same seed gives the same interval.
+    seed : int
+        Of the resamples: the same seed gives the same interval.
     confidence_level : float
         Level of the interval, between 0 and 1.
     **options
@@ -160,8 +160,8 @@ def estimate(
 
     Raises
     ------
-    QualError
-        An unknown statistic or `ci`, a setting out of its range, no seed where one is needed.
+    ArgumentError
+        An unknown statistic or `ci`, a setting out of its range.
     TableError
         Bad values; a cluster label that is missing, or not one for each unit.
 
@@ -206,7 +206,7 @@ def estimate(
     if name == "set_alpha":
         values, level = set_table(values, distance=options.pop("distance", None))  # type: ignore[arg-type]
         name, options, values = "krippendorff_alpha", options | {"level": level}, coded(values)
-    settings = _settings(name, ci, cluster, n_boot, seed, confidence_level, options)
+    settings = _settings(name, ci, groups, n_boot, seed, confidence_level, options)
     table = values if isinstance(values, Patterns | Coded) else read_values(values)
     settings = replace(settings, options=with_scale(settings.statistic, table, options))
     computed = compute(settings.statistic, table, settings.options, locate=settings.ci == "cluster")
@@ -214,7 +214,7 @@ def estimate(
     known: dict[str, Any] = {"reason": computed.reason}
     number: Integers | None = None
     if settings.ci == "cluster":
-        labelled = cluster, unit_ids
+        labelled = groups, unit_ids
         number, known["n_clusters"], seen = _clusters(table, labelled, computed, settings.statistic)
         computed = replace(computed, rests_on=seen)
     if known["reason"] is None:
@@ -239,51 +239,52 @@ def estimate(
 def _settings(
     name: str,
     ci: Method | None,
-    cluster: object,
+    groups: object,
     n_boot: int,
-    seed: int | None,
+    seed: int,
     confidence_level: float,
     options: dict[str, Any],
 ) -> Settings:
-    ci = ci or ("analytic" if cluster is None else "cluster")
+    ci = ci or ("analytic" if groups is None else "cluster")
     if ci not in get_args(Method):
-        raise QualError(
+        raise ArgumentError(
             f"estimate: expected ci out of {', '.join(get_args(Method))} – found {ci!r} – "
             f"{did_you_mean(str(ci), get_args(Method))}"
         )
-    if (ci == "cluster") != (cluster is not None):
-        found = "none" if cluster is None else f"clusters with ci={ci!r}"
-        raise QualError(f"estimate: expected clusters with ci='cluster' alone – found {found} – change one.")
-    if ci in _SEEDED and seed is None:
-        raise QualError(f"estimate: expected a seed – found none, and ci={ci!r} resamples – give one.")
-    seed = seed if ci in _SEEDED else None
-    check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed or 0)
+    if (ci == "cluster") != (groups is not None):
+        found = "none" if groups is None else f"groups with ci={ci!r}"
+        raise ArgumentError(
+            f"estimate: expected groups with ci='cluster' alone – found {found} – change one."
+        )
+    check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if name == "krippendorff_alpha" and "level" not in options:
-        raise QualError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
+        raise ArgumentError("estimate: expected the level of krippendorff_alpha – found none – give level=….")
     if name == "specific_agreement" and "category" not in options:
-        raise QualError("estimate: expected the category of specific_agreement – found none – give it.")
+        raise ArgumentError("estimate: expected the category of specific_agreement – found none – give it.")
     check_options(name, options)
     if ci == "kalpha" and name != "krippendorff_alpha":
-        raise QualError(f"estimate: expected krippendorff_alpha for ci='kalpha' – found {name} – change one.")
-    return Settings(name, ci, n_boot, seed, confidence_level, options)
+        raise ArgumentError(
+            f"estimate: expected krippendorff_alpha for ci='kalpha' – found {name} – change one."
+        )
+    return Settings(name, ci, n_boot, seed if ci in _SEEDED else None, confidence_level, options)
 
 
-def _cluster_labels(cluster: object, n_units: int, unit_ids: pd.Index | None) -> pd.Series:
+def _cluster_labels(groups: object, n_units: int, unit_ids: pd.Index | None) -> pd.Series:
     """Return the label of each unit: by its id where the units have ids, else in their order."""
     if unit_ids is not None:
-        return labels_by_unit(cluster, unit_ids, name="cluster")  # type: ignore[arg-type]
-    if isinstance(cluster, pd.Series) and not isinstance(cluster.index, pd.RangeIndex):
+        return labels_by_unit(groups, unit_ids, name="groups")  # type: ignore[arg-type]
+    if isinstance(groups, pd.Series) and not isinstance(groups.index, pd.RangeIndex):
         raise TableError(
-            "cluster: expected labels in the order of the units, because these values have no unit ids – "
+            "groups: expected labels in the order of the units, because these values have no unit ids – "
             "found a Series with an index of its own – pass values whose axes are named "
             "(agreement.from_wide), where labels are found by unit_id; or, in the order of the values, "
-            "cluster.to_numpy()."
+            "groups.to_numpy()."
         )
-    labels = pd.Series(np.asarray(cluster, dtype=object)) if np.ndim(cluster) == 1 else None  # type: ignore[arg-type]
+    labels = pd.Series(np.asarray(groups, dtype=object)) if np.ndim(groups) == 1 else None  # type: ignore[arg-type]
     if labels is None or len(labels) != n_units:
         found = "another shape" if labels is None else f"{len(labels)} labels"
         raise TableError(
-            f"cluster: expected one label for each of the {n_units} units – found {found} – give them in the "
+            f"groups: expected one label for each of the {n_units} units – found {found} – give them in the "
             "order of the units."
         )
     return without_blanks(labels)
@@ -294,17 +295,17 @@ def _clusters(
 ) -> tuple[Integers, int, Evidence]:
     """Return the number of each unit's cluster, how many clusters count, and what they say."""
     if isinstance(table, Patterns) or computed.coded is None or computed.group is None:
-        raise QualError(
-            "estimate: expected a table (coders, units) with clusters – found patterns, which do not say "
+        raise ArgumentError(
+            "estimate: expected a table (coders, units) with groups – found patterns, which do not say "
             "which unit is which – pass the table."
         )
-    cluster, unit_ids = labelled
-    labels = _cluster_labels(cluster, table.codes.shape[1], unit_ids)
+    groups, unit_ids = labelled
+    labels = _cluster_labels(groups, table.codes.shape[1], unit_ids)
     counted = computed.group >= 0
     missing = np.flatnonzero(counted & labels.isna().to_numpy())
     if len(missing):
         raise TableError(
-            f"cluster: expected a label for every unit with values – found none for units "
+            f"groups: expected a label for every unit with values – found none for units "
             f"{first_three(labels.index[missing])} – fill them in (units without ids are counted from 0)."
         )
     numbers = np.full(len(labels), -1, dtype=np.int64)

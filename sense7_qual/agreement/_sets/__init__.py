@@ -90,7 +90,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
     ------
     TableError
         Not one row per coder, rows of unequal length, or something that is no set of labels.
-    QualError
+    ArgumentError
         An unknown distance.
 
     References
@@ -130,7 +130,7 @@ def set_alpha_of(decisions: pd.DataFrame, *, distance: SetDistance) -> tuple[flo
     ------
     TableError
         `decisions` is not what its contract says.
-    QualError
+    ArgumentError
         An unknown distance.
 
     Examples

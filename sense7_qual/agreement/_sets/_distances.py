@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.agreement._sets._values import Label, Truths, labels_of, membership
-from sense7_qual.errors import QualError, did_you_mean
+from sense7_qual.errors import ArgumentError, did_you_mean
 
 __all__ = [
     "SetDistance", "check_distance", "dice_distance", "distances", "jaccard_distance", "masi_distance",
@@ -130,7 +130,7 @@ def set_distances(sets: Sequence[AbstractSet[Label]], *, distance: SetDistance) 
 
     Raises
     ------
-    QualError
+    ArgumentError
         An unknown distance.
 
     Examples
@@ -144,9 +144,9 @@ def set_distances(sets: Sequence[AbstractSet[Label]], *, distance: SetDistance) 
 
 
 def check_distance(distance: str) -> None:
-    """Raise `QualError` with the nearest distance's name where there is none of that name."""
+    """Raise `ArgumentError` with the nearest distance's name where there is none of that name."""
     if distance not in get_args(SetDistance):
-        raise QualError(
+        raise ArgumentError(
             f"distance: expected one out of {', '.join(get_args(SetDistance))} – found {distance!r} – "
             f"{did_you_mean(str(distance), get_args(SetDistance))}"
         )

@@ -50,7 +50,7 @@ from sense7_qual.agreement._spans._unitizing_alphas import (
 from sense7_qual.agreement._spans._values import SPANS, Continuum, Lengths, continuum
 from sense7_qual.codings import of_round
 from sense7_qual.errors import TableError, did_you_mean, first_three
-from sense7_qual.tables import CODINGS, COVERAGE, UNITS
+from sense7_qual.tables import CODINGS, COVERAGE, UNITS, clusters_by_unit
 
 __all__ = ["UnitizingAlphas", "alpha_u_2004", "overlap_f1", "span_agreement", "unitizing_alphas"]
 
@@ -131,10 +131,10 @@ def span_agreement(
     *,
     code: str | Sequence[str] | None = None,
     round: str | None = None,
-    cluster: pd.Series | None = None,
+    cluster: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how well the coders agree on where each code stands, on all text and on coded text only.
 
@@ -155,9 +155,10 @@ def span_agreement(
     round : str, optional
         The round to compare. By default, for each coder and text, the one that was finished last: a span
         that was coded in two rounds counts once.
-    cluster : Series, optional
-        The cluster of each unit, indexed by unit_id: the participant, or the conversation. Whole clusters are
-        resampled. Without it texts are, which gives intervals that are too narrow where participants differ.
+    cluster : str, optional
+        The column of `units` with the cluster of each: the participant, or the conversation. Whole clusters
+        are resampled. Without it texts are, which gives intervals that are too narrow where participants
+        differ.
     n_boot, confidence_level
         As for `by_code`.
     seed : int
@@ -194,7 +195,7 @@ def span_agreement(
     TableError
         A frame is not what its contract says, a span does not lie within its text, an unknown code, or a unit
         has no cluster or several.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
@@ -228,7 +229,8 @@ def span_agreement(
         codings, coverage = of_round(codings, coverage, round=round)
     lengths = units.set_index("unit_id")["text"].str.len()
     lines = [continuum(codings, lengths, coverage, by_all=by_all) for by_all in (False, True)]
-    clusters = [cluster_numbers(pd.Index(line.unit_ids, dtype="string"), cluster) for line in lines]
+    labels = None if cluster is None else clusters_by_unit(units, cluster)
+    clusters = [cluster_numbers(pd.Index(line.unit_ids, dtype="string"), labels) for line in lines]
     how = Resampling(n_boot, confidence_level, seed)
     each = by_text(lines[0])
     known = _known(lines[0], clusters[0]) | {"n_units_2004": len(lines[1].unit_ids)}

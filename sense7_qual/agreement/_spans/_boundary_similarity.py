@@ -24,7 +24,7 @@ from sense7_qual.agreement._spans._values import (
     require_lengths,
     text_lengths,
 )
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.tables import Contract
 
 __all__ = ["SegmentationAgreement", "boundary_similarity", "segmentation_agreement"]
@@ -125,7 +125,7 @@ def boundary_similarity(segments_a: Sequence[int], segments_b: Sequence[int], *,
     ------
     TableError
         A length is no whole number from 1, or the segmentations are not of one text.
-    QualError
+    ArgumentError
         `n_t` is no whole number from 1.
 
     Notes
@@ -188,7 +188,7 @@ def segmentation_agreement(
     TableError
         `boundaries` or `coverage` is not what its contract says, a length is missing or no whole number, or a
         boundary does not stand within its text.
-    QualError
+    ArgumentError
         `n_t` is no whole number from 1.
 
     Notes
@@ -323,7 +323,7 @@ def _is_whole(value: object) -> bool:
 
 def _check_n_t(function: str, n_t: int) -> None:
     if not _is_whole(n_t):
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected n_t to be a whole number from 1 – found {n_t!r} – 2 is usual, 1 knows no "
             "near misses."
         )

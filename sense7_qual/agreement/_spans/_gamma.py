@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = ["Gamma", "gamma", "gamma_dissimilarity"]
 
@@ -62,7 +62,7 @@ def gamma(
     code_weight: float = 1.0,
     empty: float = 1.0,
     n_samples: int = 30,
-    seed: int,
+    seed: int = 0,
 ) -> Gamma:
     """Return gamma: how well the coders' spans can be aligned, in place and in code, beyond chance.
 
@@ -92,7 +92,7 @@ def gamma(
     ------
     TableError
         As for `unitizing_alphas`.
-    QualError
+    ArgumentError
         pygamma-agreement is not installed, a setting is out of its range, or there are too many spans: an
         alignment weighs every combination of one span, or none, of each coder.
 
@@ -170,7 +170,7 @@ def gamma_dissimilarity(
 
     Raises
     ------
-    QualError
+    ArgumentError
         A span without length.
 
     References
@@ -185,7 +185,7 @@ def gamma_dissimilarity(
     """
     lengths = a[1] - a[0], b[1] - b[0]
     if min(lengths) <= 0:
-        raise QualError(
+        raise ArgumentError(
             f"gamma_dissimilarity: expected start < end – found lengths {lengths[0]} and {lengths[1]} – the "
             "end is excluded."
         )
@@ -203,14 +203,14 @@ def _check(position_weight: float, code_weight: float, empty: float, n_samples: 
     }
     for name, (value, fits, expected) in ranges.items():
         if not fits:
-            raise QualError(f"gamma: expected {name} to be {expected} – found {value!r} – correct it.")
+            raise ArgumentError(f"gamma: expected {name} to be {expected} – found {value!r} – correct it.")
 
 
 def _check_size(line: Continuum) -> None:
     of_coder = np.bincount(line.of_coder, minlength=len(line.coders))
     combinations = float(np.prod(of_coder + 1.0))
     if combinations > _MOST_COMBINATIONS:
-        raise QualError(
+        raise ArgumentError(
             f"gamma: expected at most {_MOST_COMBINATIONS:.0e} combinations of the coders' spans – found "
             f"{combinations:.0e} in {len(line.first)} spans of {len(line.coders)} coders – take pairs of "
             "coders, or fewer texts."
@@ -221,7 +221,7 @@ def _library() -> Any:
     try:
         import pygamma_agreement
     except ImportError as error:
-        raise QualError(
+        raise ArgumentError(
             "gamma: expected the package pygamma-agreement – found it not installed – "
             "pip install 'sense7_qual[spans]'."
         ) from error

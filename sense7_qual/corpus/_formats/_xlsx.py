@@ -53,6 +53,8 @@ def _damage_refused(name: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some quote a cell
             yield
+    except ImportRefused:  # a ValueError too, which says more
+        raise
     except (*broken, LookupError, TypeError, AttributeError, ArithmeticError):
         # openpyxl raises any of these on a damaged workbook, and some quote a cell.
         raise ImportRefused(

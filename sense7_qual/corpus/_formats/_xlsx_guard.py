@@ -50,6 +50,8 @@ def require_harmless(packed: bytes, *, limits: Limits, name: str) -> dict[str, l
             members = archive.infolist()
             _require_members(members, len(packed), limits, name)
             return {member.filename: _Part(archive, member, limits, name).scan() for member in members}
+    except ImportRefused:  # a ValueError too, which says more
+        raise
     except BROKEN_ZIP:
         locked = packed.startswith(b"\xd0\xcf\x11\xe0")
         zipped = packed.startswith(b"PK")

@@ -19,7 +19,7 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
 from sense7_qual.links._association._pooled import Analysis, Pooling, RankEffect, pooled_columns
 from sense7_qual.links._association._share_of_coders import share_columns
@@ -45,7 +45,7 @@ def code_to_rating(
     pooling: Pooling = "joint",
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how ratings differ between units with and without each code, for each source of decisions.
 
@@ -143,7 +143,7 @@ def code_to_rating(
         A frame or a column is not what it should be: a column is missing, the rating holds something other
         than numbers, or numbers off its scale, a unit of `decisions` is not in `units` or has no cluster, or
         a source is unknown.
-    QualError
+    ArgumentError
         `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
@@ -202,7 +202,7 @@ def code_to_rating(
     """
     check_resampling("code_to_rating", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if pooling not in ("joint", "rubin"):
-        raise QualError(
+        raise ArgumentError(
             f"code_to_rating: expected pooling 'joint' or 'rubin' – found {pooling!r} – 'joint' is usual."
         )
     decisions = DECISIONS.check(decisions)

@@ -44,7 +44,7 @@ def corrected(
     n_imputations: int = 20,
     odds_ratios: bool = False,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return how ratings differ between units with and without each code in truth, given coders who err.
 
@@ -92,7 +92,7 @@ def corrected(
     TableError
         A frame or a column is not what it should be; the prevalence is not by this rating; there are fewer
         draws than imputations; a probability is not between 0 and 1.
-    QualError
+    ArgumentError
         `n_imputations`, `confidence_level` or `seed` is out of its range.
 
     Notes
@@ -213,8 +213,8 @@ def _checked(posterior: pd.DataFrame, rating: str, n_imputations: int) -> pd.Dat
         found = "none" if pd.isna(others[0]) else repr(str(others[0]))
         raise TableError(
             f"posterior: expected the prevalence by the rating {rating!r} – found {found} – pass "
-            f"prevalence_by=units.set_index('unit_id')[{rating!r}] to dawid_skene; without it the effects "
-            "would be pulled towards 0."
+            f"prevalence_by={rating!r} to dawid_skene; without it the effects would be "
+            "pulled towards 0."
         )
     n = checked["draw"].nunique() if drawn else n_imputations
     if n_imputations < 2 or (n < n_imputations and len(checked)):

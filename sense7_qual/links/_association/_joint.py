@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._association._co_occurrence import by_unit
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._cluster._inputs import checked_units, rated_units, tied
@@ -96,7 +96,7 @@ def joint(
     ------
     TableError
         A frame, a column or the source is not what it should be, or there is one condition alone.
-    QualError
+    ArgumentError
         `confidence_level` or `quadrature` is out of its range.
 
     See Also
@@ -149,7 +149,7 @@ def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
 
 def _check_level(function: str, confidence_level: float) -> None:
     if not isinstance(confidence_level, numbers.Real) or not 0 < confidence_level < 1:
-        raise QualError(
+        raise ArgumentError(
             f"{function}: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is "
             "usual."
         )
@@ -239,7 +239,7 @@ def _independent(codes: pd.DataFrame) -> pd.DataFrame:
 def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
     nested = rows.get("nested")
     levels = rows["rating"].rank(method="dense")  # only their order enters; their scale has been checked
-    return cumulative_mixed(levels, predictors, cluster=rows["cluster"], nested=nested, quadrature=quadrature)
+    return cumulative_mixed(levels, predictors, groups=rows["cluster"], nested=nested, quadrature=quadrature)
 
 
 def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: float) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The multiverse: each link under every reasonable choice of source, model and exclusion."""
+"""The multiverse: each link under every reasonable choice of source, analysis and exclusion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sense7_qual.tables import DECISIONS
 __all__ = ["multiverse"]
 
 # Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
-_MODELS: Final = {
+_ANALYSES: Final = {
     "rank_biserial": ("rank_biserial", "p", "reason"),
     "mixed": ("odds_ratio", "odds_ratio_p", "odds_ratio_reason"),
     "within": ("within_odds_ratio", "within_odds_ratio_p", "odds_ratio_reason"),
@@ -33,19 +33,19 @@ def multiverse(
     cluster: str,
     rating_range: RatingRange = None,
     sources: Sequence[str] | None = None,
-    models: Sequence[str] = ("rank_biserial", "mixed", "within"),
+    analyses: Sequence[str] = ("rank_biserial", "mixed", "within"),
     exclusions: Sequence[str] = ("none", "single_texts", "disputed", "single_coder"),
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int,
+    seed: int = 0,
 ) -> pd.DataFrame:
-    """Return each link under every combination of source, model and exclusion, for a specification curve.
+    """Return each link under every combination of source, analysis and exclusion, for a specification curve.
 
     Parameters
     ----------
     decisions, units, rating, cluster, rating_range, sources
         As for `code_to_rating`.
-    models : sequence of str
+    analyses : sequence of str
         "rank_biserial"; "mixed" (odds ratio of the mixed model), "within" (its part within participants) and
         "gee" (ordinal estimating equations). A test that takes a participant's units for independent is not
         among them, because it is wrong.
@@ -71,7 +71,7 @@ def multiverse(
     Raises
     ------
     TableError
-        As for `code_to_rating`; or a model or an exclusion is unknown.
+        As for `code_to_rating`; or an analysis or an exclusion is unknown.
 
     References
     ----------
@@ -86,11 +86,11 @@ def multiverse(
     >>> decisions = pd.DataFrame({"unit_id": list("abcdef"), "coder": "ana", "code": "prosocial",
     ...                           "applied": [True, True, True, False, False, False]})
     >>> found = multiverse(decisions, units, rating="empathy", cluster="case_id", seed=7,
-    ...                    models=["rank_biserial"], exclusions=["none", "single_texts"])
+    ...                    analyses=["rank_biserial"], exclusions=["none", "single_texts"])
     >>> found[["exclusion", "estimate", "n_units", "reason"]].round(3).values.tolist()
     [['none', 0.667, 6, 'few_clusters'], ['single_texts', 0.667, 6, 'few_clusters']]
     """
-    _check_words("models", models, _MODELS)
+    _check_words("analyses", analyses, _ANALYSES)
     _check_words("exclusions", exclusions, _EXCLUSIONS)
     decisions = DECISIONS.check(decisions)
     rated = _inputs.rated_units(decisions, units, rating, cluster, rating_range=rating_range)
@@ -108,28 +108,28 @@ def multiverse(
             cluster=cluster,
             rating_range=rating_range,
             sources=[name for name in chosen if name in left],
-            odds_ratios=bool({"mixed", "within"} & set(models)),
-            sensitivity="gee" in models,
+            odds_ratios=bool({"mixed", "within"} & set(analyses)),
+            sensitivity="gee" in analyses,
             n_boot=n_boot,
             confidence_level=confidence_level,
             seed=seed,
         )
-        for model in dict.fromkeys(models):
-            parts.append(_specifications(table, model, every).assign(exclusion=exclusion))
+        for analysis in dict.fromkeys(analyses):
+            parts.append(_specifications(table, analysis, every).assign(exclusion=exclusion))
     whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_RESULT))
     return _curve(whole.assign(confidence_level=confidence_level), codes)
 
 
-def _specifications(table: pd.DataFrame, model: str, every: pd.MultiIndex) -> pd.DataFrame:
-    """Return the rows of one model out of a table of links, one for every code and source."""
-    effect, p, reason = _MODELS[model]
+def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) -> pd.DataFrame:
+    """Return the rows of one analysis out of a table of links, one for every code and source."""
+    effect, p, reason = _ANALYSES[analysis]
     table = table.set_index(["code", "source"]).reindex(every).reset_index()
     numbers = ["n_with", "n_without", "n_clusters"]
     nothing = table["n_with"].isna()
     table = table.assign(**{name: table[name].fillna(0).astype("int64") for name in numbers})
     table[reason] = table[reason].mask(nothing, "no_rated_units")
     found = table[["code", "source", "n_clusters"]].assign(
-        model=model,
+        analysis=analysis,
         effect="rank_biserial" if effect == "rank_biserial" else "odds_ratio",
         estimate=table[effect],
         low=table[f"{effect}_low"],
@@ -140,7 +140,7 @@ def _specifications(table: pd.DataFrame, model: str, every: pd.MultiIndex) -> pd
     )
     unsaid = found["estimate"].isna() & found["reason"].isna()
     found["reason"] = found["reason"].mask(
-        unsaid, "code_varies_between_only" if model == "within" else "not_estimated"
+        unsaid, "code_varies_between_only" if analysis == "within" else "not_estimated"
     )
     return found
 
@@ -196,7 +196,7 @@ _EXCLUSIONS: Final[dict[str, Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame
 _RESULT: Final = {
     "code": "string",
     "source": "string",
-    "model": "string",
+    "analysis": "string",
     "exclusion": "string",
     "effect": "string",
     "estimate": "float64",

@@ -74,7 +74,7 @@ def log_odds(
 def population_averaged(applied: Truths, ratings: Floats, cluster: Integers, *, fewest: int) -> LogOdds:
     """Return the log odds ratio averaged over the population, by ordinal estimating equations."""
     code = pd.DataFrame({"code": applied.astype(np.float64)})
-    model = marginal(pd.Series(few_levels(ratings)), code, cluster=pd.Series(cluster))
+    model = marginal(pd.Series(few_levels(ratings)), code, groups=pd.Series(cluster))
     return _estimate(model, "code", fewest)
 
 
@@ -103,7 +103,7 @@ def _fitted(
     ratings: Floats, predictors: pd.DataFrame, cluster: Integers, nested: Integers | None
 ) -> CumulativeModel:
     within = None if nested is None else pd.Series(nested)
-    return cumulative_mixed(pd.Series(ratings), predictors, cluster=pd.Series(cluster), nested=within)
+    return cumulative_mixed(pd.Series(ratings), predictors, groups=pd.Series(cluster), nested=within)
 
 
 def _estimate(model: CumulativeModel, name: str, fewest: int) -> LogOdds:

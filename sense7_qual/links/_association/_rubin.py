@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 
 __all__ = ["Pooled", "pool", "pool_jointly"]
 
@@ -160,7 +160,7 @@ def _weights(variances: Floats, tau_squared: float, information: Floats | None) 
 def _number(estimates: Floats, variances: Floats) -> int:
     m = len(estimates)
     if m < 2 or len(variances) != m:
-        raise QualError(
+        raise ArgumentError(
             f"pooling: expected two or more estimates, each with its variance – found {m} and "
             f"{len(variances)} – a single estimate has nothing to be pooled with."
         )

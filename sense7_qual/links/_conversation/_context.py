@@ -78,7 +78,7 @@ def context(
         A column is missing, the rating or a numeric variable holds something else or
         is off its scale, a label is missing, a
         variable of words has over 30 levels, or a variable is named twice.
-    QualError
+    ArgumentError
         `confidence_level` is out of its range.
 
     Notes

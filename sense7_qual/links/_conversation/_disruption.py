@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import (
     Resampling,
@@ -31,7 +31,7 @@ def disruption(
     *,
     rating: str,
     rating_range: RatingRange = None,
-    document: str,
+    document_id: str,
     position: str,
     threshold: float = 2,
     cluster: str | None = None,
@@ -40,7 +40,7 @@ def disruption(
     source: str | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int = 1,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return what goes with a conversation's first poor turn: later ratings, and scores after the task.
 
@@ -52,7 +52,7 @@ def disruption(
         The column of numeric ratings, taken as equally spaced.
     rating_range : pair of numbers, or mapping of str to pair, optional
         As for `code_to_rating`; a mapping gives those of the outcomes, too.
-    document : str
+    document_id : str
         The column that names the conversation of each turn.
     position : str
         The column of numbers that orders the turns of a conversation; only their order counts.
@@ -100,7 +100,7 @@ def disruption(
     TableError
         A column is missing; a rating, position or outcome is no number; a conversation has a position twice,
         no name, two clusters or two values of an outcome; a unit of `decisions` is unknown.
-    QualError
+    ArgumentError
         `threshold` is no number, `decisions` come without `source`, or a setting is out of its range.
 
     Notes
@@ -156,18 +156,18 @@ def disruption(
     --------
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "document_id": list("11112222"),
     ...     "position": [1, 2, 3, 4] * 2, "empathy": [4, 2, 3, 2, 5, 4, 4, 5]})
-    >>> found = disruption(units, rating="empathy", document="document_id", position="position")
+    >>> found = disruption(units, rating="empathy", document_id="document_id", position="position")
     >>> found[["contrast", "n_with", "n_without", "mean_difference"]].round(3).head(1).values.tolist()
     [['later_turns', 1, 4, -1.542]]
     """
     how = settings("disruption", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not np.isfinite(threshold):
-        raise QualError(f"disruption: expected a number as threshold – found {threshold!r} – correct it.")
+        raise ArgumentError(f"disruption: expected a number as threshold – found {threshold!r} – correct it.")
     outcomes = [outcomes] if isinstance(outcomes, str) else list(outcomes)
-    cluster = document if cluster is None else cluster
-    units = checked_units(units, rating, document, position, cluster, *outcomes)
+    cluster = document_id if cluster is None else cluster
+    units = checked_units(units, rating, document_id, position, cluster, *outcomes)
     _refuse_off_scale(units, rating, outcomes, rating_range)
-    turns = _turns(units, rating, document, position, cluster, outcomes)
+    turns = _turns(units, rating, document_id, position, cluster, outcomes)
     turns["poor"] = turns["rating"] <= float(threshold)
     index = _index_turns(turns)
     given = {"confidence_level": how.confidence_level, "seed": how.seed}
@@ -189,14 +189,14 @@ def _refuse_off_scale(
 
 
 def _turns(
-    units: pd.DataFrame, rating: str, document: str, position: str, cluster: str, outcomes: Sequence[str]
+    units: pd.DataFrame, rating: str, document_id: str, position: str, cluster: str, outcomes: Sequence[str]
 ) -> pd.DataFrame:
     """Return the rated turns in order: unit_id, document, cluster, rating, place (1, 2 …), outcomes."""
     rated = units[~np.isnan(numbers_of(units, rating))].reset_index(drop=True)
     turns = pd.DataFrame(
         {
             "unit_id": rated["unit_id"],
-            "document": numbered(rated, document),
+            "document": numbered(rated, document_id),
             "cluster": numbered(rated, cluster),
             "rating": numbers_of(rated, rating),
             "position": numbers_of(rated, position),
@@ -208,10 +208,10 @@ def _turns(
         by_document = turns.groupby("document")[column]
         several = by_document.max() > by_document.min()
         if several.any():
-            named = rated.loc[turns["document"].isin(several.index[several]), document].unique()
+            named = rated.loc[turns["document"].isin(several.index[several]), document_id].unique()
             raise TableError(
                 f"units: expected one value of {cluster if column == 'cluster' else column[8:]!r} per "
-                f"{document!r} – found several for {first_three(named)} – correct them."
+                f"{document_id!r} – found several for {first_three(named)} – correct them."
             )
     turns = turns.sort_values(["document", "position"], ignore_index=True)
     return turns.assign(place=turns.groupby("document").cumcount() + 1)
@@ -250,7 +250,7 @@ def _coded(
     if decisions is None:
         return []
     if source is None:
-        raise QualError(
+        raise ArgumentError(
             "disruption: expected the source of the decisions – found none – pass source='majority', "
             "'consensus' or a coder."
         )

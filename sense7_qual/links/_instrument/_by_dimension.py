@@ -43,7 +43,7 @@ def by_dimension(
     mapping: Mapping[str, str] | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int = 1,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return the link of each code with each dimension's rating, and whether its own is the strongest.
 
@@ -99,7 +99,7 @@ def by_dimension(
     TableError
         A frame or a column is not what it should be, a rating holds something other than numbers, a unit of
         `decisions` is unknown, there is no such source, or `mapping` names an unknown code or rating.
-    QualError
+    ArgumentError
         A setting is out of its range.
 
     Notes

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, jackknife_interval, left_out
 from sense7_qual.links._rating_range import RatingRange
@@ -77,7 +77,7 @@ def internal_consistency(
     TableError
         A column is missing or named twice, holds something other than numbers, or a rating differs within a
         conversation (`once_per`); fewer than two ratings.
-    QualError
+    ArgumentError
         `missing` is neither word, or a setting is out of its range.
 
     Notes
@@ -104,7 +104,7 @@ def internal_consistency(
     """
     check_resampling("internal_consistency", n_boot=1, confidence_level=confidence_level, seed=0)
     if missing not in ("listwise", "pairwise"):
-        raise QualError(
+        raise ArgumentError(
             f"internal_consistency: expected missing to be 'listwise' or 'pairwise' – found {missing!r} – "
             "listwise uses the rows rated in full."
         )
@@ -158,7 +158,7 @@ def dimension_correlations(
     ------
     TableError
         As in `internal_consistency`.
-    QualError
+    ArgumentError
         A setting is out of its range.
 
     References

@@ -38,7 +38,7 @@ def variance_shares(
     levels: Sequence[str],
     n_boot: int = 2000,
     confidence_level: float = 0.95,
-    seed: int = 1,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Return which share of the variance of ratings lies between participants, conversations and turns.
 
@@ -85,7 +85,7 @@ def variance_shares(
     TableError
         A column is missing, the rating holds something other than numbers, a label is missing, or a group
         stands in two groups of the level before it.
-    QualError
+    ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes

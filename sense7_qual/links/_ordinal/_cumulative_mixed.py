@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Integers, Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats, Link
 from sense7_qual.links._ordinal._maximise import Maximum, fixed_maximum, mixed_maximum, nested_maximum
@@ -28,7 +28,7 @@ def cumulative_mixed(
     rating: pd.Series,
     predictors: pd.DataFrame | pd.Series,
     *,
-    cluster: pd.Series,
+    groups: pd.Series,
     nested: pd.Series | None = None,
     rating_range: Range | None = None,
     quadrature: int = 10,
@@ -47,7 +47,7 @@ def cumulative_mixed(
     predictors : DataFrame or Series
         Numbers or truth values, a column each, in the same rows as `rating` (and with the same index). No
         constant: the thresholds are the intercepts.
-    cluster : Series
+    groups : Series
         The participant of each row.
     nested : Series, optional
         The conversation of each row, where participants have several: adds a normal random intercept for
@@ -72,7 +72,7 @@ def cumulative_mixed(
     TableError
         Ratings or predictors are not numbers (words without an order, infinite values), or the rows of the
         arguments do not run alike.
-    QualError
+    ArgumentError
         `quadrature` or `link` is out of its range.
 
     Notes
@@ -105,12 +105,12 @@ def cumulative_mixed(
     >>> judge = pd.Series([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4])
     >>> warm = pd.Series([0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1], name="warm")
     >>> rating = pd.Series([2, 3, 4, 1, 3, 2, 3, 3, 5, 2, 4, 4])
-    >>> model = cumulative_mixed(rating, warm, cluster=judge)
+    >>> model = cumulative_mixed(rating, warm, groups=judge)
     >>> model.n, model.n_clusters, model.cautions
     (12, 4, ('few_clusters', 'zero_variance'))
     """
     _check_settings(quadrature, link)
-    rows = observed("cumulative_mixed", rating, predictors, cluster, nested, rating_range=rating_range)
+    rows = observed("cumulative_mixed", rating, predictors, groups, nested, rating_range=rating_range)
     reason = reason_before(rows) or reason_within(rows)
     if reason is not None:
         return unfitted(rows, reason, link=link, quadrature=quadrature)
@@ -183,12 +183,12 @@ def _coarse(patterns: Patterns, at: Parameters, covariance: Floats, link: Link, 
 def _check_settings(quadrature: int, link: str) -> None:
     whole = isinstance(quadrature, int | np.integer) and not isinstance(quadrature, bool)
     if not whole or not 1 <= quadrature <= 100:
-        raise QualError(
+        raise ArgumentError(
             "cumulative_mixed: expected quadrature to be a whole number from 1 to 100 – found "
             f"{quadrature!r} – 10 is usual, 1 is Laplace's approximation."
         )
     if link not in ("logit", "probit"):
-        raise QualError(
+        raise ArgumentError(
             f"cumulative_mixed: expected link 'logit' or 'probit' – found {link!r} – odds ratios are of the "
             "logit link."
         )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError, first_three
 from sense7_qual.links._rating_range import Range, checked_range, refuse_off_scale
 
 __all__ = ["Observed", "levels_of", "observed"]
@@ -143,7 +143,7 @@ def levels_of(
     known = checked_range(rating_range)
     if isinstance(rating.dtype, pd.CategoricalDtype):
         if known is not None:
-            raise QualError(
+            raise ArgumentError(
                 f"{function}: expected rating_range for numbers – found an ordered Categorical, whose "
                 "categories are its levels – leave rating_range out."
             )
@@ -184,19 +184,19 @@ def _check_rows(
     lengths = {
         "rating": len(rating),
         "predictors": len(frame),
-        "cluster": len(cluster),
+        "groups": len(cluster),
         "nested": len(nested),
     }
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise TableError(
-            f"{function}: expected as many ratings as rows of predictors and clusters – found {found} – take "
+            f"{function}: expected as many ratings as rows of predictors and groups – found {found} – take "
             "all of them from one frame."
         )
     others = [column.index for column in (rating, cluster, nested) if isinstance(column, pd.Series)]
     if any(not frame.index.equals(index) for index in others):
         raise TableError(
-            f"{function}: expected rating, predictors and cluster with the same index, row by row – found "
+            f"{function}: expected rating, predictors and groups with the same index, row by row – found "
             "different ones – take all of them from one frame, or reset the index of each."
         )
 

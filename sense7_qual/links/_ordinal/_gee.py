@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats
 from sense7_qual.links._ordinal._maximise import fixed_maximum
@@ -26,7 +26,7 @@ def marginal(
     rating: pd.Series,
     predictors: pd.DataFrame | pd.Series,
     *,
-    cluster: pd.Series,
+    groups: pd.Series,
     rating_range: Range | None = None,
     standard_errors: Errors = "bias_reduced",
 ) -> CumulativeModel:
@@ -38,7 +38,7 @@ def marginal(
 
     Parameters
     ----------
-    rating, predictors, cluster, rating_range
+    rating, predictors, groups, rating_range
         As in `cumulative_mixed`.
     standard_errors : {"bias_reduced", "robust"}
         Mancl and DeRouen's, corrected for few clusters, or the sandwich itself, which is too small for them.
@@ -55,7 +55,7 @@ def marginal(
     ------
     TableError
         Ratings or predictors are not numbers, or the rows of the arguments do not run alike.
-    QualError
+    ArgumentError
         `standard_errors` is unknown.
 
     Notes
@@ -75,16 +75,16 @@ def marginal(
     >>> judge = pd.Series([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4])
     >>> warm = pd.Series([0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1], name="warm")
     >>> rating = pd.Series([2, 3, 4, 1, 3, 2, 3, 3, 5, 2, 4, 4])
-    >>> model = marginal(rating, warm, cluster=judge)
+    >>> model = marginal(rating, warm, groups=judge)
     >>> bool(model.odds_ratios()["odds_ratio"]["warm"] > 1), model.cautions
     (True, ('few_clusters',))
     """
     if standard_errors not in get_args(Errors):
-        raise QualError(
+        raise ArgumentError(
             f"marginal: expected standard_errors 'bias_reduced' or 'robust' – found {standard_errors!r} – "
             "'bias_reduced' is right for few clusters as for many."
         )
-    rows = observed("marginal", rating, predictors, cluster, rating_range=rating_range)
+    rows = observed("marginal", rating, predictors, groups, rating_range=rating_range)
     reason = reason_before(rows)
     if reason is not None:
         return unfitted(rows, reason, link="logit", quadrature=None)

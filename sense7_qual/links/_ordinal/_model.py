@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.errors import QualError
+from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed
 from sense7_qual.links._ordinal._link_functions import Floats
 
@@ -112,13 +112,13 @@ class CumulativeModel:
 
         Raises
         ------
-        QualError
+        ArgumentError
             `confidence_level` is not between 0 and 1.
         """
         from scipy import special
 
         if not 0 < confidence_level < 1:
-            raise QualError(
+            raise ArgumentError(
                 f"intervals: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 "
                 "is usual."
             )
@@ -148,11 +148,11 @@ class CumulativeModel:
 
         Raises
         ------
-        QualError
+        ArgumentError
             The link is not "logit", or `confidence_level` is not between 0 and 1.
         """
         if self.link != "logit":
-            raise QualError(
+            raise ArgumentError(
                 f"odds_ratios: expected a model with link='logit' – found {self.link!r} – its coefficients "
                 "are no log odds ratios; take `intervals`."
             )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import QualError, TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._ordinal._design import levels_of
 from sense7_qual.links._ordinal._link_functions import BEYOND, Floats
 from sense7_qual.links._rating_range import Range
@@ -82,7 +82,7 @@ def polychoric(
     ------
     TableError
         A variable is not ordinal, or the two differ in length or in index.
-    QualError
+    ArgumentError
         `confidence_level` is not between 0 and 1.
 
     References
@@ -102,7 +102,7 @@ def polychoric(
     (0.809017, 0.809017)
     """
     if not 0 < confidence_level < 1:
-        raise QualError(
+        raise ArgumentError(
             f"polychoric: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is "
             "usual."
         )

@@ -447,6 +447,8 @@ def refusing(path: Path) -> Iterator[None]:
     """Turn the system's errors into `StoreError`."""
     try:
         yield
+    except StoreError:  # an OSError too, which says more
+        raise
     except OSError as error:
         raise StoreError(
             f"study {path.name!r}: expected its folder to be read and written – found "

@@ -274,6 +274,8 @@ def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
             if home is not None:
                 _note_elsewhere(stack, home, target)
             yield stack.enter_context(building(target.parent, f".{target.name}.")) / target.name
+    except StoreError:  # an OSError too, which says more
+        raise
     except OSError as error:
         found = error.strerror or type(error).__name__
         raise StoreError(

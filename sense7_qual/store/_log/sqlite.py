@@ -247,6 +247,8 @@ def _refusing(path: Path) -> Iterator[None]:
     """
     try:
         yield
+    except StoreError:  # an OSError too, which says more
+        raise
     except DBAPIError as error:
         raise _refusal(path, getattr(error.orig, "sqlite_errorname", "")) from None
     except sqlite3.Error as error:

@@ -346,6 +346,8 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
                     found = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
                 if found != said["sha256"]:
                     raise _refused(source, f"member {name!r} with another hash than its manifest says")
+    except StoreError:  # an OSError too, which says more
+        raise
     except (
         zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError
     ) as error:  # fmt: skip

@@ -258,7 +258,7 @@ def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook])
         )
     if act.code is None:
         return
-    if act.kind in ("apply", "rule") and not codebook.code(act.code).codable:
+    if act.kind in ("apply", "rule") and not codebook[act.code].codable:
         raise ActError(
             f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
             "others – use one of the codes under it."
