@@ -280,10 +280,10 @@ def store(tmp_path: Path) -> Store:
 BUILDER = """
 import sys, time
 from pathlib import Path
-from sense7_qual import sealed
+from sense7_qual.store._files import whole_files
 
 folder, target = Path(sys.argv[1]), Path(sys.argv[2])
-with sealed.making(target, "backup", folder) as place:
+with whole_files.making(target, "backup", folder) as place:
     place.write_text("It listened to me.")
     print(place, flush=True)
     time.sleep(60)

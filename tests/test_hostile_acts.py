@@ -26,7 +26,7 @@ _OPEN_EACH = """
 import sys
 import resource
 from pathlib import Path
-from sense7_qual import journals
+from sense7_qual.store._log import leftover_journal
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from tests.test_store import CODEBOOK, put
@@ -50,7 +50,7 @@ for name, door in doors.items():
         print(name, "views" in str(refused) or "problems in" in str(refused))
 found = store.verify().set_index("file").loc["acts/eva.sqlite"]
 print("verify", "views" in found["problem"])
-print("journal", journals._whole(inside) is None)
+print("journal", leftover_journal._whole(inside) is None)
 """
 
 _ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"

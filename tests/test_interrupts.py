@@ -26,11 +26,12 @@ import itertools, json, sys, time
 from dataclasses import replace
 from pathlib import Path
 import pandas as pd
-from sense7_qual import acts, database
+from sense7_qual import acts
+from sense7_qual.store._log import sqlite
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 
-database.PRAGMAS["busy_timeout"] = 200  # a lock that is left shows at once
+sqlite.PRAGMAS["busy_timeout"] = 200  # a lock that is left shows at once
 root, n_cases = Path(sys.argv[1]), int(sys.argv[2])
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 units = pd.DataFrame(

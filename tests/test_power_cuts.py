@@ -47,12 +47,13 @@ import json, os, random, sys, uuid
 from dataclasses import replace
 from pathlib import Path
 import pandas as pd
-from sense7_qual import acts, database
+from sense7_qual import acts
+from sense7_qual.store._log import sqlite
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 
 root, seed, n_batches = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-database.PRAGMAS["synchronous"] = int(sys.argv[4])
+sqlite.PRAGMAS["synchronous"] = int(sys.argv[4])
 dice = random.Random(seed)
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 TEXTS = ["It listened to me, mostly. " * 40, "Quokka! " * 130]

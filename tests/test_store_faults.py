@@ -24,7 +24,8 @@ import ctypes, errno, itertools, json, os, re, shutil, sys
 from dataclasses import replace
 from pathlib import Path
 import pandas as pd
-from sense7_qual import acts, sealed
+from sense7_qual import acts
+from sense7_qual.store._files import study_notes
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
@@ -127,7 +128,7 @@ class Restore(Make):
 
 
 def noted(target):  # whether the study knows of a copy, so that a withdrawal can name it
-    return str(target) in [copy.place for copy in sealed.notes(work / "pilot", sealed.Copy)]
+    return str(target) in [copy.place for copy in study_notes.notes(work / "pilot", study_notes.Copy)]
 
 
 class Backup(Restore):
