@@ -126,7 +126,7 @@ def test_gwets_standard_errors_and_intervals(entry: dict[str, object]) -> None:
 def test_fleiss_kappa_of_each_category(entry: dict[str, object]) -> None:
     category = entry["params"]["category"]
     columns = entry["data"].get("columns")
-    frame = _icc_kendall.per_category(as_table(entry["data"])).set_index("category")
+    frame = agreement.per_category(as_table(entry["data"])).set_index("category")
     found = frame.loc[columns.index(category) if columns else category, "fleiss_kappa"]
     assert found == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
 
@@ -253,7 +253,7 @@ def test_missing_values_follow_gwets_conventions() -> None:
 
 
 def test_per_category_by_hand() -> None:
-    frame = _icc_kendall.per_category([["a", "a", "b", "c", "d"], ["a", "b", "b", "c", None]]).set_index(
+    frame = agreement.per_category([["a", "a", "b", "c", "d"], ["a", "b", "b", "c", None]]).set_index(
         "category"
     )
     assert frame["n_units"].to_dict() == {"a": 2, "b": 2, "c": 1, "d": 0}

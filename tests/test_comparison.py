@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sense7_qual.agreement import over_time, stability
 from sense7_qual.agreement._by_code import by_code
-from sense7_qual.agreement._diagnostics._over_time import over_time, stability
 from sense7_qual.errors import QualError, TableError
 
 START = pd.Timestamp("2026-01-05T08:00:00Z")  # a Monday, of week 2

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from sense7_qual.agreement import by_unit, confusion, pairwise
 from sense7_qual.agreement._by_code import by_code
-from sense7_qual.agreement._diagnostics._pairwise import by_unit, confusion, pairwise
 from sense7_qual.errors import TableError
 
 CONVABUSE = Path(__file__).parents[2] / "shared" / "data" / "convabuse" / "ratings.csv"
