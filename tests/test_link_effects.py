@@ -148,7 +148,9 @@ def test_the_whole_table_of_seven_codes_and_three_coders_takes_seconds() -> None
 
     decisions, units = links_speed.coded(MESSAGES)
     start = time.process_time()
-    table = links.code_to_rating(decisions, units, rating="distress", cluster="response_id", seed=7)
+    table = links.code_to_rating(
+        decisions, units, rating="distress", cluster="response_id", seed=7, details=True
+    )
     assert time.process_time() - start < 10
     assert len(table) == 7 * 5
     assert table["odds_ratio"].notna().all()

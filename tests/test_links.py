@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7_qual import adjudication, codings, links
+from sense7_qual import adjudication, codings, figures, links, report
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links._cluster import _rank_biserial
 from sense7_qual.tables import DECISIONS
@@ -44,7 +44,7 @@ def study(rng: np.random.Generator, *, participants: int = 40, shift: float = 0.
 
 def link(decisions: pd.DataFrame, units: pd.DataFrame, **settings: object) -> pd.DataFrame:
     chosen = {"rating": "empathy", "cluster": "case_id", "n_boot": 200, "seed": 7, "odds_ratios": False}
-    return links.code_to_rating(decisions, units, **{**chosen, **settings})
+    return links.code_to_rating(decisions, units, **{**chosen, **settings, "details": True})
 
 
 @pytest.mark.real
@@ -369,3 +369,20 @@ def test_every_row_says_with_what_level_and_seed_it_was_computed() -> None:
     assert result["confidence_level"].tolist() == [0.9, 0.9]
     assert result["seed"].tolist() == [2**62, 2**62]
     assert str(result["seed"].dtype) == "Int64"
+
+
+def test_the_default_has_what_tables_and_figures_print_and_details_the_rest() -> None:
+    ana, units = frames(*study(np.random.default_rng(4), participants=30, shift=0.5))
+    decisions = pd.concat([ana, ana.assign(coder="ben", applied=np.roll(ana["applied"], 1))])
+    chosen = {"rating": "empathy", "cluster": "case_id", "n_boot": 50}
+    short = links.code_to_rating(decisions, units, **chosen)
+    whole = links.code_to_rating(decisions, units, **chosen, details=True)
+    asked = links.code_to_rating(decisions, units, **chosen, sensitivity=True)
+    assert (short.shape[1], whole.shape[1]) == (27, 51)
+    pd.testing.assert_frame_equal(whole[list(short)], short)
+    assert {"gee_odds_ratio", "gee_odds_ratio_p"} <= set(asked) - set(short)
+    for source in ("majority", "pooled"):
+        assert report.link_table(short, source=source) == report.link_table(whole, source=source)
+        assert figures.link_plot(short, source=source) == figures.link_plot(whole, source=source)
+    for effect in ("rank_biserial", "odds_ratio"):
+        assert figures.link_forest(short, effect=effect) == figures.link_forest(whole, effect=effect)

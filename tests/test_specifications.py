@@ -33,7 +33,7 @@ def test_every_combination_stands_once_ordered_by_its_estimate() -> None:
 def test_rows_without_exclusion_are_those_of_the_table() -> None:
     decisions, units = two_codes()
     found = links.multiverse(decisions, units, exclusions=["none"], **NAMES)
-    table = links.code_to_rating(decisions, units, **NAMES).set_index(["code", "source"])
+    table = links.code_to_rating(decisions, units, **NAMES, details=True).set_index(["code", "source"])
     for model, effect, p in (
         ("rank_biserial", "rank_biserial", "p"),
         ("mixed", "odds_ratio", "odds_ratio_p"),

@@ -18,6 +18,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._present import LINK_COLUMNS
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
@@ -46,6 +47,7 @@ def code_to_rating(
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int = 0,
+    details: bool = False,
 ) -> pd.DataFrame:
     """Return how ratings differ between units with and without each code, for each source of decisions.
 
@@ -83,6 +85,9 @@ def code_to_rating(
         Level of every interval, between 0 and 1.
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
+    details : bool
+        Whether to add the columns that are marked with a star. All that tables and figures print is there
+        without them.
 
     Returns
     -------
@@ -93,31 +98,31 @@ def code_to_rating(
         - code, source
         - n_with, n_without: rated units with and without the code (pooled: units to which any of its coders,
           and to which none, applied it: each unit once); n_clusters, n_clusters_with, n_clusters_without:
-          participants of all these units, of those with, and of those without it (one can be in both);
-          n_coders: whose decisions these are (consensus: missing; pooled: coders in the estimate)
+          participants of all these units, of those with*, and of those without it* (one can be in both);
+          n_coders*: whose decisions these are (consensus: missing; pooled: coders in the estimate)
         - n_tied: rated units that are in no number of the row because as many coders applied the code as did
           not: of the majority; with two coders every unit on which they differ
-        - mean_with, mean_without, mean_difference: in points of the rating; positive = higher with the code
+        - mean_with*, mean_without*, mean_difference: in points of the rating; positive = higher with the code
         - rank_biserial: −1 to 1; the probability that a unit with the code is rated higher than one without,
           minus the probability that it is rated lower (ties count for neither). The probability of
           superiority is (rank_biserial + 1) / 2
         - rank_biserial_low, rank_biserial_high: its interval
-        - p: two-sided, of the hypothesis that **rank_biserial** is 0; p_adjusted: Benjamini–Hochberg, p_holm:
-          Holm, both over the codes of the source that have a p; family: which these are
+        - p: two-sided, of the hypothesis that **rank_biserial** is 0; p_adjusted: Benjamini–Hochberg,
+          p_holm*: Holm, both over the codes of the source that have a p; family: which these are
         - odds_ratio, odds_ratio_low, odds_ratio_high (above 0): of a higher rating with the code, for one and
           the same participant: cumulative-link mixed model with a random intercept for the participant;
           odds_ratio_p is of the hypothesis that **odds_ratio** is 1; odds_ratio_p_adjusted and
-          odds_ratio_p_holm as above, over the odds ratios of the source
-        - within_odds_ratio, between_odds_ratio, each with low, high, p: of a unit with the code against one
+          odds_ratio_p_holm* as above, over the odds ratios of the source
+        - within_odds_ratio*, between_odds_ratio*, each with low, high, p: of a unit with the code against one
           of the same participant without it; and of a participant who always has the code against one who
           never has. From one model with both parts; missing where the code does not vary in that way
-        - gee_odds_ratio, with low, high, p: see `sensitivity`
-        - spearman, spearman_low, spearman_high (−1 to 1): of the rating with the share of coders who apply
+        - gee_odds_ratio, with low, high, p: there with `sensitivity`
+        - spearman*, spearman_low*, spearman_high* (−1 to 1): of the rating with the share of coders who apply
           the code, in the rows of majority and pooled
-        - between_coder_share, odds_ratio_between_coder_share (0 to 1): the part of the variance of
+        - between_coder_share, odds_ratio_between_coder_share* (0 to 1): the part of the variance of
           rank_biserial (on Fisher's z) and of log odds_ratio that is due to the choice of coder; pooled rows
         - pooling: as given, in the pooled rows
-        - varies: "within" participants, "between" them alone (a participant always or never has the code:
+        - varies*: "within" participants, "between" them alone (a participant always or never has the code:
           nothing separates the code from who the participant is), or "both"
         - caution: what to know of a row that has numbers, joined by ", ": `fewer_than_10_clusters` (on the
           rarer side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds
@@ -215,7 +220,13 @@ def code_to_rating(
     coders = _inputs.coders_of(decisions) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
     found = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
-    return pd.concat(found, ignore_index=True) if found else _result([])
+    table = pd.concat(found, ignore_index=True) if found else _result([])
+    return table if details else table[[name for name in _RESULT if _is_short(name, sensitivity)]]
+
+
+def _is_short(column: str, sensitivity: bool) -> bool:
+    """Return True for a column that tables and figures print, or that was asked for."""
+    return column in _PRINTED or (sensitivity and column.startswith("gee_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,6 +450,8 @@ _RESULT: Final = (
     "varies", "caution",
     "n_boot", "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
 )  # fmt: skip
+
+_PRINTED: Final = frozenset({*LINK_COLUMNS, "n_tied", "pooling"})
 
 
 def _result(rows: list[dict[str, object]]) -> pd.DataFrame:

@@ -113,6 +113,7 @@ def multiverse(
             n_boot=n_boot,
             confidence_level=confidence_level,
             seed=seed,
+            details=True,
         )
         for analysis in dict.fromkeys(analyses):
             parts.append(_specifications(table, analysis, every).assign(exclusion=exclusion))
