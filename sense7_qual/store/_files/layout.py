@@ -263,6 +263,8 @@ def stored_units(path: Path, study: Study) -> pd.DataFrame:
 
 def clear(path: Path) -> None:
     """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
+    if not path.is_dir():
+        return  # nor is it where the path itself cannot be one
     inner = (path / name for name in (_CODEBOOKS, _ACTS, "withdrawn", "copies"))
     # The units may lie elsewhere, and are written there.
     for folder in {path, *inner, (path / _UNITS).resolve().parent, whole_files.here()}:
