@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import re
@@ -17,12 +18,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
 
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
-from sense7_qual.store._postgres import server
+from sense7_qual.store._postgres import roles, server
 from sense7_qual.widgets import CodingWidget
 from tests.test_store import (
     CODEBOOK,
@@ -116,6 +118,29 @@ def test_threads_write_one_coders_acts_without_losing_one(store: Store) -> None:
     verified = store.verify()
     assert verified["ok"].all()
     assert verified[["coder", "n_acts"]].dropna().to_numpy().tolist() == [["ana", 48]]
+
+
+def test_two_threads_make_the_same_coder(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both find no such coder before either has made it, and one makes it after the other has."""
+    both, done, turns = threading.Barrier(2), threading.Event(), itertools.count()
+    lock = roles.keep_withdrawals_out
+
+    def lock_in_turn(connection: Connection, at: server.Server) -> None:
+        if (turn := next(turns)) < 2:
+            both.wait(10)
+        if turn == 1:
+            done.wait(10)
+        lock(connection, at)
+
+    def send(batch: list[acts.Act]) -> int:
+        n_new = store.append(batch)
+        done.set()
+        return n_new
+
+    monkeypatch.setattr(roles, "keep_withdrawals_out", lock_in_turn)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(send, [[put(start=0, end=1)], [finish()]])) == [1, 1]
+    assert store.coders == ("ana",)
 
 
 def test_one_act_id_stands_for_one_act(store: Store) -> None:
