@@ -23,6 +23,7 @@ from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
 from tests.hostile import Outcome, attack, kinds
 from tests.test_fuzzed_studies import coded
+from tests.test_store import CODEBOOK, frame_of
 
 N_FILES = 10_000 if os.environ.get("SOAK") else 65
 AT_ONCE = 2 if os.environ.get("SOAK") else 1
@@ -124,3 +125,12 @@ def test_a_reply_that_is_none_is_refused(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(StoreError, match="not the reply"):
         cache.load(b"q")
+
+
+def test_units_that_are_a_circle_of_links_are_no_units(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "pilot", units=frame_of(), codebook=CODEBOOK)
+    units = tmp_path / "pilot" / "units.parquet"
+    units.unlink()
+    units.symlink_to("units.parquet")
+    with pytest.raises(StoreError):
+        Store(store.path)

@@ -266,8 +266,8 @@ def clear(path: Path) -> None:
     if not path.is_dir():
         return  # nor is it where the path itself cannot be one
     inner = (path / name for name in (_CODEBOOKS, _ACTS, "withdrawn", "copies"))
-    # The units may lie elsewhere, and are written there.
-    for folder in {path, *inner, (path / _UNITS).resolve().parent, whole_files.here()}:
+    # The units may lie elsewhere, and are written there. (resolve would raise in a circle of links.)
+    for folder in {path, *inner, Path(os.path.realpath(path / _UNITS)).parent, whole_files.here()}:
         whole_files.clear(folder)
 
 

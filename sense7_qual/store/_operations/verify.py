@@ -126,7 +126,7 @@ def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
     """Tell whether an act carries other words than its span has in the unit."""
     if act.kind != "apply" or act.text is None:
         return False
-    return act.start is None or act.text != texts.get(str(act.unit_id), "")[act.start : act.end]
+    return act.start is None or act.text != str(texts.get(str(act.unit_id), ""))[act.start : act.end]
 
 
 def owner(connection: Connection) -> str:
