@@ -1,4 +1,4 @@
-"""TODO."""
+"""The files of a study folder: study.json, units, notes, and how each is written whole."""
 
 from __future__ import annotations
 
