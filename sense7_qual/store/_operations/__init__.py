@@ -1,4 +1,4 @@
-"""What can be done with a study, in a folder or in PostgreSQL: append, merge, revise, verify, forget, copy."""
+"""What can be done with a study, wherever it lies: append, merge, revise, verify, forget, copy."""
 
 from __future__ import annotations
 
