@@ -421,7 +421,7 @@ class Store:
         """Take in what another copy of this study has and this one has not; nothing here is changed.
 
         Merging twice, or after a crash once more, gives the same acts. Where a coder worked in two copies,
-        the acts of both stay, in the order in which they were done (`merging` says how).
+        the acts of both stay, in the order in which they were done (`_operations/merge.py` says how).
 
         Parameters
         ----------

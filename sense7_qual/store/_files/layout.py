@@ -6,8 +6,8 @@ file                                  holds
 ``study.json``                        the study's id, its current codebook, the hash of its units
 ``units.parquet``                     the units, which never change once imported
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
-``acts/<coder>.sqlite``               the acts of one coder (written by `database`)
-``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`signed_json`)
+``acts/<coder>.sqlite``               the acts of one coder (written by `sqlite`)
+``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`alone`)
 ====================================  =================================================================
 

@@ -4,7 +4,7 @@ A link is one row of the table `acts`. Its hash covers the hash before it and ev
 as canonical JSON (sorted names, no spaces); what is missing is left out, so that a column which a later
 version adds changes no older hash. The first link stands on the study and the coder.
 
-Where a coder worked in two copies of a study, `merging` appends the acts of the one behind those of the
+Where a coder worked in two copies of a study, `merge` appends the acts of the one behind those of the
 other. Such a merged act keeps, inside its new link, the hash that it had (`branch`) and the moment at which
 it was done there (`clock`). The clock of an act is its time, or the last clock before it where the computer's
 clock ran backwards, with a counter: a hybrid logical clock (Kulkarni et al. 2014, "Logical Physical Clocks").

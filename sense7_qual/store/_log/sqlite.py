@@ -8,7 +8,7 @@ salt and text are emptied, the chain stays whole, and the hash alone cannot be g
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
 What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself
 (`recording.Heads` remembers how far each had come; `verification` compares the chains with the copies that
-were made of them). `chain` says how links are made, `migrations` how older files are brought up.
+were made of them). `hash_chain` says how links are made, `versions` how older files are brought up.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ ACTS: Final = Table(
     Column("target_kind", Text),
     Column("memo_id", Text),
     Column("text_hash", Text, ForeignKey("texts.text_hash")),
-    Column("branch", Text),  # of a merged act: the hash that it had in the copy it came from (`chain`)
+    Column("branch", Text),  # of a merged act: the hash that it had in the copy it came from (`hash_chain`)
     Column("clock", Text),  # of a merged act: when it was done, counted along that copy
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),

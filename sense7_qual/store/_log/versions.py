@@ -4,7 +4,7 @@
 version  tables
 =======  ==========================================================================================
 1        meta, texts, acts
-2        acts also has `branch` and `clock`, which merged acts have (`chain`)
+2        acts also has `branch` and `clock`, which merged acts have (`hash_chain`)
 =======  ==========================================================================================
 
 Reading changes no file: the columns that an older version lacks are missing in its acts. A file is migrated

@@ -3,7 +3,7 @@
 Acts are a set by their act_id, so merging twice, or both ways, gives the same acts. Where the other copy of
 a coder's acts simply goes on from this one's last act, its links are appended as they are. Where a coder
 worked in both copies, the chain has forked: the acts that are new here are appended behind this copy's own,
-each with the hash and the clock that it had (`chain`), so that every act of both branches stays and can be
+each with the hash and the clock that it had, so that every act of both branches stays and can be
 checked. Acts are then read in the order of their clocks, which is the same in every copy.
 
 Each coder's file is merged in one transaction. A crash leaves files that are merged and files that are not
