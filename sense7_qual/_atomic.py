@@ -8,7 +8,8 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sense7_qual.errors import ArgumentError, StoreError, did_you_mean
+from sense7_qual._messages import did_you_mean
+from sense7_qual.errors import ArgumentError, StoreError
 
 __all__ = ["save", "write_by_suffix"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import UNPRINTABLE, ActError
+from sense7_qual.errors import ActError
 
 __all__ = ["check_codebook", "is_name", "is_unicode"]
 

@@ -26,8 +26,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import CodebookError, did_you_mean, first_three
+from sense7_qual.errors import CodebookError
 
 __all__ = ["CHANGES", "Change", "Revision", "changes", "combine", "path"]
 

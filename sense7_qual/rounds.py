@@ -22,9 +22,10 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._checks import is_name
+from sense7_qual._messages import first_three
 from sense7_qual.acts import LEAD_KINDS, Act, check_coder, stamp
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, first_three
+from sense7_qual.errors import ActError
 from sense7_qual.tables import COVERAGE
 
 __all__ = ["Round", "open_round", "opened", "progress", "unblind", "visible"]

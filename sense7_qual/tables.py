@@ -29,7 +29,8 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
     "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "RESERVED_CODERS", "UNITS", "Contract", "check_coder_names",

@@ -11,8 +11,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.codebook import ORIGINS, VALENCES, Code, Codebook
-from sense7_qual.errors import UNPRINTABLE, ArgumentError, CodebookError, StoreError
+from sense7_qual.errors import ArgumentError, CodebookError, StoreError
 
 SHIPPED = Path(__file__).parents[1] / "codebooks" / "sense7.yaml"
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import require_column
 
 __all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "of_source", "of_sources", "rows"]

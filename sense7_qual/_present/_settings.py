@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 
 __all__ = ["interval_name", "seed"]
 

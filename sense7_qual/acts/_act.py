@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from sense7_qual._checks import is_name
+from sense7_qual._messages import word
 from sense7_qual.acts._validate import (
     check_coder,
     check_word,
     whole,
 )
 from sense7_qual.codebook import VALENCES
-from sense7_qual.errors import ActError, word
+from sense7_qual.errors import ActError
 
 __all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "Act"]
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from sense7_qual._checks import check_codebook
+from sense7_qual._messages import word
 from sense7_qual.acts._act import LEAD_KINDS, Act
 from sense7_qual.acts._validate import (
     check_codable,
     check_word,
 )
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, word
+from sense7_qual.errors import ActError
 
 __all__ = ["apply", "finish", "memo", "redo", "remove", "reopen", "rule", "stamp", "undo"]
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from sense7_qual._checks import check_codebook
+from sense7_qual._messages import did_you_mean, word
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, did_you_mean, word
+from sense7_qual.errors import ActError
 from sense7_qual.tables import RESERVED_CODERS
 
 __all__ = [

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
+from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS, Act, standing
-from sense7_qual.errors import ActError, first_three
+from sense7_qual.errors import ActError
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["consensus", "disagreements"]

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.adjudication import _latent_class
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import DECISIONS, clusters_by_unit, labels_by_unit
 
 __all__ = ["TrueCodes", "dawid_skene"]

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import DECISIONS, labels_by_unit
 
 __all__ = [

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
 __all__ = ["NamedTable", "check_rows", "from_wide", "named_table", "refuse_other_frames", "scale_of",

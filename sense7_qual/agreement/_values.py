@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.agreement._frames import (
     check_rows,
     named_table,
@@ -17,7 +18,7 @@ from sense7_qual.agreement._frames import (
     scale_of,
     warn_of_shape,
 )
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 
 __all__ = ["Coded", "array_of", "bad_values", "blocks", "coded", "read_values"]
 

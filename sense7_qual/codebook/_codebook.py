@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from sense7_qual._atomic import write_by_suffix
+from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.codebook import _yaml_csv
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
-from sense7_qual.errors import UNPRINTABLE, CodebookError, did_you_mean, first_three, word
+from sense7_qual.errors import CodebookError
 
 __all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
 

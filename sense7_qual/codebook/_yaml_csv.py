@@ -12,7 +12,8 @@ from typing import Any, Final
 import yaml
 
 from sense7_qual._limits import open_file
-from sense7_qual.errors import CodebookError, did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.errors import CodebookError
 
 __all__ = [
     "Entries",

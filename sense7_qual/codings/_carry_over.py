@@ -13,8 +13,9 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.revisions import Change, Revision, path
 from sense7_qual.tables import CODINGS, COVERAGE, one_spelling
 

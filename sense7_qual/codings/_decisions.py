@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._checks import check_codebook
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings._carry_over import carried, of_round
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.revisions import Revision
 from sense7_qual.tables import DECISIONS, RESERVED_CODERS, check_coder_names, require_column
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.acts import check_coder
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS, require_column
 
 __all__ = ["assign"]

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._limits import Limits
-from sense7_qual.errors import ImportRefused, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import ImportRefused
 
 __all__ = ["frame_of", "places", "shown", "strings", "written"]
 

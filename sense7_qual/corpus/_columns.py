@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.corpus._cells import places, shown
-from sense7_qual.errors import ImportRefused, TableError, did_you_mean, first_three
+from sense7_qual.errors import ImportRefused, TableError
 
 __all__ = [
     "NUMBER",

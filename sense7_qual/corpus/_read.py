@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import pandas as pd
 
 from sense7_qual._limits import Limits
+from sense7_qual._messages import first_three
 from sense7_qual.corpus._cells import places, strings
 from sense7_qual.corpus._columns import (
     canonical,
@@ -22,7 +23,7 @@ from sense7_qual.corpus._columns import (
     unit_ids,
 )
 from sense7_qual.corpus._formats import read_strings
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
 
 if TYPE_CHECKING:

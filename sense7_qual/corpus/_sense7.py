@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from sense7_qual._limits import Limits
+from sense7_qual._messages import did_you_mean
 from sense7_qual.corpus._cells import places, shown
 from sense7_qual.corpus._columns import NUMBER, canonical, ids_of, positions_of, ratings_of, require, unit_ids
 from sense7_qual.corpus._formats import read_strings
-from sense7_qual.errors import TableError, did_you_mean
+from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
 
 if TYPE_CHECKING:

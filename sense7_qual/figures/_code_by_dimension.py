@@ -9,8 +9,9 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ArgumentError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.figures._figure import (
     DARK,
     POINT,

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.figures._figure import (
     POINT,
     WIDTHS,

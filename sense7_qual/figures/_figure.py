@@ -20,7 +20,8 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._atomic import write_by_suffix
-from sense7_qual.errors import UNPRINTABLE, ArgumentError
+from sense7_qual._messages import UNPRINTABLE
+from sense7_qual.errors import ArgumentError
 
 __all__ = [
     "DARK",

@@ -9,8 +9,9 @@ from typing import Any, Final, Literal, get_args
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._messages import did_you_mean
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ArgumentError, did_you_mean
+from sense7_qual.errors import ArgumentError
 from sense7_qual.figures._effect_axis import EffectScale, Kind, effect_scale
 from sense7_qual.figures._figure import (
     DARK,

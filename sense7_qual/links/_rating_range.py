@@ -27,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean
 from sense7_qual.corpus import SENSE7_DIMENSIONS
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = ["Range", "RatingRange", "checked_range", "range_in", "refuse_off_scale"]
 

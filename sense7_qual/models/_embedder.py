@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._limits import read_file
-from sense7_qual.errors import ImportRefused, TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.models._vector_cache import VectorCache
 
 if TYPE_CHECKING:

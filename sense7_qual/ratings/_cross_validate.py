@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 from sense7_qual.ratings._evaluate import (
     MEASURES,
     Evaluation,

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 
 __all__ = ["LEVELS", "MEASURES", "Evaluation", "cluster_weights", "evaluate", "evaluate_runs", "interval"]
 __all__ += ["levels_of", "numbers_of"]

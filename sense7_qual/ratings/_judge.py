@@ -12,8 +12,9 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.corpus import canonical
-from sense7_qual.errors import QualError, TableError, first_three
+from sense7_qual.errors import QualError, TableError
 from sense7_qual.ratings._evaluate import LEVELS
 from sense7_qual.ratings._turns import column_of, turns_by_document
 from sense7_qual.tables import require_column

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, found_in, same
 from sense7_qual.tables import require_column
 

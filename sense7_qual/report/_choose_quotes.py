@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ArgumentError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import CODINGS, UNITS, require_column
 
 __all__ = ["select", "shortened"]

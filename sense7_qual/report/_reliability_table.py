@@ -8,8 +8,9 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.report._notes import bootstrap_note, made_with, reason_notes
 from sense7_qual.report._table import Table
 from sense7_qual.tables import require_column

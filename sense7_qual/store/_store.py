@@ -11,9 +11,10 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, StoreError, did_you_mean
+from sense7_qual.errors import ActError, CodebookError, StoreError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import visible
 from sense7_qual.store._backend import Backend

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import CodebookError, TableError, did_you_mean, first_three
+from sense7_qual.errors import CodebookError, TableError
 from sense7_qual.tables import DECISIONS
 from sense7_qual.themes._themes import Themes
 

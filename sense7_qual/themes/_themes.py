@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
 from sense7_qual.themes._graph_clusters import NO_GROUP
 

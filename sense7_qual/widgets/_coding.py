@@ -13,9 +13,10 @@ import anywidget
 import pandas as pd
 import traitlets
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, QualError, StoreError, did_you_mean, first_three
+from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 from sense7_qual.widgets._session import Session
 
 __all__ = ["COMMANDS", "CodingWidget"]

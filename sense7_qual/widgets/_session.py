@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import acts as deeds
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, did_you_mean, first_three
+from sense7_qual.errors import ActError
 from sense7_qual.tables import UNITS, require_column
 from sense7_qual.widgets._utf16 import code_points, utf16_units
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean
 from sense7_qual.agreement._coefficients import _sums
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha, wide_alpha
 from sense7_qual.agreement._coefficients._few_clusters import Evidence
@@ -30,7 +31,7 @@ from sense7_qual.agreement._coefficients._patterns import (
 )
 from sense7_qual.agreement._coefficients._sums import Totals
 from sense7_qual.agreement._coefficients._weights import Level, Metric, check_level
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
     "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of", "reason_why",

@@ -8,8 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._messages import did_you_mean
 from sense7_qual.agreement._values import read_values
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean
+from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = ["Floats", "Kind", "icc", "kendall_w"]
 

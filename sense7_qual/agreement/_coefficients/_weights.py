@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import ArgumentError, did_you_mean
+from sense7_qual._messages import did_you_mean
+from sense7_qual.errors import ArgumentError
 
 __all__ = [
     "Level",

@@ -11,8 +11,9 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._counts import own_decisions, require_coders
-from sense7_qual.errors import ArgumentError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError
 
 __all__ = ["AlternativeAnnotatorTest", "alternative_annotator_test"]
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import first_three
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._coefficients._few_clusters import (
     FEWEST,
@@ -29,7 +30,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     resampled_interval,
     summed,
 )
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import clusters_by_unit
 
 __all__ = ["human_model"]

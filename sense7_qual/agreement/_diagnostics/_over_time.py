@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import COVERAGE
 
 __all__ = ["By", "over_time"]

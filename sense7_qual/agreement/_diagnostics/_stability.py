@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import first_three
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 
 __all__ = ["stability"]
 

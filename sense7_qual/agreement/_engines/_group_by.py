@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.agreement._coefficients._patterns import Patterns
-from sense7_qual.errors import ArgumentError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._coefficients._compute import (
     Computed,
     check_options,
@@ -30,7 +31,7 @@ from sense7_qual.agreement._frames import named_table
 from sense7_qual.agreement._intervals._methods import Method, Settings, interval
 from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._values import read_values
-from sense7_qual.errors import ArgumentError, TableError, did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import labels_by_unit, without_blanks
 
 __all__ = ["Estimate", "Method", "estimate"]

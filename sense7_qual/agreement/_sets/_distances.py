@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._messages import did_you_mean
 from sense7_qual.agreement._sets._values import Label, Truths, labels_of, membership
-from sense7_qual.errors import ArgumentError, did_you_mean
+from sense7_qual.errors import ArgumentError
 
 __all__ = [
     "SetDistance", "check_distance", "dice_distance", "distances", "jaccard_distance", "masi_distance",

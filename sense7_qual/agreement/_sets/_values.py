@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement._frames import check_rows, named_table, refuse_other_frames, warn_of_shape
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["Numbers", "SetPatterns", "labels_of", "membership", "parsed", "set_patterns"]

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.agreement._spans._values import (
     Lengths,
     finished_by,
@@ -24,7 +25,7 @@ from sense7_qual.agreement._spans._values import (
     require_lengths,
     text_lengths,
 )
-from sense7_qual.errors import ArgumentError, TableError, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import Contract
 
 __all__ = ["SegmentationAgreement", "boundary_similarity", "segmentation_agreement"]

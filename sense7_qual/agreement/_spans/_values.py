@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS
-from sense7_qual.errors import TableError, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import Contract, indexed_by_unit, require_column
 
 __all__ = [

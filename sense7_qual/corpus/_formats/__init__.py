@@ -21,10 +21,11 @@ from typing import Final, NoReturn
 import pandas as pd
 
 from sense7_qual._limits import Limits, open_file
+from sense7_qual._messages import did_you_mean
 from sense7_qual.corpus._cells import frame_of, places
 from sense7_qual.corpus._formats._parquet import read_parquet
 from sense7_qual.corpus._formats._xlsx import read_sheet
-from sense7_qual.errors import ImportRefused, did_you_mean
+from sense7_qual.errors import ImportRefused
 
 __all__ = ["DELIMITERS", "bytes_of", "decoded", "read_strings"]
 

@@ -8,7 +8,8 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual.errors import TableError, did_you_mean
+from sense7_qual._messages import did_you_mean
+from sense7_qual.errors import TableError
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._cluster import _inputs
 from sense7_qual.links._rating_range import RatingRange

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.codings import majority, tally
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.links._rating_range import RatingRange, range_in, refuse_off_scale
 from sense7_qual.tables import Contract, require_column
 

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._inputs import by_source, chosen_sources
 from sense7_qual.links._cluster._rank_biserial import (
     cluster_weights,

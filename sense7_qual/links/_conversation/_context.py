@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, left_out
 from sense7_qual.links._rating_range import RatingRange

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual.errors import ArgumentError, TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import (
     Resampling,

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual.errors import TableError, did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of
 from sense7_qual.links._cluster._rank_biserial import rank_biserial

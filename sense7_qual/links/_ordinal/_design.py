@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import ArgumentError, TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._rating_range import Range, checked_range, refuse_off_scale
 
 __all__ = ["Observed", "levels_of", "observed"]

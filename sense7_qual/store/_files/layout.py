@@ -35,10 +35,11 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._limits import Limits
+from sense7_qual._messages import first_three
 from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError, first_three
+from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError
 from sense7_qual.store._files import signed_json, study_notes, whole_files
 from sense7_qual.store._files.units_parquet import checked, parquet, without
 from sense7_qual.store._log.hold_interrupts import uninterrupted

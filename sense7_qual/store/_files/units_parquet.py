@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._checks import is_unicode
-from sense7_qual.errors import TableError, first_three
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 from sense7_qual.store._files import study_notes
 from sense7_qual.tables import UNITS
 

@@ -13,9 +13,10 @@ from typing import Final, TypeVar
 import pandas as pd
 from sqlalchemy import Connection
 
+from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError, did_you_mean
+from sense7_qual.errors import StoreError
 from sense7_qual.store._files import layout, study_notes, whole_files
 from sense7_qual.store._files.layout import Opened, refuse_absent
 from sense7_qual.store._folder.revise import revise_in_folder

@@ -36,9 +36,10 @@ from typing import Any, BinaryIO, Final
 from sqlalchemy import insert, select
 
 from sense7_qual._limits import open_file
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import Act, check_coder
-from sense7_qual.errors import ActError, ImportRefused, StoreError, did_you_mean, first_three, word
+from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._files import layout, signed_json, study_notes, whole_files
 from sense7_qual.store._files.study_notes import Copy, Withdrawal

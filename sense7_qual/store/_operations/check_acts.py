@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Final
 
 from sense7_qual._checks import is_unicode
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, did_you_mean, first_three, word
+from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
 

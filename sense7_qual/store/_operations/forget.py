@@ -27,9 +27,10 @@ from typing import Final
 import pandas as pd
 from sqlalchemy import Connection, select
 
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError, did_you_mean, first_three
+from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError
 from sense7_qual.store._files import layout, signed_json, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal

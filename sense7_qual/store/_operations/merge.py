@@ -22,9 +22,10 @@ from typing import Any, Final, Protocol, TypeVar
 import pandas as pd
 from sqlalchemy import Connection, select
 
+from sense7_qual._messages import first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError, first_three
+from sense7_qual.errors import StoreError
 from sense7_qual.store._files import layout, signed_json, study_notes
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite, versions

@@ -28,8 +28,9 @@ import pandas as pd
 from sqlalchemy import Connection, create_engine, select
 
 from sense7_qual._limits import open_file
+from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, fold
-from sense7_qual.errors import ActError, StoreError, TableError, first_three
+from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store._files import layout, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal

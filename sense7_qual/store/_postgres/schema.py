@@ -29,9 +29,10 @@ from sqlalchemy import (
     update,
 )
 
+from sense7_qual._messages import first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError, first_three
+from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._files import layout
 from sense7_qual.store._files.layout import Opened, Study

@@ -16,8 +16,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 from sqlalchemy import Connection, Table, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_new
 
+from sense7_qual._messages import first_three
 from sense7_qual.acts import LEAD_KINDS
-from sense7_qual.errors import Damaged, StoreError, TableError, first_three
+from sense7_qual.errors import Damaged, StoreError, TableError
 from sense7_qual.store._files import layout, signed_json, study_notes, whole_files
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite

@@ -1,0 +1,52 @@
+"""What error messages are made of: the first three of many, a word, the nearest name that is known."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "word"]
+
+UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that no XML, and so no drawing, can hold: a name with one is refused."""
+
+_MOST_COMPARED: Final = 1_000  # words that a mistyped one is compared with
+
+
+def first_three(values: Iterable[object]) -> str:
+    """Name the first three of `values` and say how many there are in all.
+
+    >>> first_three(["m1", "m2", "m3", "m4"])
+    "'m1', 'm2', 'm3' (4 in all)"
+    """
+    found = list(values)
+    shown = (str(value) for value in found[:3])
+    named = ", ".join(repr(each if len(each) <= 200 else f"{each[:200]}…") for each in shown)
+    return f"{named} ({len(found)} in all)" if len(found) > 3 else named
+
+
+def word(value: object) -> str:
+    """Show a value that should be an id or a word; of what may be a participant's text its length alone.
+
+    >>> word("m17"), word(17), word("It listened to me.")
+    ("'m17'", "'17'", '18 characters')
+    """
+    shown = str(value)
+    is_word = len(shown) <= 40 and not any(letter.isspace() for letter in shown)
+    return repr(shown) if is_word else f"{len(shown)} characters"
+
+
+def did_you_mean(found: str, known: Iterable[str]) -> str:
+    """Return a hint that names the nearest known word, or the known words where none is near.
+
+    >>> did_you_mean("prosical", ["affective", "prosocial"])
+    "did you mean 'prosocial'?"
+    """
+    words = [str(word) for word in known]
+    folded = {word.casefold(): word for word in words[:_MOST_COMPARED]}
+    near = difflib.get_close_matches(str(found)[:100].casefold(), list(folded), n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {folded[near[0]]!r}?"
+    return f"known are {first_three(words)}" if words else "there are none"
