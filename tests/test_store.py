@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import stat
 import tempfile
 from collections.abc import Callable
@@ -231,6 +232,15 @@ def test_a_study_file_that_is_not_as_written_is_refused(store: Store, content: o
         content = signed_json.seal(signed_json.unseal(path.read_bytes()) | content)
     path.write_bytes(content)
     with pytest.raises(StoreError, match=message):
+        Store(store.path)
+
+
+def test_a_study_file_without_its_seal_is_refused(store: Store) -> None:
+    path = store.path / "study.json"
+    values = signed_json.unseal(path.read_bytes())
+    assert values["schema"] == 1  # nothing was released before
+    path.write_text(json.dumps(values))
+    with pytest.raises(StoreError, match="unreadable or changed"):
         Store(store.path)
 
 

@@ -1,4 +1,4 @@
-"""Verification finds every flipped bit of what is stored; older and newer files are no damage."""
+"""Verification finds every flipped bit of what is stored; files of a later version are no damage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import random
 import shutil
 import sqlite3
 import stat
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -35,7 +34,6 @@ UNITS = pd.DataFrame(
         "position": [0, 1, 0],
     }
 )
-FIXTURES = Path(__file__).parent / "fixtures"
 
 
 @pytest.fixture
@@ -214,62 +212,6 @@ def test_a_folder_that_cannot_be_read_is_reported(store: Store, monkeypatch: pyt
 # versions -------------------------------------------------------------------------------------------
 
 
-def unpacked(version: int, target: Path) -> Path:
-    with zipfile.ZipFile(FIXTURES / f"study-{version}.zip") as archive:
-        archive.extractall(target)
-    return target
-
-
-@pytest.mark.parametrize("version", range(1, sqlite.SCHEMA))
-def test_a_study_of_every_released_version_opens_and_is_brought_up_by_its_next_act(
-    version: int, tmp_path: Path
-) -> None:
-    path = unpacked(version, tmp_path / "study")
-    raw = {file: file.read_bytes() for file in path.rglob("*.sqlite")}
-    store = Store(path)
-    before = store.acts()
-    assert [len(store.acts(coder=coder)) for coder in ("ana", "ben")] == [10, 10]
-    assert {act.kind for act in before} == {
-        "apply", "remove", "finish", "reopen", "memo", "undo", "redo", "rule",
-    }  # fmt: skip
-    assert store.acts()[0].text == "listened"
-    assert store.units["rating"].tolist() == [5, 4, 1]
-    assert store.verify()["ok"].all()
-    assert {file: file.read_bytes() for file in raw} == raw  # reading changes nothing
-    codebook = store.codebook
-    assert store.append([acts.finish(coder="ana", unit_id="m2", codebook=codebook)]) == 1
-    assert store.acts()[:10] == before[:10]
-    assert store.append(before[:10]) == 0
-    fresh = Store.create(tmp_path / "fresh", units=UNITS, codebook=CODEBOOK)
-    fresh.append([acts.finish(coder="ana", unit_id="m2", codebook=CODEBOOK)])
-    assert structure(path) == structure(fresh.path)
-    assert store.verify()["ok"].all()
-    store.archive(tmp_path / "one.zip")
-    assert Store.restore(tmp_path / "one.zip", tmp_path / "again").acts() == store.acts()
-    store.forget("p2", why="withdrew")
-    assert Store(path).verify()["ok"].all()
-
-
-def structure(path: Path) -> object:
-    with sqlite.transaction(path / "acts" / "ana.sqlite") as connection:
-        return versions.structure(connection)
-
-
-def test_a_migration_that_is_interrupted_leaves_the_older_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Store(unpacked(1, tmp_path / "study"))
-    before = (store.path / "acts" / "ana.sqlite").read_bytes()
-
-    def failing(*_: object, **__: object) -> None:
-        raise StoreError("the power went")
-
-    monkeypatch.setattr(sqlite, "add", failing)
-    with pytest.raises(StoreError, match="power"):
-        store.append([acts.finish(coder="ana", unit_id="m2", codebook=store.codebook)])
-    assert (store.path / "acts" / "ana.sqlite").read_bytes() == before
-
-
 def test_a_study_of_a_later_version_opens_for_reading_alone(store: Store, tmp_path: Path) -> None:
     path = store.path / "study.json"
     values = signed_json.unseal(path.read_bytes())
@@ -287,14 +229,14 @@ def test_a_study_of_a_later_version_opens_for_reading_alone(store: Store, tmp_pa
         with pytest.raises(StoreError):
             write()
     assert {file: file.read_bytes() for file in files_of(later)} == before
-    assert "found version 3" in later.verify().query("not ok")["problem"].iloc[0]
+    assert "found version 2" in later.verify().query("not ok")["problem"].iloc[0]
 
 
 def test_an_acts_file_of_a_later_version_is_read_as_far_as_it_is_understood(store: Store) -> None:
     file = store.path / "acts" / "ana.sqlite"
     with sqlite.transaction(file, writes=True) as connection:
         connection.exec_driver_sql("ALTER TABLE acts ADD COLUMN colour TEXT")
-        connection.exec_driver_sql("UPDATE meta SET value = '3' WHERE name = 'schema'")
+        connection.exec_driver_sql("UPDATE meta SET value = '2' WHERE name = 'schema'")
         last = connection.exec_driver_sql("SELECT hash, codebook FROM acts ORDER BY seq DESC").first()
         fields = {
             "act_id": "00000000-0000-4000-8000-000000000001", "kind": "paint", "coder": "ana",
@@ -304,7 +246,7 @@ def test_an_acts_file_of_a_later_version_is_read_as_far_as_it_is_understood(stor
         names = ", ".join(row)
         marks = ", ".join("?" * len(row))
         connection.exec_driver_sql(f"INSERT INTO acts ({names}) VALUES ({marks})", tuple(row.values()))
-    with pytest.warns(UserWarning, match=r"'acts/ana\.sqlite': expected version 2 at most – found version 3"):
+    with pytest.warns(UserWarning, match=r"'acts/ana\.sqlite': expected version 1 at most – found version 2"):
         found = store.acts()
     assert len(found) == 10
     before = file.read_bytes()
@@ -313,7 +255,7 @@ def test_an_acts_file_of_a_later_version_is_read_as_far_as_it_is_understood(stor
     assert file.read_bytes() == before
     assert store.append([acts.finish(coder="ben", unit_id="m2", codebook=CODEBOOK)]) == 1
     report = store.verify().set_index("file")
-    assert "found version 3" in report["problem"]["acts/ana.sqlite"]
+    assert "found version 2" in report["problem"]["acts/ana.sqlite"]
     assert report["ok"]["acts/ben.sqlite"]
 
 

@@ -19,14 +19,13 @@ beside its place, read back, and moved in when whole. Folders and files are read
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
@@ -183,10 +182,7 @@ def read(path: Path) -> Study:
         It is no study folder, or one that a newer version wrote.
     """
     try:
-        content = study_notes.bytes_of(path / _STUDY)
-        values = json.loads(content)
-        if values.get("schema") != 1:  # version 1 had no seal
-            values = signed_json.unseal(content)
+        values = signed_json.unseal(study_notes.bytes_of(path / _STUDY))
         study = Study(**{field.name: values[field.name] for field in fields(Study)})
         if type(study.schema) is not int or study.schema < 1:
             raise ValueError("no version")
@@ -208,9 +204,9 @@ def read(path: Path) -> Study:
 
 
 def rewrite(path: Path, study: Study) -> None:
-    """Put `study` in the place of what the study folder `path` says of itself, as of today's version."""
+    """Put `study` in the place of what the study folder `path` says of itself."""
     with refusing(path):
-        whole_files.replace(path / _STUDY, signed_json.seal(asdict(replace(study, schema=SCHEMA))))
+        whole_files.replace(path / _STUDY, signed_json.seal(asdict(study)))
 
 
 @contextmanager

@@ -52,7 +52,7 @@ class Withdrawal:
     at: str
     units_sha256: str
     memos: tuple[str, ...]
-    to_judge: tuple[tuple[str, str, str], ...] = ()
+    to_judge: tuple[tuple[str, str, str], ...]
 
     @property
     def said(self) -> str:
@@ -99,8 +99,8 @@ def new_id() -> str:
 
 
 def seal_note(value: Withdrawal | Copy) -> bytes:
-    """Return a note as the bytes of its file; with nothing to judge, as earlier versions wrote it."""
-    return seal({name: each for name, each in asdict(value).items() if name != "to_judge" or each})
+    """Return a note as the bytes of its file."""
+    return seal(asdict(value))
 
 
 def most_bytes(name: str) -> int:
@@ -166,14 +166,13 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
     """Return the note that `content` holds and that is called `name`; errors as of `notes`."""
     try:
         values = unseal(content)
-        plain = {field.name: values[field.name] for field in fields(kind) if field.name != "to_judge"}
+        plain = {field.name: values[field.name] for field in fields(kind)}
         for listed in ("unit_ids", "memos", "withdrawn"):
             if listed in plain:
                 plain[listed] = tuple(plain[listed])
-        if "to_judge" in values and kind is Withdrawal:
-            plain["to_judge"] = tuple(
-                (str(what), str(key), str(column)) for what, key, column in values["to_judge"]
-            )
+        if "to_judge" in plain:
+            judged = plain["to_judge"]
+            plain["to_judge"] = tuple((str(what), str(key), str(column)) for what, key, column in judged)
         if "heads" in plain:
             plain["heads"] = {str(coder): str(head) for coder, head in plain["heads"].items()}
         texts = [plain[field.name] for field in fields(kind) if field.type == "str"]

@@ -181,9 +181,6 @@ def _checked(connection: sqlite3.Connection) -> tuple[int, int] | None:
         texts[found] = text
     rows = connection.execute("SELECT * FROM acts ORDER BY seq")
     names = [column[0] for column in rows.description]
-    version = int(meta["schema"])
-    if ("branch" in names) != (version > 1):
-        return None  # its tables were being brought to a later version
     first = genesis(meta["study"], meta["coder"])
     chain = list(links(names, rows, texts, first=first, broken=StoreError, newer=True))
     used = {link.fields.get("text_hash") for link in chain}

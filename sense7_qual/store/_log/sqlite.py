@@ -8,7 +8,7 @@ salt and text are emptied, the chain stays whole, and the hash alone cannot be g
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
 What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself
 (`recording.Heads` remembers how far each had come; `verification` compares the chains with the copies that
-were made of them). `hash_chain` says how links are made, `versions` how older files are brought up.
+were made of them). `hash_chain` says how links are made.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ __all__ = [
     "write_anew",
 ]
 
-SCHEMA: Final = 2
+SCHEMA: Final = 1
 """The version of the tables and of the study folder that this version of the package writes."""
 
 PRAGMAS: Final[dict[str, Any]] = {
@@ -420,7 +420,7 @@ def read_chain(connection: Connection, path: Path, *, study: str, coder: str) ->
 def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Iterator[Link]:
     newer = check(connection, path, study=study, coder=coder) > SCHEMA
     texts = read_texts(connection, path, select(TEXTS))
-    # The driver's own rows, with the columns that this file has: an older or later version has others.
+    # The driver's own rows, with the columns that this file has: a later version has others.
     found = connection.exec_driver_sql("SELECT * FROM acts ORDER BY seq")
     names, rows = list(found.keys()), cast(Iterable[Sequence[Any]], found.cursor)
     if not set(BOOKKEEPING) <= set(names):

@@ -1,52 +1,25 @@
-"""Older and newer acts files: which version a file has, and how it is brought to today's tables.
+"""The version of an acts file: one of a later version is read as far as it is understood, and never written.
 
-=======  ==========================================================================================
-version  tables
-=======  ==========================================================================================
-1        meta, texts, acts
-2        acts also has `branch` and `clock`, which merged acts have (`hash_chain`)
-=======  ==========================================================================================
-
-Reading changes no file: the columns that an older version lacks are missing in its acts. A file is migrated
-where its coder's next act is written, in the same transaction, so that a crash leaves it as it was or as it
-shall be. A file of a later version is read as far as it is understood, and never written.
+Every file and table says its version, so that a later release can bring it to its own tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection
 
 from sense7_qual.errors import StoreError
-from sense7_qual.store._log.sqlite import META, SCHEMA, place
+from sense7_qual.store._log.sqlite import SCHEMA, check, place
 
-__all__ = ["STEPS", "migrate", "newer", "structure"]
-
-STEPS: Final[Mapping[int, tuple[str, ...]]] = {
-    1: ("ALTER TABLE acts ADD COLUMN branch TEXT", "ALTER TABLE acts ADD COLUMN clock TEXT"),
-}
-"""What brings the tables of a version to the next one. A step that was released is never changed."""
+__all__ = ["newer", "refuse_newer", "structure"]
 
 
-def migrate(connection: Connection, path: Path, version: int) -> None:
-    """Bring the tables of an acts file of `version` to today's; the transaction must be one that writes.
-
-    Raises
-    ------
-    StoreError
-        A later version of the package wrote the file; it is left as it is.
-    """
+def refuse_newer(connection: Connection, path: Path, *, study: str, coder: str) -> None:
+    """Raise `StoreError` where an acts file is of a later version, or is not this coder's in this study."""
+    version = check(connection, path, study=study, coder=coder)
     if version > SCHEMA:
         raise StoreError(newer(place(path), version))
-    if version == SCHEMA:
-        return
-    for number in range(version, SCHEMA):
-        for statement in STEPS[number]:
-            connection.exec_driver_sql(statement)
-    connection.execute(update(META).where(META.c.name == "schema").values(value=str(SCHEMA)))
 
 
 def newer(what: str, version: int) -> str:

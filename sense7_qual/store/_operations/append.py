@@ -206,8 +206,7 @@ def record(
         The tables are damaged, or are not this coder's in this study.
     """
     coder = batch[0].coder
-    version = sqlite.check(connection, place, study=study, coder=coder)
-    versions.migrate(connection, place, version)
+    versions.refuse_newer(connection, place, study=study, coder=coder)
     _check_end(connection, place, study=study, coder=coder)
     refuse_lost(connection)
     named = {act.act_id for act in batch} | {act.target for act in batch if act.target}

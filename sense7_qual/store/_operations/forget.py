@@ -147,8 +147,6 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         before = study_notes.notes(path, Withdrawal)
         units = layout.stored_units(path, now)
         words = Words.of(units, before, case_id)
-        if now.schema < sqlite.SCHEMA:
-            layout.rewrite(path, now)  # a version that knows no withdrawals must not open it
         memos = [memo for file in layout.acts_files(path) for memo in _repeating(file, now, words)]
         note, table = noted(units, before, words, why, memos, _codebooks(path))
         if note not in before:

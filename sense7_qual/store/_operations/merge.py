@@ -241,9 +241,7 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
 def _incoming(file: Path, known: Study) -> _Incoming:
     with sqlite.transaction(file) as connection:
         coder = verify.owner(connection) or file.stem
-        version = sqlite.check(connection, file, study=known.id, coder=coder)
-        if version > sqlite.SCHEMA:
-            raise StoreError(versions.newer(sqlite.place(file), version))
+        versions.refuse_newer(connection, file, study=known.id, coder=coder)
         chain = sqlite.read_chain(connection, file, study=known.id, coder=coder)
         query = select(sqlite.TEXTS.c.text_hash, sqlite.TEXTS.c.salt, sqlite.TEXTS.c.text)
         texts = {row.text_hash: (row.salt, row.text) for row in connection.execute(query)}
@@ -269,8 +267,7 @@ def _merged(into: Into, incoming: _Incoming, here: _Here, gone: _Gone) -> Iterat
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
     def work(connection: Connection, place: Path, first_acts: bool) -> tuple[list[tuple[str, str]], bool]:
-        version = sqlite.check(connection, place, study=here.study.id, coder=incoming.coder)
-        versions.migrate(connection, place, version)
+        versions.refuse_newer(connection, place, study=here.study.id, coder=incoming.coder)
         chain = sqlite.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.

@@ -169,8 +169,7 @@ def _study(path: Path, known: Study) -> tuple[Study, Finding]:
     except StoreError as error:
         return known, Finding("study.json", problem=str(error))
     problem = versions.newer("study.json", now.schema) if now.schema > sqlite.SCHEMA else ""
-    unsealed = "version 1, which has no seal of its own" if now.schema == 1 else ""
-    return now, Finding("study.json", problem=problem, note=unsealed)
+    return now, Finding("study.json", problem=problem)
 
 
 def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
@@ -286,7 +285,7 @@ def _of_second_copy(file: Path, coder: str) -> Finding:
 def _of_file(connection: Connection, version: int) -> Iterator[str]:
     if version > sqlite.SCHEMA:
         yield versions.newer("its tables", version)
-    elif versions.structure(connection) != _tables(version):
+    elif versions.structure(connection) != _tables():
         yield f"tables that are not those of version {version}"
     found = sqlite.problems(connection)
     if found:
@@ -440,17 +439,12 @@ def _stranger(path: Path, file: Path) -> Finding:
 
 
 @cache
-def _tables(version: int) -> dict[str, object]:
-    """Return the tables that an acts file of a version has."""
+def _tables() -> dict[str, object]:
+    """Return the tables that an acts file has."""
     engine = create_engine("sqlite://")
     try:
         with engine.begin() as connection:
             sqlite.ACTS.metadata.create_all(connection, tables=[sqlite.META, sqlite.TEXTS, sqlite.ACTS])
-            for number in range(sqlite.SCHEMA - 1, version - 1, -1):
-                for statement in versions.STEPS[number]:
-                    connection.exec_driver_sql(
-                        statement.replace("ADD COLUMN", "DROP COLUMN").rpartition(" ")[0]
-                    )
             return versions.structure(connection)
     finally:
         engine.dispose()

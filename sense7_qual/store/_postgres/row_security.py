@@ -71,8 +71,8 @@ ORDER BY d.datname
 """
 """The other databases of the server that every role may enter: their statistics are of the whole server."""
 
-LAYOUT: Final = 3
-"""The version of the tables, functions and rules in PostgreSQL (`layouts`)."""
+LAYOUT: Final = 1
+"""The version of the tables, functions and rules in PostgreSQL."""
 
 
 def study_statements(study: str) -> list[str]:
@@ -90,20 +90,20 @@ def study_statements(study: str) -> list[str]:
         _sharing(study),
         _coders(study),
         _withdrawn(study),
-        f'CREATE OR REPLACE FUNCTION "{study}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
+        f'CREATE FUNCTION "{study}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
         f"AS $sql$ SELECT {LAYOUT} $sql$",
         f'REVOKE EXECUTE ON FUNCTION "{study}".show(text, text[]), "{study}".share() FROM PUBLIC',
         *_forced(study, ("study", "codebooks", "shown", "shown_texts")),
         _unsampled(study, "shown_texts"),
-        *_policy(study, "study", "seen", "FOR SELECT USING (true)"),
-        *_policy(study, "codebooks", "seen", "FOR SELECT USING (true)"),
-        *_policy(study, "codebooks", "added", f"FOR INSERT WITH CHECK ({lead})"),
-        *_policy(study, "shown", "seen", f"FOR SELECT USING ({unblinded})"),
-        *_policy(study, "shown", "added", f"FOR INSERT WITH CHECK ({unblinded})"),
-        *_policy(study, "shown_texts", "seen", "FOR SELECT USING (true)"),
-        *_policy(study, "shown_texts", "added", "FOR INSERT WITH CHECK (true)"),
-        *_policy(study, "study", "revised", f"FOR UPDATE USING ({lead})"),
-        *_policy(study, "shown_texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
+        _policy(study, "study", "seen", "FOR SELECT USING (true)"),
+        _policy(study, "codebooks", "seen", "FOR SELECT USING (true)"),
+        _policy(study, "codebooks", "added", f"FOR INSERT WITH CHECK ({lead})"),
+        _policy(study, "shown", "seen", f"FOR SELECT USING ({unblinded})"),
+        _policy(study, "shown", "added", f"FOR INSERT WITH CHECK ({unblinded})"),
+        _policy(study, "shown_texts", "seen", "FOR SELECT USING (true)"),
+        _policy(study, "shown_texts", "added", "FOR INSERT WITH CHECK (true)"),
+        _policy(study, "study", "revised", f"FOR UPDATE USING ({lead})"),
+        _policy(study, "shown_texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
     ]
 
 
@@ -115,19 +115,19 @@ def coder_statements(study: str, coder: str) -> list[str]:
     return [
         *_forced(schema, ("acts", "texts", "meta")),
         _unsampled(schema, "texts"),
-        *_policy(schema, "acts", "seen", f"FOR SELECT USING ({all_of_it})"),
-        *_policy(
+        _policy(schema, "acts", "seen", f"FOR SELECT USING ({all_of_it})"),
+        _policy(
             schema,
             "acts",
             "added",
             f"FOR INSERT WITH CHECK (coder = '{coder}' AND (kind NOT IN ({_TEAM_KINDS}) OR {lead}) "
             f"AND ({theirs} OR ({lead} AND branch IS NOT NULL AND clock IS NOT NULL)))",
         ),
-        *_policy(schema, "texts", "seen", f"FOR SELECT USING ({all_of_it})"),
-        *_policy(schema, "texts", "added", f"FOR INSERT WITH CHECK ({all_of_it})"),
-        *_policy(schema, "texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
-        *_policy(schema, "meta", "seen", f"FOR SELECT USING ({all_of_it})"),
-        f'CREATE OR REPLACE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
+        _policy(schema, "texts", "seen", f"FOR SELECT USING ({all_of_it})"),
+        _policy(schema, "texts", "added", f"FOR INSERT WITH CHECK ({all_of_it})"),
+        _policy(schema, "texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
+        _policy(schema, "meta", "seen", f"FOR SELECT USING ({all_of_it})"),
+        f'CREATE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
         f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
         f'EXECUTE FUNCTION "{study}".share()',
     ]
@@ -172,12 +172,8 @@ def _forced(schema: str, tables: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _policy(schema: str, table: str, name: str, rule: str) -> list[str]:
-    """Make a rule, in the place of one that an earlier version made."""
-    return [
-        f'DROP POLICY IF EXISTS {name} ON "{schema}".{table}',
-        f'CREATE POLICY {name} ON "{schema}".{table} {rule}',
-    ]
+def _policy(schema: str, table: str, name: str, rule: str) -> str:
+    return f'CREATE POLICY {name} ON "{schema}".{table} {rule}'
 
 
 def _unsampled(schema: str, table: str) -> str:
@@ -188,7 +184,7 @@ def _unsampled(schema: str, table: str) -> str:
 def _function(study: str, signature: str, query: str) -> str:
     """Whether `query` finds a row, asked with the rights of the owner."""
     return (
-        f'CREATE OR REPLACE FUNCTION "{study}".{signature} RETURNS boolean LANGUAGE sql STABLE '
+        f'CREATE FUNCTION "{study}".{signature} RETURNS boolean LANGUAGE sql STABLE '
         f"SECURITY DEFINER {_SAFE} AS $sql$ SELECT EXISTS ({query}) $sql$"
     )
 
@@ -197,7 +193,7 @@ def _show(study: str) -> str:
     """Copies acts of a coder to where all may see them, in their order."""
     fields = ", ".join(f'"{column.name}"' for column in ACTS.columns if column.name != "seq")
     return f"""
-CREATE OR REPLACE FUNCTION "{study}".show(who text, ids text[]) RETURNS void LANGUAGE plpgsql {_SAFE} AS $sql$
+CREATE FUNCTION "{study}".show(who text, ids text[]) RETURNS void LANGUAGE plpgsql {_SAFE} AS $sql$
 DECLARE
   theirs text := quote_ident('{study}-' || who);
 BEGIN
@@ -219,7 +215,7 @@ def _sharing(study: str) -> str:
     or by a lead whom they named, at or after that opening; a merge may bring the two acts in any order.
     """
     return f"""
-CREATE OR REPLACE FUNCTION "{study}".share() RETURNS trigger
+CREATE FUNCTION "{study}".share() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
 DECLARE
   who text;
@@ -267,7 +263,7 @@ END $sql$"""
 def _withdrawn(study: str) -> str:
     """What every member must know of withdrawals: the units, and the hash of the units that are left."""
     return (
-        f'CREATE OR REPLACE FUNCTION "{study}".withdrawn() RETURNS SETOF text LANGUAGE sql STABLE '
+        f'CREATE FUNCTION "{study}".withdrawn() RETURNS SETOF text LANGUAGE sql STABLE '
         f'SECURITY DEFINER {_SAFE} AS $sql$ SELECT n.shown FROM "{study}".notes n '
         "WHERE n.shown IS NOT NULL $sql$"
     )
@@ -276,7 +272,7 @@ def _withdrawn(study: str) -> str:
 def _coders(study: str) -> str:
     """The coders of whom the member may see an act."""
     return f"""
-CREATE OR REPLACE FUNCTION "{study}".coders() RETURNS SETOF text
+CREATE FUNCTION "{study}".coders() RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER {_SAFE} AS $sql$
 DECLARE
   who text;

@@ -39,7 +39,7 @@ from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.versions import newer
 from sense7_qual.store._operations.check_acts import says_its_change
-from sense7_qual.store._postgres import row_security, versions
+from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
 __all__ = [
@@ -229,7 +229,6 @@ def read(server: Server) -> Opened:
     StoreError
         There is no such study for this role, or it is not what was written.
     """
-    retried(server, lambda connection: _bring_up(connection, server))
     found = stored(server)
     return Opened.of(
         found.study,
@@ -258,8 +257,7 @@ def stored(server: Server) -> Stored:
 def stored_in(connection: Connection, server: Server) -> Stored:
     """Return what `stored` does, in the transaction of `connection`."""
     _refuse_invisible(connection, server)
-    layout = versions.version(connection, server)
-    versions.refuse_older(server, layout)
+    layout = _version(connection, server)
     run(connection, [search_path(server.name)])
     row = connection.execute(select(STUDY)).mappings().one()
     said = Study(**{field.name: row[field.name] for field in fields(Study)})
@@ -268,11 +266,6 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
     gone, later = withdrawn(connection, server)
     return Stored(said, bytes(row["units"]), contents, gone, later)
-
-
-def _bring_up(connection: Connection, server: Server) -> None:
-    _refuse_invisible(connection, server)
-    versions.bring_up(connection, server)
 
 
 def _refuse_invisible(connection: Connection, server: Server) -> None:
@@ -284,11 +277,21 @@ def _refuse_invisible(connection: Connection, server: Server) -> None:
         )
 
 
+def _version(connection: Connection, server: Server) -> int:
+    """Return the version of the study's tables, functions and rules (`row_security.LAYOUT`)."""
+    if not connection.execute(_HAS_LAYOUT, {"name": f'"{server.name}".layout()'}).scalar_one():
+        raise StoreError(
+            f"study {server.name!r}: expected a study – found a schema that holds none – check the name of "
+            "the study in the address."
+        )
+    return int(connection.execute(text(f'SELECT "{server.name}".layout()')).scalar_one())
+
+
 def refuse_newer(server: Server) -> None:
     """Raise `StoreError` where a later version made the study: it can be read and not be written."""
 
     def found(connection: Connection) -> int:
-        if versions.version(connection, server) > row_security.LAYOUT:
+        if _version(connection, server) > row_security.LAYOUT:
             return sqlite.SCHEMA + 1
         run(connection, [search_path(server.name)])
         return int(connection.execute(select(STUDY.c.schema)).scalar_one())
@@ -433,6 +436,7 @@ _VISIBLE: Final = text(
     "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = :name "
     "AND has_schema_privilege(nspname, 'USAGE'))"
 )
+_HAS_LAYOUT: Final = text("SELECT to_regprocedure(:name) IS NOT NULL")
 WHO: Final = text(
     "SELECT session_user, (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = session_user)"
 )

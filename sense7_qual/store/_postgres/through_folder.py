@@ -113,7 +113,8 @@ def upload(path: Path, server: Server) -> schema.Openness:
     StoreError
         The study is there already, the folder is damaged, or the server cannot be reached.
     """
-    made = replace(layout.read(path), schema=sqlite.SCHEMA)
+    made = layout.read(path)
+    layout.refuse_newer(path, made)
     codebooks = {name: book.to_yaml() for name, book in layout.read_codebooks(path, made).items()}
     units, kept = study_notes.bytes_of(path / "units.parquet"), study_notes.notes(path, Withdrawal)
 
