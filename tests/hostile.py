@@ -152,7 +152,7 @@ def _one(number: int, kind: Kind, door: Door, study: Study) -> dict[str, object]
 
 def _through(door: Door, path: Path, study: Study) -> tuple[str, str, tuple[float, float]]:
     """Return how it ended, what is wrong with that, and the megabytes and processor seconds that it took."""
-    _tidy()
+    tidy()
     fault, began = "", time.process_time()
     signal.alarm(_HUNG)
     try:
@@ -169,10 +169,10 @@ def _through(door: Door, path: Path, study: Study) -> tuple[str, str, tuple[floa
         del error
     finally:
         signal.alarm(0)
-    return end, fault, (_peak(), time.process_time() - began)
+    return end, fault, (peak(), time.process_time() - began)
 
 
-def _tidy() -> None:
+def tidy() -> None:
     """Give back what the making of the file took, and measure from here."""
     gc.collect()
     if "pyarrow" in sys.modules:
@@ -183,7 +183,8 @@ def _tidy() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-def _peak() -> float:
+def peak() -> float:
+    """Return the megabytes that this process held at most since `tidy`."""
     status = Path("/proc/self/status").read_text()
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1000
 

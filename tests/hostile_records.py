@@ -14,6 +14,7 @@ import random
 import shutil
 import socket
 import sqlite3
+import stat
 import zipfile
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -300,7 +301,10 @@ def put_beside(r: random.Random, path: Path) -> None:
 def put_signed(r: random.Random, path: Path) -> None:
     """Put in units, or a note, that bear the right hash."""
     if r.random() < 0.6:
+        if not stat.S_ISREG((path / "study.json").stat().st_mode):
+            return  # a pipe by now
         for name, content in signed((path / "study.json").read_bytes(), units(r, path / "u.parquet")).items():
+            (path / name).unlink(missing_ok=True)
             (path / name).write_bytes(content)
         return
     of = r.choice(["withdrawn", "copies"])
@@ -331,7 +335,9 @@ def put_signed(r: random.Random, path: Path) -> None:
 
 
 def put_codebook(r: random.Random, path: Path) -> None:
-    r.choice([*(path / "codebooks").glob("*.yaml")]).write_bytes(yaml_codes(r))
+    for target in [*(path / "codebooks").glob("*.yaml")][:1]:  # there may be none by now
+        target.unlink()
+        target.write_bytes(yaml_codes(r))
 
 
 # Caches, and whatever may be given as a path

@@ -8,10 +8,15 @@ in the soak.
 from __future__ import annotations
 
 import os
+import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sense7_qual import corpus
@@ -100,19 +105,47 @@ def test_a_file_is_read_up_to_its_limit_and_a_sparse_one_never(tmp_path: Path) -
     "UPDATE vectors SET vector = zeroblob(4000004)",
     "CREATE VIEW v AS SELECT 1",
     "CREATE TRIGGER t BEFORE INSERT ON vectors BEGIN SELECT 1; END",
+    "ALTER TABLE vectors ADD COLUMN x AS (1)",
+    "DROP TABLE vectors; CREATE TABLE vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID",
 ])  # fmt: skip
 def test_a_cache_with_anything_but_vectors_is_refused(tmp_path: Path, script: str) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    import numpy as np
-
     cache = VectorCache(tmp_path / "cache")
     cache.save("m", {"a": np.ones(3, dtype=np.float32)})
     with closing(sqlite3.connect(tmp_path / "cache" / "vectors.sqlite")) as connection:
         connection.executescript(script)
     with pytest.raises(StoreError, match="embedding cache"):
         cache.load("m", ["a"])
+
+
+def grown(read: str, path: Path) -> float:
+    """Return the most MB that a child process took in addition while it read the file at `path`."""
+    code = f"""if True:
+        import os, sys
+        import numpy as np, pandas as pd, pyarrow.parquet
+        from sense7_qual import Store
+        from sense7_qual.errors import StoreError
+        from sense7_qual.models._vector_cache import VectorCache
+        from tests.hostile import peak, tidy
+        path = sys.argv[1]
+        tidy()
+        before = peak()
+        try:
+            {read}
+        except StoreError as error:
+            print(peak() - before)
+    """
+    command = [sys.executable, "-W", "ignore", "-c", code, str(path)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
+@pytest.mark.parametrize("column", ["digest", "vector"])
+def test_a_huge_value_in_a_cache_is_refused_unread(tmp_path: Path, column: str) -> None:
+    VectorCache(tmp_path).save("m", {"a": np.ones(3, dtype=np.float32)})
+    with closing(sqlite3.connect(tmp_path / "vectors.sqlite")) as connection, connection:
+        connection.execute(f"UPDATE vectors SET {column} = zeroblob(100000000)")
+    read = "from pathlib import Path; VectorCache(Path(path)).load('m', ['a', 'b', 'c'])"
+    assert grown(read, tmp_path) < 10  # MB
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,10 @@ __all__ = ["VectorCache", "read_or_make_key"]
 Vector = npt.NDArray[np.float32]
 
 _KEY_BYTES = 32
-_TABLE = "CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+# Found by a number: to find a row by its bytes, SQLite would read those that it passes, however long.
+_TABLE = "vectors (id INTEGER PRIMARY KEY, digest BLOB NOT NULL, vector BLOB NOT NULL)"
+_VECTOR = "SELECT vector FROM vectors WHERE id = ? AND digest = ?"
 _LONGEST = 1_000_000  # bytes of a vector: 250,000 numbers, a hundred times what models have
-_VECTOR = f"SELECT substr(vector, 1, {_LONGEST + 1}) FROM vectors WHERE digest = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class VectorCache:
         found: dict[str, Vector] = {}
         with self._database() as database:
             for text in texts:
-                row = database.execute(_VECTOR, (self._digest(model, text),)).fetchone()
+                row = database.execute(_VECTOR, self._place(model, text)).fetchone()
                 if row is not None:
                     found[text] = self._read(row[0])
         return found
@@ -94,10 +95,10 @@ class VectorCache:
     def save(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Store `vectors` (text → float32 vector) under `model`: all of them, or none when interrupted."""
         rows = [
-            (self._digest(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()
+            (*self._place(model, text), vector.astype("<f4").tobytes()) for text, vector in vectors.items()
         ]
         with self._database() as database:
-            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def clear(self) -> int:
         """Remove every vector, also from the free pages of the database, and return how many there were."""
@@ -109,22 +110,24 @@ class VectorCache:
             database.execute("VACUUM")
         return n_vectors
 
-    def _digest(self, model: str, text: str) -> bytes:
+    def _place(self, model: str, text: str) -> tuple[int, bytes]:
+        """Return the keyed hash, and before it the number that its first bytes are."""
         # The lengths of the parts are fixed by hashing each, so that no two pairs give the same bytes.
         parts = hashlib.sha256(model.encode()).digest() + text.encode("utf-8", "surrogatepass")
-        return hmac.digest(self._key, parts, "sha256")
+        digest = hmac.digest(self._key, parts, "sha256")
+        return int.from_bytes(digest[:8], "big", signed=True), digest
 
     @contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
         try:
             # 60 s: a second notebook that embeds into the same folder waits for its turn.
             with closing(sqlite3.connect(self.folder / "vectors.sqlite", timeout=60)) as database, database:
-                database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 10 * _LONGEST)
-                database.execute(_TABLE)
+                database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST + 100)  # of a whole row
+                database.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE}")
                 # A view or a trigger could stand for endless rows, or take them away.
-                objects = "SELECT type, name FROM sqlite_master WHERE type <> 'index'"
-                if database.execute(objects).fetchall() != [("table", "vectors")]:
-                    raise self._unusable("more than a table of vectors")
+                tables = database.execute("SELECT sql FROM sqlite_master").fetchall()
+                if tables != [(f"CREATE TABLE {_TABLE}",)]:
+                    raise self._unusable("another table than one of vectors, or more")
                 yield database
         except sqlite3.Error as error:
             raise self._unusable(str(error)) from error
