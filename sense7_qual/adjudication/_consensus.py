@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
+from sense7_qual._checks import check_switch
 from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS, Act, standing
 from sense7_qual.errors import ActError
@@ -104,10 +105,13 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
 
     Raises
     ------
+    ArgumentError
+        `single` is neither True nor False.
     TableError
         `decisions` is not what its contract says.
     ActError
-        A ruling does not say whether the code applies, or rulings were made under several codebooks.
+        A ruling does not say whether the code applies, rulings were made under several codebooks, or
+        `decisions` are by valence: a ruling is on a code of any valence.
 
     Examples
     --------
@@ -122,6 +126,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     >>> consensus(decisions, rulings=[ruling])[["unit_id", "applied"]].values.tolist()
     [['m1', True], ['m2', False]]
     """
+    check_switch(single, name="single", of="consensus")
     tally = codings.tally(decisions)
     unanimous = (tally["n_applied"] == 0) | (tally["n_applied"] == tally["n_coders"])
     agreed = tally[unanimous & (tally["n_coders"] >= (1 if single else 2))]
@@ -131,7 +136,9 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
             agreed["unit_id"], agreed["code"], agreed["n_applied"], strict=True
         )
     }
-    verdicts |= _latest_rulings(rulings)
+    ruled = _latest_rulings(rulings)
+    _refuse_valence({code for _, code in ruled}, set(tally["code"]))
+    verdicts |= ruled
     order = {key: place for place, key in enumerate(zip(tally["unit_id"], tally["code"], strict=True))}
     keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
     rows = [(unit_id, "consensus", code, verdicts[unit_id, code]) for unit_id, code in keys]
@@ -147,6 +154,17 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
         joined = own[mask].groupby(_KEY)["coder"].agg(", ".join).rename(name)
         queue = queue.merge(joined, how="left", left_on=_KEY, right_index=True)
     return queue
+
+
+def _refuse_valence(ruled: set[str], decided: set[str]) -> None:
+    """Raise `ActError` where decisions are on a code by its valence (relational.met), rulings on the code."""
+    stems = {code.rpartition(".")[0] for code in decided}
+    mixed = sorted((ruled - decided) & stems)
+    if mixed:
+        raise ActError(
+            f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} "
+            "decided on by valence – pass decisions made without valence=True, or leave the rulings out."
+        )
 
 
 def _latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], bool]:

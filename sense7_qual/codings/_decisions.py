@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._checks import check_codebook
+from sense7_qual._checks import check_codebook, check_switch
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings._carry_over import carried, of_round
@@ -66,6 +66,8 @@ def decisions(
 
     Raises
     ------
+    ArgumentError
+        `valence` is neither True nor False.
     TableError
         A frame is not what its contract says, a coding's code is not among the codable codes, or codings
         were made under another codebook and there are no `revisions` that lead from it to this one. With
@@ -85,6 +87,7 @@ def decisions(
     (7, 1)
     """
     check_codebook(codebook)
+    check_switch(valence, name="valence", of="decisions")
     codings, coverage = of_round(codings, coverage, round=round)
     undecided = None
     if revisions:

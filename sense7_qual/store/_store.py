@@ -14,14 +14,14 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, StoreError
+from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import visible
 from sense7_qual.store._backend import Backend
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._operations import check_acts, forget, merge, revise, verify
+from sense7_qual.store._operations import check_acts, decide, forget, merge, revise, verify
 from sense7_qual.store._operations.append import Salvage
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
@@ -222,9 +222,9 @@ class Store:
 
         `codebook` is taken as a change of ``store.codebook`` as this store knows it. Where somebody else
         revised the study's codebook meanwhile, both sides' changes are combined if they do not touch the same
-        thing. What was coded under earlier versions is carried over by `codings.decisions` (with
-        ``revisions=store.revisions()``) where its meaning stood; `codings.stale` lists the rest. Where two
-        copies of the study were revised apart and merged, a revision here joins both lines of versions.
+        thing. What was coded under earlier versions is carried over by `decisions` where its meaning stood;
+        `codings.stale` lists the rest. Where two copies of the study were revised apart and merged, a
+        revision here joins both lines of versions.
 
         Parameters
         ----------
@@ -351,6 +351,85 @@ class Store:
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the memos that stand now (`tables.MEMOS`)."""
         return self._standing(coder, viewer).memos
+
+    def decisions(
+        self,
+        *,
+        round: str | None = None,
+        coder: str | None = None,
+        valence: bool = False,
+        consensus: bool = False,
+        single: bool = False,
+        viewer: str | None = None,
+    ) -> pd.DataFrame:
+        """Return every finished unit × coder × code, with whether the code is applied there.
+
+        What was coded under earlier versions of the codebook is carried over by the study's own revisions to
+        ``store.codebook``, and what is stale is left out: missing, never absent (`codings.decisions` says
+        how, `codings.stale` lists it). Units of participants who withdrew are left out.
+
+        Parameters
+        ----------
+        round : str, optional
+            Only units finished in this round, with the codings made in it. By default every finished unit
+            counts once, as its coder decided on it in the round that they finished last.
+        coder : str, optional
+            Only the decisions of this coder (and, with `consensus`, those agreed among all).
+        valence : bool
+            Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
+            `relational.met`, `relational.unmet`, `relational.mixed`.
+        consensus : bool
+            Whether to add the decisions of the coder ``consensus``: what all coders decided alike, and the
+            rulings, carried over too, on the rest (`adjudication.consensus`). In a round, rulings count on
+            the units that were finished in it. Statistics of agreement leave these decisions out.
+        single : bool
+            With `consensus`, whether a unit that one coder alone decided on counts as agreed, as in the usual
+            design in which part of the units is coded twice.
+        viewer : str, optional
+            Only of what this coder may see while others are blind, as for `acts`.
+
+        Returns
+        -------
+        DataFrame
+            unit_id, coder, code, applied (bool): what every statistic takes.
+
+        Raises
+        ------
+        ArgumentError
+            There is no such round or coder, `consensus` or `single` do not fit the rest, or a switch is
+            neither True nor False.
+        TableError
+            `valence` and a codebook without that facet, or versions that no revision joins.
+        StoreError
+            As of `acts`, or the codebook was revised elsewhere since this store was opened.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> from sense7_qual import acts
+        >>> sense7 = Codebook.read("sense7")
+        >>> units = pd.DataFrame({"unit_id": ["m17"], "text": ["It listened."], "document_id": ["d1"],
+        ...                       "case_id": ["p1"], "position": [0]})
+        >>> store = Store.create(Path(tempfile.mkdtemp()) / "pilot", units=units, codebook=sense7)
+        >>> store.append([acts.apply(coder="ana", unit_id="m17", code="interest", codebook=sense7),
+        ...               acts.finish(coder="ana", unit_id="m17", codebook=sense7)])
+        2
+        >>> decisions = store.decisions()
+        >>> len(decisions), decisions.loc[decisions["applied"], "code"].tolist()
+        (7, ['interest'])
+        """
+        choice = decide.Choice(round=round, coder=coder, valence=valence, consensus=consensus, single=single)
+        self._refuse_superseded()
+        if self._backend.changed(self._known):
+            self._look_again()  # another notebook may have recorded a withdrawal
+        try:
+            return decide.decide(self.acts(viewer=viewer), self._known, self.coders, choice)
+        except TableError:
+            if self._backend.current() == self.codebook.fingerprint:
+                raise
+            raise StoreError(revise.newer_codebook(self.path)) from None
 
     def _standing(self, coder: str | None, viewer: str | None) -> Record:
         gone = self._known.gone

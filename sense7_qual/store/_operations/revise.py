@@ -21,7 +21,7 @@ from sense7_qual.revisions import Revision, changes, combine, path
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Wish", "history", "older_study", "superseded"]
+__all__ = ["Wish", "history", "newer_codebook", "older_study", "superseded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +121,14 @@ def older_study(last: str) -> str:
         f"study: expected the current codebook to be {last[:12]}…, to which it was revised – found an older "
         "one: an older copy of study.json was put in its place – put the newer file back (from a backup, or "
         f"the sync client's history), or call store.revise(store.codebooks[{last!r}], …)."
+    )
+
+
+def newer_codebook(place: object) -> str:
+    """Return the message that somebody else revised the codebook since the study was opened."""
+    return (
+        "decisions: expected codings under the codebook that this store was opened with – found that the "
+        f"study's was revised since, in another notebook – open the study again: Store({str(place)!r})."
     )
 
 

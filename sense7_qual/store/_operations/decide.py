@@ -1,0 +1,98 @@
+"""From a study's acts to the decisions that every statistic takes: fold, carry over, settle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from sense7_qual import codings
+from sense7_qual._checks import check_switch
+from sense7_qual._messages import did_you_mean
+from sense7_qual.acts import RESERVED_CODERS, Act, fold
+from sense7_qual.adjudication import consensus
+from sense7_qual.errors import ArgumentError
+from sense7_qual.revisions import Revision
+from sense7_qual.rounds import opened
+from sense7_qual.store._files.layout import Opened
+from sense7_qual.store._operations.check_acts import of_kind
+from sense7_qual.store._operations.revise import history
+
+__all__ = ["Choice", "decide"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which decisions are asked for; as the parameters of `Store.decisions`."""
+
+    round: str | None
+    coder: str | None
+    valence: bool
+    consensus: bool
+    single: bool
+
+
+def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
+    """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
+    _check(choice, acts, coders)
+    here = [act for act in acts if act.unit_id not in known.gone]
+    record, revisions = fold(here), history(here)
+    decisions = codings.decisions(
+        record.codings,
+        record.coverage,
+        known.codebook,
+        round=choice.round,
+        revisions=revisions,
+        valence=choice.valence,
+    )
+    agreed = _agreed(here, decisions, known, revisions, choice) if choice.consensus else None
+    if choice.coder is not None:
+        decisions = decisions[decisions["coder"] == choice.coder]
+    # Whose rows they are is chosen last: what was agreed hangs on everybody's decisions.
+    return pd.concat([decisions, agreed], ignore_index=True)
+
+
+def _agreed(
+    acts: Sequence[Act],
+    decisions: pd.DataFrame,
+    known: Opened,
+    revisions: Sequence[Revision],
+    choice: Choice,
+) -> pd.DataFrame:
+    rulings = codings.rulings(of_kind(acts, "rule"), known.codebook, revisions=revisions)
+    if choice.round is not None:  # a ruling has no round of its own
+        units = set(decisions["unit_id"])
+        rulings = [ruling for ruling in rulings if ruling.unit_id in units]
+    return consensus(decisions, rulings=rulings, single=choice.single)
+
+
+def _check(choice: Choice, acts: Sequence[Act], coders: Sequence[str]) -> None:
+    for name in ("valence", "consensus", "single"):
+        check_switch(getattr(choice, name), name=name, of="decisions")
+    if choice.valence and choice.consensus:
+        raise ArgumentError(
+            "decisions: expected valence=True or consensus=True – found both – a ruling is on a code of any "
+            "valence; pass one of the two."
+        )
+    if choice.single and not choice.consensus:
+        raise ArgumentError(
+            "decisions: expected single=True with consensus=True – found it alone – say what is agreed where "
+            "one coder decided by passing both."
+        )
+    named = {act.round for act in acts if act.round is not None}
+    _check_name("round", choice.round, sorted(named), "the rounds of the study")
+    if choice.coder is not None:
+        in_rounds = {coder for each in opened(acts) for coder in each.coders}
+        _check_name("coder", choice.coder, sorted({*coders, *in_rounds}), "the coders of the study")
+
+
+def _check_name(what: str, given: object, names: Sequence[str], of: str) -> None:
+    """Raise `ArgumentError` where `given` is none of the `names`: an empty table would be read as "none"."""
+    is_text = isinstance(given, str)
+    if given is None or (is_text and given in names):
+        return
+    found, hint = repr(given) if is_text else type(given).__name__, did_you_mean(str(given), names)
+    if what == "coder" and is_text and given in RESERVED_CODERS:
+        hint = "consensus=True adds what was agreed, codings.majority(…) counts"
+    raise ArgumentError(f"decisions: expected {what} out of {of} – found {found} – {hint}")
