@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -147,3 +148,19 @@ def test_a_file_that_another_process_mends_meanwhile_is_no_error(
     assert store.append([put(start=1, end=3)]) == 1
     assert len(copied) >= at
     assert store.verify()["ok"].all()
+
+
+def test_a_journal_that_is_gone_in_the_moment_it_is_measured_is_no_error(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = file.with_name("ana.sqlite-journal")
+    beside.write_bytes(bytes(512))
+    open_file = leftover_journal.open_file
+
+    def too_late(path: Path) -> BinaryIO:
+        beside.unlink(missing_ok=True)  # as another process does whose write ends
+        return open_file(path)
+
+    monkeypatch.setattr(leftover_journal, "open_file", too_late)
+    assert store.append([put(start=1, end=3)]) == 1
+    assert not beside.exists()

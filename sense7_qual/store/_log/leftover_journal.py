@@ -67,10 +67,7 @@ def settle(path: Path) -> None:
     journal = path.with_name(f"{path.name}-journal")
     if not journal.exists():
         return
-    for each in (path, journal):  # they are copied
-        with open_file(each) as file:
-            if os.fstat(file.fileno()).st_size > _LARGEST:
-                raise OSError(errno.EFBIG, f"more than {_LARGEST:,} bytes in {each.name}")
+    _refuse_too_large(path, journal)
     deadline = time.monotonic() + _BUSY
     with _ONE_AT_A_TIME:
         while journal.exists() and _is_hot(path):
@@ -85,6 +82,14 @@ def settle(path: Path) -> None:
             if time.monotonic() > deadline:
                 return  # it is being written all the time, so SQLite has put it in order
             time.sleep(0.01)
+
+
+def _refuse_too_large(*paths: Path) -> None:
+    """Raise `OSError` for a file too large to be copied; one that another process took away meanwhile is not."""
+    for path in paths:
+        with suppress(FileNotFoundError), open_file(path) as file:
+            if os.fstat(file.fileno()).st_size > _LARGEST:
+                raise OSError(errno.EFBIG, f"more than {_LARGEST:,} bytes in {path.name}")
 
 
 def _tried(path: Path, journal: Path, folder: Path) -> tuple[_Kept | None, _Kept | None]:
