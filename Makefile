@@ -52,10 +52,10 @@ test: lint system $(NODE_READY)
 	$(BIN)/python -m pytest -q -m "$(SLOW)" --cov --cov-append --cov-report=term
 
 soak: $(READY) system
-	SOAK=1 $(BIN)/python -m pytest -s tests/test_store_crash.py tests/test_power_cuts.py \
-	  tests/test_store_faults.py tests/test_interrupts.py tests/test_two_kernels.py tests/test_record_machine.py \
-	  tests/test_withdrawal_races.py tests/test_withdrawal_damaged.py tests/test_hostile_doors.py \
-	  tests/test_fuzzed_imports.py tests/test_fuzzed_studies.py tests/test_copies.py
+	SOAK=1 $(BIN)/python -m pytest -s tests/slow/test_store_crash.py tests/slow/test_power_cuts.py \
+	  tests/slow/test_store_faults.py tests/slow/test_interrupts.py tests/slow/test_two_kernels.py tests/slow/test_record_machine.py \
+	  tests/store/test_forget_races.py tests/store/test_forget_damaged.py tests/slow/test_hostile_doors.py \
+	  tests/slow/test_fuzzed_imports.py tests/slow/test_fuzzed_studies.py tests/store/test_copies.py
 
 # A browser for the widget's tests, a C compiler for those of the disk, and LaTeX and LibreOffice for those of the
 # tables; nothing where there are some.

@@ -12,13 +12,8 @@ import argparse
 
 import numpy as np
 
-from tests import (
-    test_context,
-    test_disruption,
-    test_internal_consistency,
-    test_validity,
-    test_variance_shares,
-)
+from tests.agreement import test_cronbach_alpha
+from tests.links import test_by_dimension, test_context, test_disruption, test_variance_shares
 
 
 def main() -> None:
@@ -88,7 +83,7 @@ def conditions(studies: int, rng: np.random.Generator) -> None:
 
 def alphas(studies: int, rng: np.random.Generator) -> None:
     """Print the coverage of Cronbach's alpha."""
-    rated, alpha = test_internal_consistency.rated, test_internal_consistency.alpha
+    rated, alpha = test_cronbach_alpha.rated, test_cronbach_alpha.alpha
     true = alpha(rated(rng, participants=20_000)).loc[0, "alpha"]
     print("\n| participants | alpha | covered % | by Feldt's interval % |\n|---|---|---|---|")
     for participants in (10, 40):
@@ -100,7 +95,7 @@ def alphas(studies: int, rng: np.random.Generator) -> None:
 
 def contrasts(studies: int, rng: np.random.Generator) -> None:
     """Print false positives and coverage of the convergent less the discriminant links."""
-    study, matrix = test_validity.study, test_validity.matrix
+    study, matrix = test_by_dimension.study, test_by_dimension.matrix
     true = matrix(*study(rng, participants=5000, own=0.8, other=0.3), n_boot=1).loc[3, "estimate"]
     print("\n| participants | false positives % | contrast | covered % |\n|---|---|---|---|")
     for participants in (15, 40):

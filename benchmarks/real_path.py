@@ -26,7 +26,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import sense7_qual as qual
-from tests import lab as labs
+from tests.helpers import lab as labs
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "empathic-reactions" / "messages.csv"
 CODERS = ("ana", "ben")

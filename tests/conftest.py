@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from sense7_qual.store._postgres.row_security import CLOSING
-from tests import lab as labs
+from tests.helpers import lab as labs
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

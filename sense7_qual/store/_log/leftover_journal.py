@@ -85,7 +85,7 @@ def settle(path: Path) -> None:
 
 
 def _refuse_too_large(*paths: Path) -> None:
-    """Raise `OSError` for a file too large to be copied; one that another process took away meanwhile is not."""
+    """Raise `OSError` for a file too large to be copied, unless another process took it away meanwhile."""
     for path in paths:
         with suppress(FileNotFoundError), open_file(path) as file:
             if os.fstat(file.fileno()).st_size > _LARGEST:

@@ -1,0 +1,133 @@
+"""Every table of a paper on the shipped example, and harder ones: long labels and any character."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+import sense7_qual as qual
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.report import Table
+from sense7_qual.report._table import Alignment
+from tests.helpers.places import ROOT
+
+DATA = ROOT / "data"
+SENSE7 = Codebook.read("sense7")
+LONG = Codebook(
+    name="long",
+    codes=tuple(
+        Code(id=f"code_{place}", label=label, definition=f"{label}: " + "what was felt and done. " * 8)
+        for place, label in enumerate(
+            [
+                "Anthropomorphization of conversational assistants",
+                "Misinterpretation/overgeneralization of disappointment",
+                "Institutionalisierungswiderstandsbewältigungsstrategie",
+                "https://example.org/codebooks/emotional_responsiveness_revised",
+                "Appropriateness",
+            ]
+        )
+    ),
+)
+CHARACTERS = [
+    "👩‍👩‍👧 🇩🇪 👍🏽 ❤️",
+    "cafe\u0301, naïve, Łódź, Ångström, đak, „Hallo“, «bon», ‹x›",
+    "καλά – α = .80, χ² = 3",
+    "كان لطيفا جدا معي",
+    "היה נחמד אליי",
+    "你好吗？今天我觉得很好，谢谢你的帮助和理解。",
+    "Привет, мир",
+    "न‍मस्ते",
+    "nul\x00x bell\x07 \ud800",
+    r"\input{x} % # $ & _ { } ~ ^ \\[1em] [a] *b* `c` \"d\" <e> |f| -- ''",
+    "−1 ≤ 2 ≥ 3 ∞ ← → ½ ≈ √ † …",
+    "a\nb\u2028c",
+    "soft\xadhyphen zero\u200bwidth \ufeffmark \u202eturned",
+]
+
+
+def record() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the units, codings and decisions of the shipped example."""
+    units = qual.corpus.read(
+        DATA / "explanations.csv", text="Comment", unit_id="MessageId", document_id="TaskId", case_id="PID",
+        position="Position", context="Context", ratings=["EmpathyOverall"],
+    )  # fmt: skip
+    lines = (DATA / "example_acts.jsonl").read_text(encoding="utf-8").splitlines()
+    folded = qual.acts.fold([qual.acts.Act(**json.loads(line)) for line in lines])
+    return units, folded.codings, qual.codings.decisions(folded.codings, folded.coverage, SENSE7)
+
+
+def of_conversations() -> tuple[Table, Table]:
+    """Return the tables of made-up ratings of 48 conversations of 5 turns."""
+    rng = np.random.default_rng(2)
+    units = pd.DataFrame(
+        {"unit_id": f"t{document}/{turn}", "document_id": f"t{document}", "case_id": f"p{document % 12}",
+         "turn": turn, "EmpathyOverall": float(rng.integers(1, 6))}
+        for document in range(48)
+        for turn in range(5)
+    )  # fmt: skip
+    decisions = pd.concat(
+        units[["unit_id"]].assign(coder="ana", code=code, applied=rng.random(len(units)) < 0.4)
+        for code in SENSE7.ids
+    )
+    found = qual.links.disruption(
+        units, rating="EmpathyOverall", document_id="document_id", position="turn", cluster="case_id",
+        decisions=decisions, source="ana", n_boot=50,
+    )  # fmt: skip
+    shares = qual.links.variance_shares(
+        units, rating="EmpathyOverall", levels=["case_id", "document_id"], n_boot=50
+    )
+    disruption = qual.report.disruption_table(found, codebook=SENSE7, cluster_name="participants")
+    return disruption, qual.report.variance_table(shares, names={"case_id": "Participant"})
+
+
+def of_predictions(units: pd.DataFrame) -> Table:
+    predicted = qual.ratings.cross_validate(
+        units,
+        {"linear regression on embeddings": lambda train, test: np.arange(len(test)) % 5 + 1.0},
+        rating="EmpathyOverall", cluster="case_id", folds=5, seed=7,
+    )  # fmt: skip
+    return qual.report.rating_table(qual.ratings.compare(predicted, n_boot=50, seed=7), rating="empathy")
+
+
+def of_characters() -> Table:
+    rows = tuple((text, str(place), text) for place, text in enumerate(CHARACTERS))
+    sides: tuple[Alignment, ...] = ("left", "right", "left")
+    return Table(f"Any text {''.join(CHARACTERS)}", ("Text 👍", "n", "כן"), rows, tuple(CHARACTERS), sides)
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Return every table that the package makes, by name."""
+    units, codings, decisions = record()
+    named = {"cluster_name": "participants", "codebook": SENSE7}
+    agreement = qual.agreement.by_code(decisions, units=units, cluster="case_id", n_boot=50, seed=7)
+    ways = {"rating": "EmpathyOverall", "cluster": "case_id"}
+    links = qual.links.code_to_rating(decisions, units, **ways, n_boot=50, seed=7)
+    sources = ["majority", *sorted(decisions["coder"].unique()), "pooled"]
+    compared = units.assign(system=np.where(np.arange(len(units)) % 2, "companion", "assistant"))
+    joint = qual.links.joint(decisions, compared, **ways, source="majority", interaction="system")
+    disruption, variance = of_conversations()
+    codes = dict(zip(SENSE7.ids, LONG.ids, strict=False))
+    renamed = [
+        frame[frame["code"].isin(list(codes))].replace({"code": codes}) for frame in (agreement, links)
+    ]
+    return {
+        "codebook": qual.report.codebook_table(SENSE7),
+        "codebook of long labels": qual.report.codebook_table(LONG),
+        "reliability": qual.report.reliability_table(agreement, **named),
+        "reliability of long labels": qual.report.reliability_table(renamed[0], codebook=LONG),
+        "links": qual.report.link_table(links, source="majority", rating="EmpathyOverall", **named),
+        "links of all sources": qual.report.link_table(links, source=sources, **named),
+        "links of long labels": qual.report.link_table(renamed[1], source=sources, codebook=LONG),
+        "joint": qual.report.joint_table(joint, **named),
+        "ratings": of_predictions(units),
+        "disruption": disruption,
+        "variance": variance,
+        "quotes": qual.report.quote_table(
+            codings, units, codebook=SENSE7, per_code=3, rating="EmpathyOverall", seed=7
+        ),
+        "characters": of_characters(),
+    }

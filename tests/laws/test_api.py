@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import json
+import re
+import subprocess
+import sys
+from types import FunctionType
+
+import pytest
+
+import sense7_qual as qual
+from tests.helpers.places import ROOT
+
+PACKAGE = ROOT / "sense7_qual"
+HEAVY = [
+    "torch", "bertopic", "sentence_transformers", "statsmodels", "altair", "sqlalchemy", "anywidget",
+    "ipywidgets", "scipy", "scipy.stats", "sklearn", "networkx", "krippendorff", "openpyxl",
+]  # fmt: skip
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+)
+
+
+def in_a_fresh_interpreter(code: str) -> object:
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    return json.loads(done.stdout)
+
+
+def test_importing_the_package_is_cheap() -> None:
+    """Under 0.3 s of the processor beyond pandas; the best of five, because other programs run too."""
+    code = (
+        "import json, time, pandas; start = time.process_time(); import sense7_qual; "
+        "print(json.dumps(time.process_time() - start))"
+    )
+    assert min(float(str(in_a_fresh_interpreter(code))) for _ in range(5)) < 0.3
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = f"import sys, json, sense7_qual; print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    assert in_a_fresh_interpreter(code) == []
+
+
+def test_the_pure_modules_load_nothing_heavy_either() -> None:
+    """All but the doors to the outside: the store, the widgets, the models."""
+    doors = {"Store", "store", "widgets", "models"}
+    names = [name for name in qual.__all__ if name not in doors]
+    code = (
+        f"import sys, json, sense7_qual as q; [getattr(q, name) for name in {names!r}]; "
+        f"print(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    )
+    assert in_a_fresh_interpreter(code) == []
+
+
+@pytest.mark.parametrize("name", qual.__all__)
+def test_every_name_of_the_package_resolves(name: str) -> None:
+    value = getattr(qual, name)
+    assert inspect.ismodule(value) or inspect.isclass(value)
+    assert name in dir(qual)
+
+
+def test_a_name_that_the_package_does_not_have() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'aggreement'"):
+        _ = qual.aggreement
+
+
+def test_the_package_says_the_same_to_type_checkers() -> None:
+    """`__all__` is what the lazy import gives; the TYPE_CHECKING block is what editors see."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    seen = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert set(qual.__all__) <= seen
+    assert qual.__all__ == sorted(qual.__all__)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_lists_its_public_names_and_each_says_what_it_is(name: str) -> None:
+    module = importlib.import_module(name)
+    assert (module.__doc__ or "").strip(), name
+    assert len(set(module.__all__)) == len(module.__all__)
+    for public in module.__all__:
+        value = getattr(module, public)
+        if inspect.isclass(value) or isinstance(value, FunctionType):
+            # A dataclass without a docstring is given its signature for one.
+            said = (value.__doc__ or "").strip()
+            assert said, f"{name}.{public} has no docstring"
+            assert not said.startswith(f"{public}("), f"{name}.{public} has no docstring"
+
+
+def public_methods() -> list[tuple[str, str, object]]:
+    found = []
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            value = getattr(module, public)
+            if inspect.isclass(value) and value.__module__ == name:
+                found += [(f"{name}.{public}", method, inner) for method, inner in vars(value).items()]
+    return [(owner, method, inner) for owner, method, inner in found if not method.startswith("_")]
+
+
+def test_every_public_method_says_what_it_does() -> None:
+    silent = []
+    for owner, method, inner in public_methods():
+        function = (
+            getattr(inner, "fget", None) or getattr(inner, "__func__", None) or getattr(inner, "func", inner)
+        )
+        if isinstance(function, FunctionType) and not function.__doc__:
+            silent.append(f"{owner}.{method}")
+    assert not silent
+
+
+def reference() -> object:
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "scripts" / "make_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_the_reference_lists_exactly_the_public_names() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    listed: dict[str, list[str]] = {}
+    for line in page.splitlines():
+        if heading := re.fullmatch(r"## `(\w+)`", line):
+            listed[heading[1]] = []
+        elif name := re.match(r"- `(\w+)", line):
+            listed[list(listed)[-1]].append(name[1])
+    public = {path.stem if path.stem != "__init__" else path.parent.name for path in PACKAGE.glob("*.py")}
+    public |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(listed) == {name for name in public if name[0] != "_"} - {PACKAGE.name}
+    for name, names in listed.items():
+        assert sorted(names) == sorted(importlib.import_module(f"sense7_qual.{name}").__all__), name
+
+
+def test_the_reference_says_what_the_docstrings_say() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    made = reference().reference()  # type: ignore[attr-defined]
+    assert page == made, "run: python scripts/make_reference.py"

@@ -1,0 +1,140 @@
+"""The shipped bundle is what its sources make, and neither fetches anything nor builds HTML from text."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.places import ROOT
+
+FRONTEND = ROOT / "frontend"
+SOURCES = FRONTEND / "src"
+STATIC = ROOT / "sense7_qual" / "widgets" / "static"
+NAMESPACES = {
+    "http://www.w3.org/2000/svg",
+    "http://www.w3.org/1998/Math/MathML",
+    "http://www.w3.org/1999/xhtml",
+}
+
+
+def ours() -> list[Path]:
+    """Return the sources that are bundled."""
+    return sorted(path for path in SOURCES.iterdir() if ".test." not in path.name)
+
+
+def hash_of_sources() -> str:
+    """Return the hash that `build.mjs` writes into the first line of a bundle."""
+    names = sorted([*(f"src/{path.name}" for path in ours()), "build.mjs", "package-lock.json"])
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(f"{name}\n".encode() + (FRONTEND / name).read_bytes())
+    return digest.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def node_modules() -> None:
+    """Skip where Node or its packages are missing; fail under CI, where `make test` has installed them."""
+    missing = None if shutil.which("node") else "Node"
+    if not missing and not (FRONTEND / "node_modules" / "esbuild").is_dir():
+        missing = "the npm packages"
+    if missing and os.environ.get("CI"):
+        pytest.fail(f"expected {missing} – found none – `make test` installs them")
+    if missing:
+        pytest.skip(f"{missing} not installed (`make frontend` installs the npm packages)")
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(
+        command,
+        cwd=FRONTEND,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+def test_the_bundle_was_built_from_its_sources() -> None:
+    first = (STATIC / "coding.js").read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"// sense7_qual coding widget; sources {hash_of_sources()}", "run `make frontend`"
+
+
+def test_the_style_sheet_is_its_source() -> None:
+    assert (STATIC / "coding.css").read_bytes() == (SOURCES / "coding.css").read_bytes(), (
+        "run `make frontend`"
+    )
+
+
+@pytest.mark.parametrize("name", ["coding.js", "coding.css"])
+def test_nothing_is_loaded_from_anywhere(name: str) -> None:
+    content = (STATIC / name).read_text(encoding="utf-8")
+    # Names of XML namespaces look like addresses and are never fetched.
+    assert set(re.findall(r"""https?://[^\s"'`)]*""", content)) <= NAMESPACES
+    # "//host/path" in a string or url() takes the page's own scheme.
+    assert not re.search(r"""["'`(]//[a-z0-9-]+(\.[a-z0-9-]+)+""", content, re.IGNORECASE)
+    if name.endswith(".css"):
+        assert "@import" not in content
+        assert "url(" not in content
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\bfetch\s*\(",
+        r"\bXMLHttpRequest\b",
+        r"\bWebSocket\b",
+        r"\bEventSource\b",
+        r"\bsendBeacon\b",
+        r"\bimportScripts\b",
+        r"\bimport\s*\(",
+        r"(^|[;}\s])import\s*[\"'{*\w]",
+        r"\bnew Worker\b",
+        r"\beval\s*\(",
+        r"\bnew Function\b",
+        r"\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie",
+    ],
+)
+def test_the_bundle_neither_talks_to_a_network_nor_keeps_anything_in_the_browser(pattern: str) -> None:
+    code = (STATIC / "coding.js").read_text(encoding="utf-8")
+    assert not re.search(pattern, code)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["innerHTML", "outerHTML", "dangerouslySetInnerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
+     "createContextualFragment", "srcdoc", "setHTMLUnsafe"],
+)  # fmt: skip
+def test_no_source_builds_html_from_text(word: str) -> None:
+    scripts = [path for path in ours() if path.suffix in (".ts", ".tsx")]
+    assert len(scripts) >= 8
+    assert [path.name for path in scripts if word in path.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.frontend
+@pytest.mark.usefixtures("node_modules")
+def test_building_again_gives_the_same_bytes(tmp_path) -> None:
+    run("node", "build.mjs", str(tmp_path))
+    built = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    shipped = {path.name: path.read_bytes() for path in STATIC.iterdir()}
+    assert sorted(built) == sorted(shipped)
+    assert [name for name in built if built[name] != shipped[name]] == [], "run `make frontend`"
+
+
+@pytest.mark.frontend
+@pytest.mark.usefixtures("node_modules")
+def test_frontend_units() -> None:
+    run("npx", "--no-install", "vitest", "run")
+
+
+@pytest.mark.frontend
+@pytest.mark.usefixtures("node_modules")
+def test_frontend_types() -> None:
+    run("npx", "--no-install", "tsc", "--noEmit")

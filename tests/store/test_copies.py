@@ -1,0 +1,598 @@
+"""Copies that are being made: what a killed process leaves of them is found, and is nobody else's to read."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.store import Store
+from sense7_qual.store._files import signed_json, whole_files
+from tests.helpers import disk
+from tests.helpers.places import ROOT
+from tests.slow.test_store_crash import wait_until
+from tests.store.test_store import CODEBOOK as SENSE7
+from tests.store.test_store import frame_of, put
+
+SOAK = bool(os.environ.get("SOAK"))
+CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
+OPERATIONS = (
+    "create", "backup", "archive", "restore", "hand out", "salvage", "merge", "merge an archive",
+    "read a journal",
+)  # fmt: skip
+
+# Does one operation over and over on a fresh copy of a study, each time killed at another of the calls that
+# change the disk. After each kill it looks who may read what there is; then the study is opened again, the
+# participant is forgotten, the copies that this names are deleted, and what still has their words is told.
+# The system's temporary folder and the user's state folder are on that disk too.
+KILLS = """
+import ctypes, json, os, shutil, stat, sys, tempfile
+from pathlib import Path
+
+root, operation, n_kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+work, base, temporary = root / "work", root / "base", root / "work" / "temporary"
+os.environ["XDG_STATE_HOME"], os.environ["TMPDIR"] = str(work / "state"), str(temporary)
+import pandas as pd
+from sense7_qual import acts, rounds
+from sense7_qual.store import Store
+from tests.helpers.disk import CHANGES, KILLED, another_computer
+from tests.store.test_copies import CODEBOOK
+from tests.store.test_leftover_journal import interrupted
+
+WORD, ALL = b"Numbat", sum(1 << kind for kind in CHANGES)
+shim = ctypes.CDLL(None)
+os.umask(0o022)
+units = pd.DataFrame(
+    {
+        "unit_id": ["m1", "m2"],
+        "text": ["It listened to me. " * 20, "Theirs: Numbat. " * 200],
+        "document_id": ["d1", "d2"],
+        "case_id": ["p1", "p2"],
+        "position": 0,
+    }
+)
+
+
+def batch(coder, size, unit_id="m2", **named):
+    return [
+        acts.apply(
+            coder=coder, unit_id=unit_id, code="interest", start=i, end=i + 200, codebook=CODEBOOK, **named
+        )
+        for i in range(size)
+    ]
+
+
+DO = {
+    "create": lambda store: Store.create(work / "there" / "made", units=units, codebook=CODEBOOK),
+    "backup": lambda store: store.backup(work / "there" / "made"),
+    "archive": lambda store: store.archive(work / "there" / "made"),
+    "restore": lambda store: Store.restore(work / "pilot.zip", work / "there" / "made"),
+    "hand out": lambda store: store.hand_out("one", "ana", work / "there" / "made"),
+    "salvage": lambda store: store.salvage("ana", work / "there" / "made"),
+    "merge": lambda store: store.merge(work / "copy"),
+    "merge an archive": lambda store: store.merge(work / "copy.zip"),
+    "read a journal": lambda store: store.acts(),
+}
+
+
+def fresh():
+    shutil.rmtree(work, ignore_errors=True)
+    shutil.copytree(base, work)
+    temporary.mkdir(mode=0o700)
+    tempfile.tempdir = None
+    another_computer()
+    return Store(work / "pilot")
+
+
+def killed(number):
+    store = fresh()
+    child = os.fork()
+    if not child:
+        try:
+            shim.disk_fail(number, KILLED, ALL, False)
+            DO[operation](store)
+        finally:
+            os._exit(0 if sys.exc_info()[0] is None else 3)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended == (-9 if number else 0), (number, ended)
+
+
+def open_to_others():
+    new = [path for path in work.rglob("*") if not (base / path.relative_to(work)).exists()]
+    return [path.name for path in new if not path.is_symlink() and stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+def left():
+    store = Store(work / "pilot")
+    at_once = [p.relative_to(work).as_posix() for p in work.rglob("*") if building(p) and WORD in content(p)]
+    held = store.forget("p2", why="They asked for it.").still_held
+    assert not held["what"].str.startswith("unfinished").any(), held
+    for name in ("copy", "copy.zip", "pilot.zip", "there/made"):  # what is there as a whole
+        path = work / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    assert store.verify()["ok"].all()
+    return [*at_once, *(p.relative_to(work).as_posix() for p in work.rglob("*") if WORD in content(p))]
+
+
+def building(path):
+    return any(part.startswith(".") or part == "temporary" for part in path.relative_to(work).parts)
+
+
+def content(path):
+    return path.read_bytes() if path.is_file() else b""
+
+
+base.mkdir(mode=0o700)
+store = Store.create(base / "pilot", units=units, codebook=CODEBOOK)
+store.append([rounds.open_round("one", units=["m1", "m2"], coders=["ana"], coder="lead", codebook=CODEBOOK)])
+store.append(batch("ana", 5, round="one"))
+store.backup(base / "copy")
+copy = Store(base / "copy")
+copy.append(batch("ana", 3, round="one"))
+copy.append(batch("cy", 3))
+copy.archive(base / "copy.zip")
+store.append(batch("ana", 2, round="one"))
+store.archive(base / "pilot.zip")
+if operation == "read a journal":
+    (root / "journal").mkdir()
+    file = base / "pilot" / "acts" / "ana.sqlite"
+    torn, journal = interrupted(file, root / "journal")
+    file.write_bytes(torn)
+    file.with_name("ana.sqlite-journal").touch(mode=0o600)
+    file.with_name("ana.sqlite-journal").write_bytes(journal)
+
+store = fresh()
+shim.disk_fail(0, 0, ALL, False)
+DO[operation](store)
+n_calls = shim.disk_calls()
+numbers = sorted({1 + round(i * (n_calls - 1) / (n_kills - 1)) for i in range(n_kills)})
+found = []
+for number in numbers if n_kills < n_calls else range(1, n_calls + 1):
+    killed(number)
+    found.append([number, n_calls, open_to_others(), left()])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_killed_process_leaves_no_copy_of_the_words(operation: str) -> None:
+    with disk.memory() as root:
+        found = json.loads(disk.run(KILLS, root, operation, 10_000 if SOAK else 12))
+    bad = [row for row in found if row[2] or row[3]]
+    print(
+        f"\n{operation}: {len(found)} kills at {found[0][1]} calls, {len(bad)} left copies or readable files"
+    )
+    assert len(found) >= 12
+    assert bad[:3] == []
+
+
+# As above, for a study in PostgreSQL: every step is a process of its own, since connections cannot be forked.
+SERVER_KILLS = """
+import ctypes, json, os, shutil, sys, tempfile
+from pathlib import Path
+
+root, address = Path(sys.argv[1]), sys.argv[2]
+work = root / "work"
+os.environ["XDG_STATE_HOME"], os.environ["TMPDIR"] = str(work / "state"), str(work / "temporary")
+import pandas as pd
+import psycopg, pyarrow.parquet
+from sense7_qual import acts
+from sense7_qual.store import Store
+from tests.helpers.disk import CHANGES, KILLED
+from tests.store.test_copies import CODEBOOK, frame_of
+
+ALL, shim = sum(1 << kind for kind in CHANGES), ctypes.CDLL(None)
+units = frame_of()
+
+
+def begin():
+    store = Store.create(address, units=units, codebook=CODEBOOK)
+    named = {"coder": "ana", "unit_id": units["unit_id"].iloc[0], "codebook": CODEBOOK}
+    store.append([acts.apply(code="interest", **named)])
+    store.append([acts.memo(text=units["text"].iloc[0], **named)])
+    store.archive(root / "pilot.zip")
+
+
+DO = {
+    "archive": lambda: Store(address).archive(work / "there" / "made"),
+    "merge": lambda: Store(address).merge(root / "pilot.zip"),
+    "restore": lambda: Store.restore(root / "pilot.zip", f"{address}_{os.getpid()}"),
+}
+
+
+def done(do, number=0):
+    child = os.fork()
+    if not child:
+        try:
+            shim.disk_fail(number, KILLED, ALL, False)
+            do()
+        finally:
+            if sys.exc_info()[0] is None and not number:
+                (root / "calls").write_text(str(shim.disk_calls()))
+            os._exit(0 if sys.exc_info()[0] is None else 3)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def left():
+    words, files = units["text"].iloc[0].encode()[:12], [p for p in work.rglob("*") if p.is_file()]
+    return [str(p) for p in files if p.name != "made" and words in p.read_bytes()]
+
+
+def fresh():
+    shutil.rmtree(work, ignore_errors=True)
+    (work / "temporary").mkdir(parents=True)
+
+
+assert done(begin) == 0
+found = []
+for operation, do in DO.items():
+    fresh()
+    assert done(do) == 0
+    n_calls = int((root / "calls").read_text())
+    for part in range(1, 7):
+        fresh()
+        ended = done(do, max(1, n_calls * part // 7))
+        (work / "there" / "made").unlink(missing_ok=True)
+        before = left()
+        assert done(lambda: Store(address)) == 0
+        found.append([operation, ended, bool(before), left(), os.listdir(work / "temporary")])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.postgres
+def test_a_killed_client_of_postgresql_leaves_no_copy_of_the_words(postgres: Callable[..., str]) -> None:
+    with disk.memory() as root:
+        found = json.loads(disk.run(SERVER_KILLS, root, postgres()))
+    n_left = sum(row[2] for row in found)
+    print(f"\nPostgreSQL: {len(found)} kills, {n_left} left a copy, all cleared at the next opening")
+    assert {row[1] for row in found} == {-9}
+    assert n_left > 3
+    assert [row for row in found if row[3] or row[4]] == []
+
+
+# what is left, and what is not -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "pilot", units=frame_of(), codebook=SENSE7)
+    store.append([put(start=0, end=4)])
+    return store
+
+
+# Builds a folder in that of the argument, says so, and waits to be killed.
+BUILDER = """
+import sys, time
+from pathlib import Path
+from sense7_qual.store._files import whole_files
+
+folder, target = Path(sys.argv[1]), Path(sys.argv[2])
+with whole_files.making(target, "backup", folder) as place:
+    place.write_text("It listened to me.")
+    print(place, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def build() -> Iterator[Callable[[Path, Path], tuple[subprocess.Popen[str], Path]]]:
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(folder: Path, target: Path) -> tuple[subprocess.Popen[str], Path]:
+        command = [sys.executable, "-W", "ignore", "-c", BUILDER, str(folder), str(target)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        begun.append(process)
+        return process, Path(process.stdout.readline().strip())
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_what_another_process_is_building_stays_until_it_is_killed(
+    store: Store, tmp_path: Path, build: Callable[..., tuple[subprocess.Popen[str], Path]]
+) -> None:
+    process, built = build(store.path, tmp_path / "there" / "copy")
+    held = Store(store.path).forget("p0", why="withdrew").still_held
+    assert built.exists()
+    assert held.loc[held["what"] == "unfinished copy", "place"].tolist() == [str(tmp_path / "there" / "copy")]
+    assert store.verify()["ok"].all()
+    store.backup(tmp_path / "there" / "other")  # beside it
+    assert built.exists()
+    process.kill()
+    process.wait()
+    assert "unfinished copy" not in set(store.forget("p0", why="withdrew").still_held["what"])
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["other"]
+    assert not [path for path in store.path.iterdir() if path.name.startswith(".")]
+
+
+def test_what_another_thread_is_building_stays(tmp_path: Path) -> None:
+    with whole_files.building(tmp_path) as place:
+        (place / "file").write_text("words")
+        others = [threading.Thread(target=whole_files.clear, args=(tmp_path,)) for _ in range(3)]
+        for each in others:
+            each.start()
+        for each in others:
+            each.join()
+        assert (place / "file").exists()
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_left_on_a_disk_that_is_away_is_named_until_it_is_back(
+    store: Store, tmp_path: Path, build: Callable[..., tuple[subprocess.Popen[str], Path]]
+) -> None:
+    process, _ = build(store.path, tmp_path / "stick" / "copy")
+    process.kill()
+    process.wait()
+    (tmp_path / "stick").rename(tmp_path / "away")
+    held = Store(store.path).forget("p0", why="withdrew").still_held
+    assert held.loc[held["what"] == "unfinished copy", "place"].tolist() == [str(tmp_path / "stick" / "copy")]
+    (tmp_path / "away").rename(tmp_path / "stick")
+    Store(store.path)
+    assert list((tmp_path / "stick").iterdir()) == []
+    assert "unfinished copy" not in set(store.forget("p0", why="withdrew").still_held["what"])
+
+
+def test_what_an_earlier_version_left_goes_and_what_is_not_ours_stays(store: Store, tmp_path: Path) -> None:
+    name = "24ae3345-bf90-4c1d-83ef-1c735a11b19d.new"
+    for left in (f".{name}", f".pilot.{name}.acts", f".{name}-journal"):
+        (store.path / left).write_text("words")
+    (store.path / "acts" / f".pilot.{name}").mkdir()
+    (store.path / "acts" / f".pilot.{name}" / "units.parquet").write_text("words")
+    for other in (".new", f"x.{name}", ".hidden"):
+        (store.path / other).write_text("mine")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis").write_text("mine")
+    (store.path / f".link.{name}").symlink_to(tmp_path / "mine")
+    Store(store.path)
+    left = [path.name for path in store.path.rglob("*") if name in path.name]
+    assert left == [f"x.{name}"]
+    assert (store.path / ".new").exists()
+    assert (tmp_path / "mine" / "thesis").read_text() == "mine"
+
+
+@pytest.mark.parametrize("said", ["words", "place", "fifo"])
+def test_a_note_from_a_stranger_removes_nothing_else(store: Store, tmp_path: Path, said: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / ".thesis.new").write_text("mine")
+    place = store.path / ".24ae3345-bf90-4c1d-83ef-1c735a11b19d.new"
+    place.mkdir()
+    (place / ".lock").touch()
+    if said == "fifo":
+        os.mkfifo(place / ".elsewhere")
+    else:
+        values = {"place": str(tmp_path / "mine" / "thesis") if said == "place" else "\0", "at": 1}
+        (place / ".elsewhere").write_bytes(signed_json.seal(values))
+    Store(store.path)
+    assert (tmp_path / "mine" / ".thesis.new").exists()
+
+
+@pytest.fixture
+def read_only(store: Store, tmp_path: Path) -> Iterator[Path]:
+    """The study on a medium that cannot be written."""
+    medium = tmp_path / "medium"
+    medium.mkdir()
+    bound = subprocess.run(["mount", "--bind", tmp_path, medium], capture_output=True)
+    if bound.returncode:
+        pytest.skip("a medium that cannot be written cannot be mounted here (needs root)")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", medium], check=True)
+        yield medium / "pilot"
+    finally:
+        subprocess.run(["umount", medium], check=True)
+
+
+@pytest.mark.parametrize("kind", ["archive", "backup"])
+def test_a_study_on_read_only_media_can_be_copied(read_only: Path, tmp_path: Path, kind: str) -> None:
+    study = Store(read_only)
+    with pytest.warns(UserWarning, match=f"forget will not name this {kind}"):
+        getattr(study, kind)(tmp_path / "copies" / "pilot")
+    assert [path.name for path in (tmp_path / "copies").iterdir()] == ["pilot"]
+    assert list(whole_files.here().iterdir()) == []
+    if kind == "archive":
+        again = Store.restore(tmp_path / "copies" / "pilot", tmp_path / "again")
+    else:
+        again = Store(tmp_path / "copies" / "pilot")
+    assert again.acts() == study.acts()
+
+
+# the kills, with all that writes among them -----------------------------------------------------------
+
+N_KILLS = 1_000 if SOAK else 40
+N_CASES = 8
+WORDS = b"Numbat"
+
+# Forks a writer for each line of its input: "<file> <what> <seed>", and says how each ended. One codes as the
+# coder that it is named after and says the ids of each batch right after `append` returned; the others make
+# copies of the study and take them in, and let participants withdraw.
+WRITERS = """
+import itertools, os, random, sys, uuid, warnings
+from pathlib import Path
+from sense7_qual import acts
+from sense7_qual.errors import ActError, StoreError
+from sense7_qual.store import Store
+
+root = Path(sys.argv[1])
+
+
+def code(coder, dice, say):
+    store = Store(root / "pilot")
+    for number in itertools.count():
+        size = (1, 1, 7)[number % 3]
+        case = dice.randrange(int(sys.argv[2]))
+        named = {"coder": coder, "unit_id": f"m{case}", "codebook": store.codebook}
+        batch = [acts.apply(code="interest", start=i, end=i + 60, **named) for i in range(size)]
+        batch.append(acts.memo(text="Numbat!" if case else "Nothing.", **named))
+        try:
+            store.append(batch)
+        except ActError:  # of somebody who has withdrawn
+            store = Store(root / "pilot")
+            continue
+        say(" ".join(act.act_id for act in batch))
+
+
+def copy(_, dice, say):
+    store = Store(root / "pilot")
+    there = root / "copies"
+    while True:
+        target = there / str(uuid.uuid4())
+        say(target.name)
+        what = dice.choice(["backup", "archive", "restore", "merge"])
+        done = [path for path in there.iterdir() if not path.name.startswith(".")] if there.exists() else []
+        try:
+            if what in ("backup", "archive"):
+                getattr(store, what)(target)
+            elif done and what == "merge":
+                store.merge(dice.choice(done))
+            elif zips := [path for path in done if path.is_file()]:
+                Store.restore(dice.choice(zips), target)
+        except StoreError as error:
+            if "withdr" not in str(error) and "sound" not in str(error):
+                raise
+
+
+def forget(_, dice, say):
+    store = Store(root / "pilot")
+    while True:
+        case = f"p{dice.randrange(1, int(sys.argv[2]))}"
+        say(case)
+        try:
+            store.forget(case, why="They asked for it.")
+        except StoreError as error:
+            if "expected a participant" not in str(error):
+                raise
+
+
+warnings.simplefilter("ignore")
+Store(root / "pilot").verify()  # imports what each child would import again
+for line in sys.stdin:
+    children = []
+    for each in line.strip().split(";"):
+        path, what, seed = each.split()
+        child = os.fork()
+        if not child:
+            try:
+                said = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+                do = {"copy": copy, "forget": forget}.get(what, code)
+                do(what, random.Random(int(seed)), lambda line: os.write(said, f"{line}\\n".encode()))
+            except BaseException:
+                import traceback
+                traceback.print_exc()
+            finally:
+                os._exit(1)
+        children.append(child)
+    print(*children, flush=True)
+    print(*[os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children], flush=True)
+"""
+
+
+@pytest.mark.crash
+def test_kills_among_copies_merges_and_withdrawals_lose_nothing_and_leave_no_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """40 kills (1,000 in `make soak`) of processes that code, copy, merge, restore and forget."""
+    dice, begin, n_acts, n_killed = random.Random(7), time.perf_counter(), 0, Counter()
+    for number in range(N_KILLS // 20):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"{number}" / "state"))
+        monkeypatch.setenv("TMPDIR", str(tmp_path / f"{number}" / "temporary"))
+        n_said, killed = kill_all(tmp_path / f"{number}", dice)
+        n_acts += n_said
+        n_killed += killed
+    print(
+        f"\nSIGKILL: {n_killed.total():,} killed {dict(n_killed)}; {n_acts:,} acknowledged acts, 0 lost, "
+        f"0 doubled, 0 files with words of who withdrew, {time.perf_counter() - begin:.0f} s"
+    )
+    assert n_killed.total() == N_KILLS
+    assert n_acts > N_KILLS
+
+
+def kill_all(root: Path, dice: random.Random) -> tuple[int, Counter[str]]:
+    """Kill four processes in each of five rounds over one study, and look after each at what there is."""
+    (root / "temporary").mkdir(parents=True)
+    units = pd.DataFrame(
+        {
+            "unit_id": [f"m{i}" for i in range(N_CASES)],
+            "text": ["I said: " + ("Numbat. " if i else "Nothing. ") * 60 for i in range(N_CASES)],
+            "document_id": [f"d{i}" for i in range(N_CASES)],
+            "case_id": [f"p{i}" for i in range(N_CASES)],
+            "position": 0,
+        }
+    )
+    Store.create(root / "pilot", units=units, codebook=CODEBOOK)
+    command = [sys.executable, "-W", "ignore", "-c", WRITERS, str(root), str(N_CASES)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    killed, said = Counter(), {}
+    with subprocess.Popen(command, text=True, bufsize=1, cwd=ROOT, **pipes) as process:
+        for number in range(5):
+            whats = ["ana", dice.choice(["ana", "ben"]), "copy", dice.choice(["forget", "copy"])]
+            files = [root / f"said-{number}-{i}" for i in range(4)]
+            lines = [
+                f"{file} {what} {dice.randrange(10**6)}" for file, what in zip(files, whats, strict=True)
+            ]
+            said |= dict(zip(files, whats, strict=True))
+            process.stdin.write(";".join(lines) + "\n")
+            pids = [int(pid) for pid in process.stdout.readline().split()]
+            if number % 3:
+                wait_until(partial(acknowledged, dict.fromkeys(files[:2], "ana")))
+            for pid in dice.sample(pids, 4):
+                time.sleep(dice.uniform(0, 0.15))
+                os.kill(pid, signal.SIGKILL)
+            assert process.stdout.readline().split() == ["-9"] * 4
+            killed.update("code" if what in ("ana", "ben") else what for what in whats)
+            check(root, said)
+        process.stdin.close()
+    return check_words(root, said), killed
+
+
+def acknowledged(said: dict[Path, str]) -> list[str]:
+    coded = [file for file, what in said.items() if what in ("ana", "ben") and file.exists()]
+    return [act_id for file in coded for act_id in file.read_text().split()]
+
+
+def check(root: Path, said: dict[Path, str]) -> None:
+    store = Store(root / "pilot")
+    recorded = Counter(act.act_id for act in store.acts())
+    assert set(acknowledged(said)) - set(recorded) == set()
+    assert max(recorded.values(), default=1) == 1
+    problems = [each for each in store.verify()["problem"] if each and "call store.forget again" not in each]
+    assert problems == []
+
+
+def check_words(root: Path, said: dict[Path, str]) -> int:
+    """Let everybody withdraw, delete the whole copies, and look for the words everywhere."""
+    store = Store(root / "pilot")
+    for number in range(1, N_CASES):
+        held = store.forget(f"p{number}", why="They asked for it.").still_held
+    assert not set(held["what"]) & {"unfinished copy", "file"}
+    places = [path for path in (root / "copies").glob("*") if not path.name.startswith(".")]
+    named = held.loc[held["what"].isin(["backup", "archive"]), "place"]
+    assert {str(path) for path in places} >= {place for place in named if Path(place).exists()}
+    for path in places:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    left = [file for file in root.rglob("*") if file.is_file() and WORDS in file.read_bytes()]
+    assert left == []
+    ours = [path for path in root.rglob("*") if not path.name.startswith(("temporary", "said-"))]
+    assert [path for path in ours if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+    assert store.verify()["ok"].all()
+    check(root, said)
+    return len(acknowledged(said))

@@ -1,0 +1,81 @@
+"""The folder that is handed to a coder for a round: what they need to code it, and nothing of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sense7_qual import acts, rounds
+from sense7_qual.errors import ActError, StoreError
+from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
+from tests.store.test_store import CODEBOOK, frame_of, put
+
+NAMED = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
+OF_BEN = "Only the lead may read this, says ben."
+
+
+@pytest.fixture(params=["folder", pytest.param("postgres", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "folder":
+        place: str | Path = tmp_path / "study"
+    else:
+        postgres: Callable[..., str] = request.getfixturevalue("postgres")
+        place = postgres()
+    store = Store.create(place, units=frame_of(), codebook=CODEBOOK)
+    store.append([rounds.open_round("one", **NAMED)])
+    store.append([put("interest", round="one")])
+    store.append([put("relational", coder="ben", round="one", start=0, end=2)])
+    store.append([acts.memo(coder="ben", unit_id="m1", text=OF_BEN, codebook=CODEBOOK)])
+    yield store
+    if request.param == "postgres":
+        server.connect(str(place)).engine.dispose()
+
+
+def test_a_coder_gets_what_they_need_and_nothing_of_the_others(store: Store, tmp_path: Path) -> None:
+    store.hand_out("one", "ana", tmp_path / "for ana")
+    handed = Store(tmp_path / "for ana")
+    assert handed.coders == ("ana", "lead")
+    assert handed.acts() == store.acts(viewer="ana")
+    assert handed.verify()["ok"].all()
+    content = b"".join(file.read_bytes() for file in handed.path.rglob("*") if file.is_file())
+    assert OF_BEN.encode() not in content
+    assert b"ben.sqlite" not in content
+    work = [put("interest", start=0, end=4, round="one"), acts.finish(coder="ana", unit_id="m1", round="one",
+            codebook=CODEBOOK)]  # fmt: skip
+    handed.append(work)
+    assert store.merge(handed.path).counts["new"] == 2
+    assert {act.act_id for act in work} <= {act.act_id for act in store.acts(coder="ana")}
+    assert store.verify()["ok"].all()
+
+
+def test_what_was_unblinded_comes_along(store: Store, tmp_path: Path) -> None:
+    store.append([put("interest", coder="cleo", round="zero")])
+    store.append([rounds.open_round("zero", **(NAMED | {"coders": ["cleo"]}))])
+    store.append([rounds.unblind("zero", coder="lead", codebook=CODEBOOK)])
+    store.hand_out("one", "ana", tmp_path / "for ana")
+    assert Store(tmp_path / "for ana").coders == ("ana", "cleo", "lead")
+
+
+def test_a_withdrawal_names_the_folder(store: Store, tmp_path: Path) -> None:
+    store.hand_out("one", "ana", tmp_path / "for ana")
+    held = store.forget("p0", why="withdrew").still_held.set_index("what")["place"]
+    assert held["hand-out"] == str(tmp_path / "for ana")
+
+
+def test_what_cannot_be_handed_out_is_refused(store: Store, tmp_path: Path) -> None:
+    for named, message in (
+        (("two", "ana"), "expected a round that was opened – found 'two'"),
+        (("one", "cleo"), "expected a coder of round 'one' – found 'cleo'"),
+    ):
+        with pytest.raises(ActError, match=message):
+            store.hand_out(*named, tmp_path / "for ana")
+    store.append([put("interest", coder="lead")])
+    with pytest.raises(StoreError, match="let them code under other ones"):
+        store.hand_out("one", "ana", tmp_path / "for ana")
+    (tmp_path / "there").mkdir()
+    assert not (tmp_path / "for ana").exists()
+    with pytest.raises(StoreError, match="expected nothing at"):
+        store.backup(tmp_path / "there")

@@ -1,0 +1,450 @@
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sense7_qual import themes
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import CodebookError, TableError
+from sense7_qual.themes._bertopic import _counter, _plain, _stop_list
+from tests.helpers.places import SHARED
+
+MESSAGES = SHARED / "data" / "empathic-reactions" / "messages.csv"
+BOOK = Codebook(
+    name="three",
+    codes=(
+        Code(id="group", label="Group", codable=False),
+        Code(id="warm", label="Warm", parent="group"),
+        Code(id="fast", label="Fast", parent="group"),
+    ),
+)
+VOCABULARY = {
+    "speed": ["queue", "waiting", "minutes", "slow", "delay", "hours"],
+    "warmth": ["kind", "caring", "gentle", "warmth", "listened", "comfort"],
+    "facts": ["wrong", "error", "invented", "source", "incorrect", "mistake"],
+}
+
+
+def words_of(texts: list[str]) -> np.ndarray:
+    """Embed a text as the counts of the planted words in it: a real function of the text alone."""
+    words = [word for listed in VOCABULARY.values() for word in listed]
+    return np.array([[text.split().count(word) for word in words] for text in texts], dtype=float)
+
+
+def study(n: int = 90, *, seed: int = 4) -> pd.DataFrame:
+    """Return units about three planted matters (40 %, 33 %, 27 %), each of four words of its matter."""
+    rng = np.random.default_rng(seed)
+    matters = rng.permutation(np.repeat(list(VOCABULARY), [n - n // 3 - n * 4 // 15, n // 3, n * 4 // 15]))
+    texts = [
+        " ".join(rng.permutation(VOCABULARY[matter])[:4]) + f" n{row}" for row, matter in enumerate(matters)
+    ]
+    return frame(texts).assign(matter=matters)
+
+
+def frame(texts: list[str]) -> pd.DataFrame:
+    n = len(texts)
+    return pd.DataFrame(
+        {
+            "unit_id": [f"u{row:03}" for row in range(n)],
+            "text": texts,
+            "document_id": "d",
+            "case_id": [f"p{row % 8}" for row in range(n)],
+            "position": range(n),
+        }
+    )
+
+
+def placed(*theme_of: int, labels: tuple[str, ...] = ("slow", "kind")) -> themes.Themes:
+    """Return themes of units u000 … as given, with what the comparison with a codebook reads."""
+    numbers = range(len(labels))
+    return themes.Themes(
+        assignments=pd.DataFrame(
+            {"unit_id": [f"u{row:03}" for row in range(len(theme_of))], "theme": theme_of}
+        ),
+        terms=pd.DataFrame(),
+        summary=pd.DataFrame(
+            {"theme": numbers, "label": labels, "n_units": [theme_of.count(theme) for theme in numbers]}
+        ),
+        quotes=pd.DataFrame(),
+        parameters={},
+    )
+
+
+def decided(**of_coder: dict[str, str]) -> pd.DataFrame:
+    """Return decisions from {unit: codes that the coder applied, joined by a space}."""
+    rows = [
+        (unit_id, coder, code, code in applied.split())
+        for coder, units in of_coder.items()
+        for unit_id, applied in units.items()
+        for code in ("warm", "fast")
+    ]
+    return pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+
+
+# --- against the codebook ----------------------------------------------------------------------------
+
+# Theme 0 = u000, u001, u002; theme 1 = u003, u004; u005 fits nowhere. Ana finished five units, Ben two.
+CODED = decided(
+    ana={"u000": "fast", "u001": "fast", "u003": "", "u004": "warm", "u005": "fast"},
+    ben={"u000": "", "u003": ""},
+)
+THEMES = placed(0, 0, 0, 1, 1, -1)
+
+
+def test_codes_by_theme_by_hand() -> None:
+    found = themes.codes_by_theme(THEMES, CODED, BOOK).set_index(["theme", "code"])
+    assert found.index.tolist() == [(0, "warm"), (0, "fast"), (1, "warm"), (1, "fast")]
+    assert found["n_units"].tolist() == [3, 3, 2, 2]
+    assert found["n_decided"].tolist() == [2, 2, 2, 2]
+    assert found["n_decisions"].tolist() == [3, 3, 3, 3]
+    np.testing.assert_allclose(found["share"], [0, 2 / 3, 1 / 3, 0])
+    np.testing.assert_allclose(found["overall_share"], [1 / 7, 3 / 7, 1 / 7, 3 / 7])
+    np.testing.assert_allclose(found["lift"], [0, 14 / 9, 7 / 3, 0])
+
+
+def test_against_codebook_by_hand() -> None:
+    found = themes.against_codebook(THEMES, CODED, BOOK, min_units=2)
+    assert found["label"].tolist() == ["slow", "kind"]
+    assert found["verdict"].tolist() == ["covered", "partly"]
+    np.testing.assert_allclose(found["share_any_code"], [2 / 3, 1 / 3])
+    assert found["best_code"].tolist() == ["fast", "warm"]
+    np.testing.assert_allclose(found["best_share"], [2 / 3, 1 / 3])
+    np.testing.assert_allclose(found["best_lift"], [14 / 9, 7 / 3])
+    assert found["reason"].isna().all()
+
+
+def test_two_codes_on_a_unit_count_once_in_any_code() -> None:
+    found = themes.against_codebook(
+        placed(0, 0, labels=("x",)), decided(ana={"u000": "warm fast", "u001": ""}), BOOK, min_units=1
+    )
+    assert found[["share_any_code", "best_share"]].to_numpy().tolist() == [[0.5, 0.5]]
+    assert found["best_code"].tolist() == ["warm"]  # a tie: the first in the codebook
+
+
+@pytest.mark.parametrize(
+    ("n_coded", "verdict"), [(0, "uncovered"), (1, "uncovered"), (2, "partly"), (4, "covered")]
+)
+def test_the_thresholds_of_the_verdict(n_coded: int, verdict: str) -> None:
+    coded = decided(ana={f"u{row:03}": "warm" if row < n_coded else "" for row in range(6)})
+    found = themes.against_codebook(placed(*[0] * 6, labels=("x",)), coded, BOOK)
+    assert found["verdict"].tolist() == [verdict]
+
+
+def test_what_nobody_finished_is_not_uncovered() -> None:
+    found = themes.against_codebook(THEMES, decided(ana={"u000": "", "u001": ""}), BOOK)
+    assert found["verdict"].isna().all()
+    assert found["reason"].tolist() == ["few_decided", "not_decided"]
+    assert found["n_decided"].tolist() == [2, 0]
+    assert np.isnan(found["share_any_code"][1])
+    by_code = themes.codes_by_theme(THEMES, decided(ana={"u000": "", "u001": ""}), BOOK)
+    assert by_code["share"].tolist()[:2] == [0, 0]
+    assert by_code["share"].isna().tolist()[2:] == [True, True]
+    assert by_code["lift"].isna().all()  # applied nowhere
+
+
+def test_no_decisions_at_all_give_no_verdicts() -> None:
+    found = themes.against_codebook(THEMES, CODED.head(0), BOOK)
+    assert found["reason"].tolist() == ["not_decided", "not_decided"]
+    assert themes.codes_by_theme(THEMES, CODED.head(0), BOOK)["n_decisions"].tolist() == [0] * 4
+
+
+def test_decisions_on_other_units_or_codes_are_refused() -> None:
+    with pytest.raises(TableError, match=r"found none among 'x1' – use the units"):
+        themes.against_codebook(THEMES, decided(ana={"x1": "warm"}), BOOK)
+    wrong = CODED.replace({"code": {"warm": "warn"}})
+    with pytest.raises(CodebookError, match=r"found 'warn' – did you mean 'warm'\?"):
+        themes.codes_by_theme(THEMES, wrong, BOOK)
+    with pytest.raises(CodebookError, match="expected codable codes"):
+        themes.codes_by_theme(THEMES, CODED.replace({"code": {"warm": "group"}}), BOOK)
+    with pytest.raises(TableError, match="0 ≤ uncovered ≤ covered ≤ 1"):
+        themes.against_codebook(THEMES, CODED, BOOK, covered=0.2, uncovered=0.5)
+
+
+# --- neighbours --------------------------------------------------------------------------------------
+
+
+def test_nearest_by_hand() -> None:
+    units = frame(["queue slow", "kind", "queue queue slow", "kind", " "]).sample(frac=1, random_state=1)
+    found = themes.nearest(units, embed=words_of, k=1)
+    assert found[["unit_id", "neighbour_id"]].to_numpy().tolist() == [
+        ["u000", "u002"],
+        ["u001", "u003"],
+        ["u002", "u000"],
+        ["u003", "u001"],
+    ]
+    np.testing.assert_allclose(found["similarity"], [3 / np.sqrt(10), 1, 3 / np.sqrt(10), 1], atol=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(order=st.permutations(range(12)), k=st.integers(1, 15))
+def test_the_order_of_the_units_does_not_matter(order: list[int], k: int) -> None:
+    units = study(12)
+    pd.testing.assert_frame_equal(
+        themes.nearest(units.iloc[order], embed=words_of, k=k), themes.nearest(units, embed=words_of, k=k)
+    )
+
+
+def test_nearest_needs_two_texts() -> None:
+    with pytest.raises(TableError, match="two texts or more and k from 1 – found 1 texts"):
+        themes.nearest(frame(["queue", ""]), embed=words_of)
+
+
+# --- what is refused before anything is computed -----------------------------------------------------
+
+
+def test_too_few_distinct_texts_are_refused_with_the_way_out() -> None:
+    texts = [f"private {number % 49}" for number in range(400)]
+    with pytest.raises(TableError, match=r"found 49 in 400 units.*themes\.nearest") as refused:
+        themes.fit(frame(texts), embed=words_of, seed=1)
+    assert "private" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"seed": -1}, "seed"),
+        ({"granularity": 0}, "granularity"),
+        ({"granularity": float("nan")}, "granularity"),
+        ({"min_size": 1}, "min_size"),
+        ({"n_resamples": -1}, "n_resamples"),
+    ],
+)
+def test_settings_out_of_range_are_refused(setting: dict[str, Any], message: str) -> None:
+    with pytest.raises(TableError, match=f"fit: expected {message}"):
+        themes.fit(study(), **{"embed": words_of, "seed": 1} | setting)
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        lambda texts: np.ones((1, 3)),
+        lambda texts: np.ones(len(texts)),
+        lambda texts: np.full((len(texts), 3), np.nan),
+    ],
+)
+def test_a_model_that_gives_no_vectors_is_refused(embed: themes.fitting.Embed) -> None:
+    with pytest.raises(TableError, match="embed: expected 90 rows of finite numbers"):
+        themes.fit(study(), embed=embed, seed=1)
+
+
+# --- terms -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("It didn't listen", "it did not listen"),
+        ("I can’t, it won’t", "i can not, it will not"),
+        ("cannot didnt shouldnt", "can not did not should not"),
+        ("It's Ana's, I've said", "it  ana , i  said"),
+        ("wontons in Kant", "wontons in kant"),
+    ],
+)
+def test_english_contractions_keep_their_negation(text: str, plain: str) -> None:
+    assert _plain(text, english=True) == plain
+
+
+def terms_of(texts: list[str]) -> list[str]:
+    counter = _counter([_plain(text, english=True) for text in texts], _stop_list("english"))
+    return [] if counter is None else sorted(counter.vocabulary)
+
+
+def test_a_term_stands_in_two_texts_and_not_only_beside_another_word() -> None:
+    assert terms_of(["not helpful at all", "It wasn't helpful", "rare rare rare"]) == [
+        "helpful",
+        "not helpful",
+    ]
+    assert terms_of(["Nothing.", "nothing"]) == ["nothing"]
+    assert terms_of(["the", "of"]) == terms_of(["one two", "three four"]) == []
+
+
+def test_stop_words_of_another_language_are_a_list() -> None:
+    assert _stop_list(["und", "Der"]) == ["der", "und"]
+    assert _stop_list(None) is None
+    with pytest.raises(TableError, match="found 'german'"):
+        _stop_list("german")
+
+
+# --- fit, with BERTopic ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted() -> themes.Themes:
+    return themes.fit(study(), embed=words_of, seed=7)
+
+
+@pytest.mark.model
+def test_planted_themes_are_found(fitted: themes.Themes) -> None:
+    units = study()
+    theme_of = fitted.assignments.set_index("unit_id")["theme"]
+    found = units.set_index("unit_id").join(theme_of).groupby("matter")["theme"].agg(["nunique", "first"])
+    assert found["nunique"].tolist() == [1, 1, 1]
+    assert fitted.summary["n_units"].tolist() == [36, 30, 24]
+    assert fitted.summary["n_texts"].tolist() == [36, 30, 24]
+    assert fitted.summary["n_cases"].tolist() == [8, 8, 8]
+    for matter, theme in found["first"].items():  # noqa: B007 - used in the query
+        terms = fitted.terms.query("theme == @theme")["term"]
+        assert {word for term in terms for word in term.split()} <= set(VOCABULARY[str(matter)])
+    assert (fitted.summary["stability"] > 0.9).all()
+    assert (fitted.summary["recovered"] > 0.9).all()
+    assert (fitted.summary["dissolved"] == 0).all()
+
+
+@pytest.mark.model
+def test_the_weight_of_a_term_is_its_c_tf_idf(fitted: themes.Themes) -> None:
+    # Grootendorst (2022), equation 2, tf · log(1 + A / f); here the square root of the relative tf.
+    units = study()
+    theme = fitted.assignments.set_index("unit_id")["theme"].loc[units["unit_id"]].to_numpy()
+    documents = [" ".join(units["text"][theme == number]) for number in range(3)]
+    counter = _counter(list(units["text"]), _stop_list("english"))
+    assert counter is not None
+    counts = counter.fit_transform(documents).toarray()
+    idf = np.log(1 + int(counts.sum(axis=1).mean()) / counts.sum(axis=0))
+    weights = np.sqrt(counts / counts.sum(axis=1, keepdims=True)) * idf
+    names = list(counter.get_feature_names_out())
+    for row in fitted.terms.itertuples():
+        assert row.weight == pytest.approx(weights[row.theme, names.index(row.term)], rel=1e-9)
+    for number, listed in fitted.terms.groupby("theme"):
+        np.testing.assert_allclose(listed["weight"], np.sort(weights[number])[::-1][: len(listed)])
+
+
+@pytest.mark.model
+def test_similarity_and_typical_units(fitted: themes.Themes) -> None:
+    units = study().set_index("unit_id")
+    vectors = words_of(list(units["text"]))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    theme = fitted.assignments["theme"].to_numpy()
+    centre = vectors[theme == 0].mean(axis=0)
+    similarity = vectors[theme == 0] @ centre / np.linalg.norm(centre)
+    np.testing.assert_allclose(fitted.assignments.query("theme == 0")["similarity"], similarity, atol=1e-6)
+    best = fitted.quotes.query("theme == 0")
+    assert best["rank"].tolist() == list(range(1, 11))
+    np.testing.assert_allclose(best["typicality"], np.sort(similarity)[::-1][:10], atol=1e-6)
+    shown = themes.quotes(fitted, study(), n=2)
+    assert shown["theme"].tolist() == [0, 0, 1, 1, 2, 2]
+    assert shown["text"].tolist() == units.loc[shown["unit_id"], "text"].tolist()
+    with pytest.raises(TableError, match="found no 'u"):
+        themes.quotes(fitted, study().head(3))
+
+
+@pytest.mark.model
+def test_row_order_and_repeats_change_nothing(fitted: themes.Themes) -> None:
+    again = themes.fit(study().sample(frac=1, random_state=5), embed=words_of, seed=7)
+    for name in ("assignments", "terms", "summary", "quotes"):
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(fitted, name), check_exact=True)
+    assert again.parameters == fitted.parameters
+
+
+@pytest.mark.model
+def test_copies_and_blanks_change_no_theme(fitted: themes.Themes) -> None:
+    units = study()
+    copies = units.iloc[[0] * 200].assign(unit_id=[f"v{row:03}" for row in range(200)])
+    blanks = units.iloc[:2].assign(unit_id=["w1", "w2"], text=["  ", None])
+    found = themes.fit(pd.concat([units, copies, blanks]), embed=words_of, seed=7)
+    of = fitted.assignments.set_index("unit_id")["theme"]
+    joined = found.assignments.set_index("unit_id")["theme"]
+    copied = joined["u000"]
+    assert copied == 0  # 200 more units: now the largest, with as many texts as before
+    assert set(joined[[f"v{row:03}" for row in range(200)]]) == {0}
+    assert found.summary["n_texts"].sum() == 90
+    assert found.summary["n_units"].sum() == 290
+    assert pd.crosstab(of, joined.loc[of.index]).gt(0).sum(axis=1).tolist() == [1, 1, 1]
+    assert joined[["w1", "w2"]].tolist() == [-1, -1]
+    assert found.parameters["n_blank"] == found.parameters["n_nowhere"] == 2
+    assert found.quotes["unit_id"].str.startswith("u").all()
+
+
+@pytest.mark.model
+def test_nothing_shows_a_text(fitted: themes.Themes, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        themes.fit(study(), embed=words_of, seed=7, n_resamples=0)
+    words = {word for listed in VOCABULARY.values() for word in listed}
+    assert repr(fitted) == "Themes(3 themes of 90 units, 0 in none)"
+    assert not words & set(re.findall(r"\w+", caplog.text + repr(fitted.parameters)))
+
+
+@pytest.mark.model
+def test_what_is_needed_to_report_and_repeat(fitted: themes.Themes) -> None:
+    told = fitted.parameters
+    assert told["model"] == "words_of"
+    assert (told["seed"], told["granularity"], told["min_size"], told["n_resamples"]) == (7, 1.0, 5, 20)
+    assert (told["n_units"], told["n_texts"], told["n_themes"], told["n_nowhere"]) == (90, 90, 3, 0)
+    assert set(told["versions"]) == {"sense7_qual", "bertopic", "networkx", "numpy", "scikit-learn"}
+    changed = study().replace({"text": {study()["text"][0]: "queue slow delay hours n999"}})
+    other = themes.fit(changed, embed=words_of, seed=7, n_resamples=0)
+    assert other.parameters["units_sha256"] != told["units_sha256"]
+
+
+@pytest.mark.model
+def test_without_resamples_the_stability_is_not_known() -> None:
+    found = themes.fit(study(), embed=words_of, seed=7, n_resamples=0).summary
+    assert found[["stability", "dissolved", "recovered"]].isna().all(axis=None)
+
+
+@pytest.mark.model
+def test_texts_that_share_no_word_have_themes_without_terms() -> None:
+    texts = [f"{'abc'[row % 3]}word{row:03}" for row in range(60)]
+    found = themes.fit(frame(texts), embed=lambda part: np.eye(3)[["abc".index(t[0]) for t in part]], seed=1)
+    assert found.summary["n_units"].tolist() == [20, 20, 20]
+    assert found.terms.empty
+    assert found.summary["label"].isna().all()
+
+
+@pytest.mark.model
+def test_where_no_theme_is_large_enough_there_are_none() -> None:
+    found = themes.fit(study(), embed=words_of, seed=7, min_size=40)
+    assert repr(found) == "Themes(0 themes of 90 units, 90 in none)"
+    assert found.assignments["similarity"].isna().all()
+    assert themes.quotes(found, study()).empty
+    assert themes.against_codebook(found, CODED, BOOK).empty
+
+
+@pytest.mark.model
+def test_progress_is_told_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[tuple[str, int, int]] = []
+    themes.fit(study(), embed=words_of, seed=7, n_resamples=2, progress=lambda *step: told.append(step))
+    assert told == [
+        ("embed", 90, 90),
+        ("cluster", 0, 1),
+        ("cluster", 1, 1),
+        ("describe", 1, 1),
+        ("resample", 1, 2),
+        ("resample", 2, 2),
+    ]
+    themes.fit(study(), embed=words_of, seed=7, n_resamples=2, progress=True)
+    shown = capsys.readouterr().err
+    assert all(stage in shown for stage in ("embed: 100%", "cluster: 100%", "resample: 100%"))
+
+
+# --- real texts, the real model ----------------------------------------------------------------------
+
+
+@pytest.mark.model
+@pytest.mark.real
+@pytest.mark.skipif(not MESSAGES.exists(), reason="the real data set is not beside the project")
+def test_three_hundred_real_messages_have_themes(tmp_path: Path) -> None:
+    from sense7_qual.models import embedder
+
+    read = pd.read_csv(MESSAGES, dtype=str, keep_default_na=False).head(300)
+    units = read.rename(columns={"message_id": "unit_id", "essay": "text", "response_id": "case_id"})
+    units = units.assign(document_id=units["case_id"], position=range(300))
+    embed = embedder(cache=tmp_path)
+    found = themes.fit(units, embed=embed, seed=7)
+    assert 6 <= len(found.summary) <= 16  # 8 when this was written
+    assert found.summary["n_units"].max() < 150
+    assert found.parameters["n_nowhere"] <= 15
+    assert found.summary["stability"].between(0.2, 1).all()
+    assert found.summary["stability"].median() > 0.4
+    labels = " ".join(found.summary["label"])
+    assert all(word in labels for word in ("trump", "climate", "police", "animal"))
+    again = themes.fit(units.sample(frac=1, random_state=2), embed=embed, seed=7)
+    for name in ("assignments", "terms", "summary", "quotes"):
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(found, name), check_exact=True)
