@@ -8,15 +8,19 @@ in the soak.
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sense7_qual import corpus
@@ -27,6 +31,7 @@ from sense7_qual.models._reply_cache import Reply, ReplyCache
 from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
 from tests.helpers.hostile import Outcome, attack, kinds
+from tests.helpers.hostile_records import signed, zipped
 from tests.slow.test_fuzzed_studies import coded
 from tests.store.test_store import CODEBOOK, frame_of
 
@@ -117,15 +122,15 @@ def test_a_cache_with_anything_but_vectors_is_refused(tmp_path: Path, script: st
         cache.load("m", ["a"])
 
 
-def grown(read: str, path: Path) -> float:
-    """Return the most MB that a child process took in addition while it read the file at `path`."""
+def grown(read: str, path: Path, *, because: str) -> float:
+    """Return the most MB that a child process took in addition until it refused the file at `path`."""
     code = f"""if True:
         import os, sys
         import numpy as np, pandas as pd, pyarrow.parquet
         from sense7_qual import Store
         from sense7_qual.errors import StoreError
         from sense7_qual.models._vector_cache import VectorCache
-        from tests.hostile import peak, tidy
+        from tests.helpers.hostile import peak, tidy
         path = sys.argv[1]
         tidy()
         before = peak()
@@ -133,9 +138,33 @@ def grown(read: str, path: Path) -> float:
             {read}
         except StoreError as error:
             print(peak() - before)
+            assert sys.argv[2] in str(error), error
     """
-    command = [sys.executable, "-W", "ignore", "-c", code, str(path)]
+    command = [sys.executable, "-W", "ignore", "-c", code, str(path), because]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
+def test_an_archive_whose_units_unfold_is_refused_in_little_memory(tmp_path: Path) -> None:
+    """One text of 1,000 letters in 250,000 units with other ids: 3 MB that stand for 250."""
+    store = coded(tmp_path / "study", "ana")
+    store.archive(tmp_path / "a.archive")
+    n = 250_000
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array(["x" * 1_000]))
+    none = pa.nulls(n, pa.string())
+    names = {"unit_id": [f"m{i}" for i in range(n)], "text": texts, "document_id": none, "case_id": none}
+    pq.write_table(
+        pa.table(names | {"position": pa.nulls(n, pa.int64())}), tmp_path / "u", compression="none"
+    )
+    with zipfile.ZipFile(tmp_path / "a.archive") as members:
+        content = {name: members.read(name) for name in members.namelist()}
+    content |= signed(content["study.json"], (tmp_path / "u").read_bytes())
+    (tmp_path / "a.archive").write_bytes(zipped(random.Random(5), content, b""))
+    for read in (
+        "Store(os.path.dirname(path) + '/study').merge(path)",
+        "Store.restore(path, path + '.restored')",
+    ):
+        assert grown(read, tmp_path / "a.archive", because="are more than a study has") < 150  # MB
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
@@ -145,7 +174,7 @@ def test_a_huge_value_in_a_cache_is_refused_unread(tmp_path: Path, column: str) 
     with closing(sqlite3.connect(tmp_path / "vectors.sqlite")) as connection, connection:
         connection.execute(f"UPDATE vectors SET {column} = zeroblob(100000000)")
     read = "from pathlib import Path; VectorCache(Path(path)).load('m', ['a', 'b', 'c'])"
-    assert grown(read, tmp_path) < 10  # MB
+    assert grown(read, tmp_path, because="too big") < 10  # MB
 
 
 @pytest.mark.parametrize(

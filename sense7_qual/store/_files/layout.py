@@ -313,10 +313,11 @@ def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = f
 
 def units_limits(packed: int) -> Limits:
     """Return how much the units may be when they are read, given the bytes of their file: what is small on
-    the disk and far larger in memory is nobody's data."""
+    the disk and far larger in memory is nobody's data (Snappy, in which units are written, packs at most 21
+    bytes into one; a dictionary of texts is given up at 1 MB)."""
     return Limits(
         file_bytes=LARGEST_UNITS,
-        unpacked_bytes=min(LARGEST_UNITS, max(100_000_000, 100 * packed)),
+        unpacked_bytes=min(LARGEST_UNITS, max(100_000_000, 25 * packed)),
         expansion=LARGEST_UNITS,
         rows=max(1_000_000, packed),
         cells=max(20_000_000, packed),
