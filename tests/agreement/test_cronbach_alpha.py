@@ -9,6 +9,11 @@ from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
 
 DIMENSIONS = ["Affective", "Cognitive", "Response", "Interest"]
+# Pingouin's dataset "cronbach_wide_missing": 12 people's answers to 11 questions, "." where there is none.
+WIDE = [
+    "11111111111", "11111111010", ".011.111100", "11101101100", "11111000100", "01.01111000",
+    "11110010000", "11111000000", "01011000010", "10010100.00", "11100000000", "10010000000",
+]  # fmt: skip
 
 
 def rated(
@@ -31,9 +36,8 @@ def alpha(units: pd.DataFrame, **settings: object) -> pd.DataFrame:
 
 def test_published_alpha_and_feldts_interval() -> None:
     """Pingouin's documentation: the wide binary example has alpha .733 (pairwise), as R's psych::alpha."""
-    import pingouin
-
-    wide = pingouin.read_dataset("cronbach_wide_missing")
+    wide = pd.DataFrame([[float("nan" if each == "." else each) for each in row] for row in WIDE])
+    wide.columns = [f"Q{number}" for number in range(1, 12)]
     names = list(wide.columns)
     units = wide.assign(unit_id=[str(i) for i in range(len(wide))])
     pairwise = alpha(units, ratings=names, cluster="unit_id", missing="pairwise").iloc[0]
@@ -41,9 +45,18 @@ def test_published_alpha_and_feldts_interval() -> None:
     listwise = alpha(units, ratings=names, cluster="unit_id").iloc[0]
     assert listwise["alpha"] == pytest.approx(0.8016949152542373, abs=1e-12)
     assert (listwise["n"], listwise["n_missing"]) == (len(wide.dropna()), len(wide) - len(wide.dropna()))
-    # Pingouin's own interval of the rows left (its listwise interval counts those it left out).
-    _, ends = pingouin.cronbach_alpha(wide.dropna())
-    np.testing.assert_allclose(listwise[["feldt_low", "feldt_high"]].astype(float), ends, atol=5e-4)
+    # Pingouin 0.7's own interval of the rows left (its listwise interval counts those it left out).
+    np.testing.assert_allclose(listwise[["feldt_low", "feldt_high"]].astype(float), [0.533, 0.947], atol=5e-4)
+
+
+@pytest.mark.parametrize("missing", ["listwise", "pairwise"])
+def test_alpha_is_that_of_the_covariances_of_pandas(missing: str) -> None:
+    for seed in range(20):
+        units = rated(np.random.default_rng(seed), participants=3 + seed, turns=4, missing=0.01 * seed)
+        values = units[DIMENSIONS].dropna() if missing == "listwise" else units[DIMENSIONS]
+        covariance = values.cov().to_numpy()
+        expected = 4 / 3 * (1 - np.trace(covariance) / covariance.sum())
+        assert alpha(units, missing=missing)["alpha"].iloc[0] == pytest.approx(expected, rel=1e-10)
 
 
 def test_each_rating_is_left_out_in_turn() -> None:

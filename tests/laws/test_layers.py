@@ -45,7 +45,7 @@ OUTSIDE = {
 # Heavy packages: imported inside the function that needs them (or for type checkers alone).
 HEAVY = {
     "altair", "bertopic", "cvxpy", "docx", "duckdb", "ibis", "krippendorff", "matplotlib", "networkx",
-    "openai", "pingouin", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
+    "openai", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
     "sentence_transformers", "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
 }  # fmt: skip
 

@@ -62,15 +62,14 @@ def test_later_turns_by_hand() -> None:
     assert found["mean_without"] == pytest.approx((7 / 3 + 13 / 3 + 4.5 + 5) / 4)
 
 
-def test_cohens_d_is_pingouins() -> None:
-    import pingouin
-
+def test_cohens_d_divides_by_the_pooled_spread() -> None:
     units = conversations(np.random.default_rng(1))
     found = disruption(units, outcomes=["useful"]).loc["useful"]
     once = units.groupby("document_id").agg(useful=("useful", "first"), least=("empathy", "min"))
     poor = once["least"] <= 2
-    expected = pingouin.compute_effsize(once["useful"][poor], once["useful"][~poor], eftype="cohen")
-    assert found["cohens_d"] == pytest.approx(expected)
+    one, other = once["useful"][poor], once["useful"][~poor]
+    pooled = ((len(one) - 1) * one.var() + (len(other) - 1) * other.var()) / (len(one) + len(other) - 2)
+    assert found["cohens_d"] == pytest.approx((one.mean() - other.mean()) / pooled**0.5)
     assert (found["n_with"], found["n_without"]) == (poor.sum(), (~poor).sum())
     assert found["d_low"] < found["cohens_d"] < found["d_high"] < 0
     assert found["p"] < 0.001
