@@ -9,6 +9,7 @@ question                                  method of `Store`                  fil
 ========================================  =================================  ==============================
 How is an act recorded, and how undone?   `append`, `acts`, `codings`        ``_operations/append.py``
 What may be recorded?                     `append`                           ``_operations/check_acts.py``
+Is it the study that is meant?            `open_or_create`                   ``_operations/same_study.py``
 How do acts become decisions?             `decisions`                        ``_operations/decide.py``
 How do two copies become one?             `merge`                            ``_operations/merge.py``
 How does the codebook change?             `revise`                           ``_operations/revise.py``

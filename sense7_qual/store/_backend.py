@@ -36,6 +36,9 @@ class Backend(merge.Into, Protocol):
     def clear(self) -> None:
         """Remove what killed processes left of what they were building."""
 
+    def is_there(self) -> bool:
+        """Return True if there is a study, also one that cannot be opened."""
+
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook."""
 

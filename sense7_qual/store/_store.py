@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from sense7_qual._messages import did_you_mean
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
@@ -21,7 +21,7 @@ from sense7_qual.store._backend import Backend
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._operations import check_acts, decide, forget, merge, revise, verify
+from sense7_qual.store._operations import check_acts, decide, forget, merge, revise, same_study, verify
 from sense7_qual.store._operations.append import Salvage
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
@@ -108,12 +108,75 @@ class Store:
         Raises
         ------
         StoreError
-            Something is there already, or the disk refuses.
+            Something is there already (`open_or_create` opens a study that is), or the disk refuses.
         TableError
             `units` is not what its contract says.
+        ActError
+            `codebook` is none.
         """
         open_backend(path).create(units=units, codebook=codebook)
         return cls(path)
+
+    @classmethod
+    def open_or_create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
+        """Open the study at `path`, or make it where there is none: for cells that run again and again.
+
+        A study that is there is opened as it is, with all its acts and its current codebook; nothing in it is
+        changed. It must be the one that is meant: of the same units (ids, texts and every column; the order
+        of the rows does not matter), and with this codebook, now or in an earlier version. Two notebooks may
+        call this at one moment: one makes the study, and both open it.
+
+        Units of participants who withdrew do not come back, and are no difference; a warning says that the
+        table still has them. Take `units` and `codebook` from the store afterwards: there they are as the
+        study has them.
+
+        Parameters
+        ----------
+        path, units, codebook
+            As for `create`.
+
+        Raises
+        ------
+        StoreError
+            The study there is of other units or of another codebook, or is damaged; other files are there;
+            or the disk or server refuses. Nothing was changed.
+        TableError
+            `units` is not what its contract says.
+        ActError
+            `codebook` is none.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> sense7 = Codebook.read("sense7")
+        >>> units = pd.DataFrame({"unit_id": ["m17"], "text": ["It listened."], "document_id": ["d1"],
+        ...                       "case_id": ["p1"], "position": [0]})
+        >>> path = Path(tempfile.mkdtemp()) / "pilot"
+        >>> Store.open_or_create(path, units=units, codebook=sense7)
+        Store(1 units, 7 codes, 0 coders)
+        >>> Store.open_or_create(path, units=units, codebook=sense7)
+        Store(1 units, 7 codes, 0 coders)
+        """
+        backend = open_backend(path)
+        if not backend.is_there():
+            try:
+                return cls.create(path, units=units, codebook=codebook)
+            except StoreError:
+                if not backend.is_there():  # or else another notebook made it at this moment
+                    raise
+        store = cls(path)
+        same_study.refuse_other(store._known, units, codebook, place=store.path)
+        withdrawn = same_study.withdrawn_among(store._known, units)
+        if withdrawn:
+            warnings.warn(
+                f"units: expected none of participants who withdrew – found {first_three(withdrawn)} in the "
+                "table, which the study leaves out – take their rows out of the table's file, too, and use "
+                "store.units.",
+                stacklevel=2,
+            )
+        return store
 
     def __repr__(self) -> str:
         n_units, n_codes = len(self._known.units), len(self.codebook.codes)

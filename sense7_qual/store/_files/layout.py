@@ -33,6 +33,7 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._checks import check_codebook
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
 from sense7_qual._parquet import refuse_unfolding
@@ -62,6 +63,7 @@ __all__ = [
     "is_acts_file",
     "is_coder",
     "is_fingerprint",
+    "is_study",
     "note",
     "placeholder",
     "prepare",
@@ -153,6 +155,12 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
         whole_files.sync_folder(path.parent)
 
 
+def is_study(path: Path) -> bool:
+    """Return True if there is a study folder at `path`, sound or not."""
+    with refusing(path):
+        return (path / _STUDY).exists()
+
+
 def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
     """Return what a new study says of itself, its units by their contract, and their Parquet file.
 
@@ -160,7 +168,10 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
     ------
     TableError
         `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
+    ActError
+        `codebook` is none.
     """
+    check_codebook(codebook)
     units = checked(units)
     table = parquet(units)
     study = Study(
@@ -459,7 +470,7 @@ def refusing(path: Path) -> Iterator[None]:
 
 def _refuse_existing(path: Path) -> None:
     with refusing(path):
-        if (path / _STUDY).exists():
+        if is_study(path):
             raise StoreError(
                 f"study {path.name!r}: expected no study there yet – found one – open it with "
                 f"Store({str(path)!r})."

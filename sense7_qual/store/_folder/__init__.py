@@ -54,6 +54,10 @@ class Folder:
         """The path by which the study is opened."""
         return self.path
 
+    def is_there(self) -> bool:
+        """Return True if there is a study, also one that cannot be opened."""
+        return layout.is_study(self.path)
+
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook."""
         layout.create(self.path, units=units, codebook=codebook)

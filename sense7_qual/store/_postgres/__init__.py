@@ -53,6 +53,10 @@ class Team:
         """The address by which the study is opened, without a password."""
         return self.server.address
 
+    def is_there(self) -> bool:
+        """Return True if there is a study, also one that this role may not open."""
+        return retried(self.server, lambda connection: schema.is_there(connection, self.server))
+
     def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
         """Make the study from its units and first codebook; the role becomes its lead."""
         made, _, table = layout.prepare(units, codebook)

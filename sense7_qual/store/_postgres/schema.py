@@ -60,6 +60,7 @@ __all__ = [
     "create",
     "enter",
     "has_acts",
+    "is_there",
     "keep_withdrawals_out",
     "leads",
     "make",
@@ -186,7 +187,7 @@ def make(
 
     Where a study of this `owner` is there, the connection was lost after it was made.
     """
-    before = connection.execute(_EXISTS, {"name": server.name}).scalar_one()
+    before = is_there(connection, server)
     if before and not connection.execute(_IS_ROLE, {"name": owner}).scalar_one():
         raise StoreError(
             f"study {server.name!r}: expected no schema of this name yet – found one – open it with "
@@ -197,6 +198,11 @@ def make(
     elsewhere = connection.exec_driver_sql(row_security.ELSEWHERE).scalars().all()
     closed = connection.exec_driver_sql(row_security.CLOSED).scalar_one()
     return Openness(bool(closed), str(server.engine.url.database), tuple(map(str, elsewhere))), not before
+
+
+def is_there(connection: Connection, server: Server) -> bool:
+    """Return True if there is a schema of the study's name."""
+    return bool(connection.execute(_EXISTS, {"name": server.name}).scalar_one())
 
 
 def _make(
