@@ -157,8 +157,11 @@ def read_or_make_key(path: Path) -> bytes:
             os.link(written, path)
         except FileExistsError:
             pass
+        except OSError:  # a disk without hard links (a memory stick)
+            if not path.exists():
+                Path(written).rename(path)
         finally:
-            Path(written).unlink()
+            Path(written).unlink(missing_ok=True)
     key = read_file(path, 1_000_000)
     if len(key) != _KEY_BYTES:
         raise OSError(errno.EINVAL, f"a key of {len(key):,} bytes instead of {_KEY_BYTES}")

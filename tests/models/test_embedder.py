@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import socket
 import stat
@@ -242,6 +244,18 @@ def test_a_lost_key_or_database_costs_the_vectors_only(tmp_path: Path) -> None:
     assert VectorCache(tmp_path).load("m", ["x"]) == {}
     (tmp_path / "vectors.sqlite").unlink()
     assert VectorCache(tmp_path).load("m", ["x"]) == {}
+
+
+def test_a_cache_on_a_disk_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory stick, and some network folders."""
+
+    def refused(*_: object) -> NoReturn:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    VectorCache(tmp_path).save("m", {"x": vector(1)})
+    assert set(VectorCache(tmp_path).load("m", ["x"])) == {"x"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["key", "vectors.sqlite"]
 
 
 def test_clearing_a_cache_leaves_no_vector_and_no_reply(tmp_path: Path) -> None:

@@ -7,13 +7,16 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -336,6 +339,33 @@ def test_what_another_thread_is_building_stays(tmp_path: Path) -> None:
         assert (place / "file").exists()
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_copy_is_cleared_where_no_open_file_can_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows removes no file that is open: the lock goes when it has been given back."""
+    left = tmp_path / f".{uuid.uuid4()}.new"
+    left.mkdir()
+    (left / ".lock").touch()
+    (left / "units.parquet").write_text("words")
+    os.utime(left, (0, 0))
+
+    def windows(path: Path, *, ignore_errors: bool = False) -> None:
+        with closing(sqlite3.connect(path / ".lock", timeout=0)) as other:
+            try:
+                other.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError:
+                (path / "units.parquet").unlink()
+                if not ignore_errors:
+                    raise PermissionError(".lock") from None
+                return
+        (path / ".lock").unlink()
+        path.rmdir()
+
+    monkeypatch.setattr(whole_files.shutil, "rmtree", windows)
+    whole_files.clear(tmp_path)
+    assert not left.exists()
 
 
 def test_what_is_left_on_a_disk_that_is_away_is_named_until_it_is_back(

@@ -213,8 +213,11 @@ def _clear(place: Path, beginning: float = _BEGINNING) -> None:
         except sqlite3.Error as error:
             if error.sqlite_errorname.startswith("SQLITE_BUSY") or age < _UNLOCKED:
                 return
-        if _cleared_elsewhere(place):
-            shutil.rmtree(place)
+        if not _cleared_elsewhere(place):
+            return
+        shutil.rmtree(place, ignore_errors=True)  # all but the lock, where an open file cannot be removed
+    if place.exists():
+        shutil.rmtree(place)
 
 
 def _cleared_elsewhere(place: Path) -> bool:
