@@ -14,6 +14,7 @@ frame               key                                             other column
 `COVERAGE`          unit_id, coder, round                           finished_at, codebook
 `DECISIONS`         unit_id, coder, code                            applied (bool)
 `MEMOS`             memo_id                                         target_kind, target_id, coder, text, at
+`PLAN`              coder, unit_id, round                           place
 ==================  ==============================================  =====================================
 
 `start` and `end` count Unicode code points, half-open; both missing means the whole unit.
@@ -33,9 +34,9 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "RESERVED_CODERS", "UNITS", "Contract", "check_coder_names",
-    "clusters_by_unit", "indexed_by_unit", "labels_by_unit", "one_spelling", "require_column",
-    "without_blanks",
+    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "RESERVED_CODERS", "UNITS", "Contract",
+    "check_coder_names", "clusters_by_unit", "indexed_by_unit", "labels_by_unit", "one_spelling",
+    "require_column", "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -375,3 +376,11 @@ MEMOS: Final = Contract(
         "at": "string",
     },
 )
+
+PLAN: Final = Contract(
+    name="plan",
+    key=("coder", "unit_id", "round"),
+    columns={"coder": "id", "unit_id": "id", "round": "string", "place": "integer"},
+    missing_in_key=frozenset({"round"}),
+)
+"""Who codes what: `place` is the unit's place, from 0, in the order of this coder."""

@@ -16,6 +16,7 @@ undo       the act `target` is taken back
 redo       the act `target` is done again, in its old place: what was done later stays done
 open_round the lead opens a round: its units, coders and codebook (`rounds.open_round`)
 unblind    the lead lets the coders see each other's acts of a round; it cannot be undone
+assign     the lead deals the units to coders: the plan of who codes what (`Store.assign`)
 revise     the lead changes the codebook of the study (`Store.revise`)
 ========== ===================================================================================
 

@@ -18,7 +18,7 @@ from sense7_qual.errors import ActError
 
 __all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "Act"]
 
-LEAD_KINDS: Final = ("open_round", "unblind", "revise")
+LEAD_KINDS: Final = ("open_round", "unblind", "assign", "revise")
 """What the lead does for the whole team: seen by everybody at once, and never undone."""
 
 KINDS: Final = ("apply", "remove", "finish", "reopen", "memo", "rule", "undo", "redo", *LEAD_KINDS)
@@ -59,8 +59,8 @@ class Act:
     target_kind, memo_id : str, optional
         What a memo is about, and which memo it revises.
     text : str, optional
-        The memo, the quote of a span, or what a round or a revision consists of. Kept apart from the act in
-        the store.
+        The memo, the quote of a span, or what a round, a plan or a revision consists of. Kept apart from the
+        act in the store.
 
     Raises
     ------
@@ -138,5 +138,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "redo": ("target",),
     "open_round": ("round", "text"),
     "unblind": ("round",),
+    "assign": ("text",),
     "revise": ("text",),
 }

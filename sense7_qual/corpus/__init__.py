@@ -12,6 +12,8 @@ How do my files become units?                  `read`                          `
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
                                                `read_sense7_messages`
 Who codes what?                                `assign`                        ``_assign.py``
+… in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
+                                               `Assignment`
 In which form are texts stored and counted?    `canonical`                     ``_columns.py``
 Which formats are read, and how safely?        `Limits`                        ``_formats/``
 =============================================  ==============================  ===================
@@ -22,14 +24,18 @@ from __future__ import annotations
 from sense7_qual._limits import Limits
 from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._columns import canonical
+from sense7_qual.corpus._plan import Assignment, assignments, planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import SENSE7_DIMENSIONS, read_sense7, read_sense7_messages, sense7_levels
 
 __all__ = [
     "SENSE7_DIMENSIONS",
+    "Assignment",
     "Limits",
     "assign",
+    "assignments",
     "canonical",
+    "planned",
     "read",
     "read_sense7",
     "read_sense7_messages",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from sense7_qual._messages import first_three
+from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS, require_column
@@ -27,8 +27,12 @@ def assign(
     seed: int = 0,
     stratify: str | Sequence[str] | None = None,
     coders_per_unit: int | None = None,
+    calibration: int | Sequence[str] = 0,
+    fixed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Deal the units to coders, a share of them to several so that their agreement can be computed.
+
+    `Store.assign` does this for a study and keeps the plan in it.
 
     Parameters
     ----------
@@ -47,19 +51,27 @@ def assign(
     coders_per_unit
         How many coders code a unit of the overlap, from 2; None is all of them. Coders are paired as evenly
         as their loads allow.
+    calibration
+        How many units everybody codes first, all in the same order, so that agreement can be computed early
+        (drawn as the overlap is); or their ids. They are part of the overlap.
+    fixed
+        Units that stay with a coder, by coder: those that are begun or finished. They count as coded by that
+        coder, who need not be one of `coders` any more, towards the overlap and the loads.
 
     Returns
     -------
     dict of str to pandas.DataFrame
-        For each coder, in the order of `coders`, the rows of `units` to code, in a random order of the
-        coder's own in which nothing tells the overlap from the rest. Every unit is dealt. The loads of any
-        two coders differ by one unit at most; so do, within a stratum, the units that they code alone.
+        For each coder, in the order of `coders`, the rows of `units` to code: those of the calibration, those
+        that are `fixed`, then the others in a random order of the coder's own in which nothing tells the
+        overlap from the rest. Every unit is dealt. Where nothing is fixed, the loads of any two coders differ
+        by one unit at most; so do, within a stratum, the units that they code alone. Otherwise who has fewer
+        gets more, as far as the units that are not fixed allow.
 
     Raises
     ------
     TableError
-        There is no coder, one stands twice, `overlap`, `seed` or `coders_per_unit` is out of range, or
-        `units` has no such column.
+        There is no coder, one stands twice, `overlap`, `seed`, `coders_per_unit` or `calibration` is out of
+        range, or `units` has no such column or unit.
     ActError
         A name cannot be a coder's pseudonym (see `acts.check_coder`).
 
@@ -73,44 +85,64 @@ def assign(
     """
     units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
     names, several = _checked(coders, overlap, seed, coders_per_unit)
+    stay = {coder: _rows_of(units, ids, "fixed") for coder, ids in (fixed or {}).items()}
     strata = _strata(units, [stratify] if isinstance(stratify, str) else list(stratify or ()))
     rng = np.random.default_rng(seed)
+    # The draw comes before the coders, so that the same seed shares the same units when there are more.
     shared = _shared_counts([len(rows) for rows in strata], overlap, rng)
     drawn = [[int(row) for row in rng.permutation(rows)] for rows in strata]
-    deal = _Deal(len(names), rng)
+    first = _calibration_rows(units, drawn, calibration, rng)
+    deal = _Deal(names, stay, rng)
+    deal.out(first, len(names), anew=True)
+    alone = []
     # All of the overlap first, so that the coders' shares of it are as equal as their loads.
     for rows, count in zip(drawn, shared, strict=True):
-        deal.out(rows[:count], several)
-    for rows, count in zip(drawn, shared, strict=True):
-        deal.out(rows[count:], 1)
-    return {
-        name: units.iloc[rng.permutation(np.array(rows, dtype=np.intp))].reset_index(drop=True)
-        for name, rows in zip(names, deal.rows, strict=True)
-    }
+        together, rest = _divided(rows, count, set(first), deal.times)
+        deal.out(together, several)
+        alone.append(rest)
+    for rows in alone:
+        deal.out(rows, 1)
+    return {name: units.iloc[deal.order(name, first)].reset_index(drop=True) for name in names}
 
 
 class _Deal:
     """The units dealt so far, and how often each two coders share one."""
 
-    __slots__ = ("pairs", "rng", "rows")
+    __slots__ = ("names", "pairs", "rng", "rows", "stay", "times")
 
-    def __init__(self, n_coders: int, rng: np.random.Generator) -> None:
-        self.rows: list[list[int]] = [[] for _ in range(n_coders)]
-        self.pairs = [[0] * n_coders for _ in range(n_coders)]
-        self.rng = rng
+    def __init__(
+        self, names: Sequence[str], stay: Mapping[str, Sequence[int]], rng: np.random.Generator
+    ) -> None:
+        self.names, self.stay, self.rng = list(names), stay, rng
+        self.rows: list[dict[int, None]] = [dict.fromkeys(stay.get(name, ())) for name in names]
+        self.pairs = [[0] * len(names) for _ in names]
+        self.times = Counter(
+            row for rows in stay.values() for row in rows
+        )  # also by who is no coder any more
 
-    def out(self, rows: Sequence[int], several: int) -> None:
-        """Deal each row to `several` coders, evenly over the rows as well as over all that was dealt."""
+    def out(self, rows: Sequence[int], several: int, *, anew: bool = False) -> None:
+        """Deal each row until `several` coders have it, evenly over the rows as well as over all dealt.
+
+        Those with whom it stays count, or with `anew` those of them who are coders.
+        """
         here = [0] * len(self.rows)
         for row in rows:
-            chosen: list[int] = []
-            for _ in range(several):
-                chosen.append(self._next(chosen, here))
-            for coder in chosen:
-                self.rows[coder].append(row)
+            chosen = [coder for coder, own in enumerate(self.rows) if row in own] if self.times[row] else []
+            others = 0 if anew else self.times[row] - len(chosen)
+            for _ in range(several - others - len(chosen)):
+                coder = self._next(chosen, here)
+                chosen.append(coder)
+                self.rows[coder][row] = None
                 here[coder] += 1
+            for coder in chosen:
                 for other in chosen:
                     self.pairs[coder][other] += coder != other
+
+    def order(self, name: str, first: Sequence[int]) -> list[int]:
+        """Return the coder's rows in the order in which they are coded."""
+        before = dict.fromkeys([*first, *self.stay.get(name, ())])
+        rest = [row for row in self.rows[self.names.index(name)] if row not in before]
+        return [*before, *(int(row) for row in self.rng.permutation(np.array(rest, dtype=np.intp)))]
 
     def _next(self, chosen: Sequence[int], here: Sequence[int]) -> int:
         # The least loaded coder always comes next: that alone keeps any two loads within one unit. Among
@@ -123,6 +155,59 @@ class _Deal:
         least = min(rank.values())
         equals = [coder for coder in free if rank[coder] == least]
         return equals[int(self.rng.integers(len(equals)))]
+
+
+def _rows_of(units: pd.DataFrame, unit_ids: Sequence[str], what: str) -> list[int]:
+    """Return the rows of the units of these ids, each once, in their order."""
+    ids = list(dict.fromkeys(unit_ids))
+    rows = pd.Index(units["unit_id"]).get_indexer(pd.Index(ids, dtype="object"))
+    unknown = [one for one, row in zip(ids, rows, strict=True) if row < 0]
+    if unknown:
+        raise TableError(
+            f"{what}: expected units of `units` – found {first_three(unknown)} – "
+            f"{did_you_mean(str(unknown[0]), units['unit_id'])}"
+        )
+    return [int(row) for row in rows]
+
+
+def _calibration_rows(
+    units: pd.DataFrame,
+    drawn: Sequence[Sequence[int]],
+    calibration: int | Sequence[str],
+    rng: np.random.Generator,
+) -> list[int]:
+    """Return the rows that everybody codes first, in their order, out of those `drawn` of each stratum."""
+    if isinstance(calibration, int | np.integer) and not isinstance(calibration, bool):
+        if not 0 <= calibration <= len(units):
+            raise TableError(
+                f"expected calibration from 0 to {len(units)}, the number of units – found {calibration} – "
+                "choose how many units everybody codes first."
+            )
+        if not calibration:
+            return []
+        counts = _largest_remainders([len(rows) for rows in drawn], int(calibration), rng)
+        chosen = [row for rows, count in zip(drawn, counts, strict=True) for row in rows[:count]]
+        return [int(row) for row in rng.permutation(chosen)]
+    if isinstance(calibration, str | float | bool) or not isinstance(calibration, Sequence):
+        raise TableError(
+            f"expected calibration as a whole number of units, or as their ids – found {calibration!r} – "
+            "choose how many units everybody codes first."
+        )
+    return _rows_of(units, calibration, "calibration")
+
+
+def _divided(
+    rows: Sequence[int], count: int, first: Collection[int], times: Mapping[int, int]
+) -> tuple[list[int], list[int]]:
+    """Return which rows of a stratum several coders code beside those that come `first`, and which one does.
+
+    Those that several have begun already are among them, then those drawn first.
+    """
+    ordered = sorted((row for row in rows if row not in first), key=lambda row: times.get(row, 0) < 2)
+    n_first = len(rows) - len(ordered)
+    n_begun = sum(times.get(row, 0) > 1 for row in ordered)
+    n_together = max(count - n_first, n_begun)
+    return ordered[:n_together], ordered[n_together:]
 
 
 def _checked(
@@ -152,7 +237,7 @@ def _checked(
 
 
 def _coder_names(coders: Sequence[str]) -> list[str]:
-    names = [] if isinstance(coders, str) else list(coders)
+    names = list(coders) if isinstance(coders, Iterable) and not isinstance(coders, str) else []
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise TableError(f'expected a list of coders – found {coders!r} – name them: coders=["ana", "ben"].')
     folded = [name.strip().casefold() for name in names]
@@ -184,7 +269,12 @@ def _shared_counts(sizes: Sequence[int], overlap: float, rng: np.random.Generato
     total = sum(sizes)
     if not total or not overlap:
         return [0] * len(sizes)
-    wanted = max(1, math.floor(overlap * total + 0.5))
+    return _largest_remainders(sizes, max(1, math.floor(overlap * total + 0.5)), rng)
+
+
+def _largest_remainders(sizes: Sequence[int], wanted: int, rng: np.random.Generator) -> list[int]:
+    """Return `wanted` units divided over the strata in proportion to their sizes."""
+    total = sum(sizes)
     counts = [size * wanted // total for size in sizes]
     remainders = [size * wanted % total for size in sizes]
     tie_breaks = rng.permutation(len(sizes))

@@ -12,6 +12,7 @@ What may be recorded?                     `append`                           ``_
 Is it the study that is meant?            `open_or_create`                   ``_operations/same_study.py``
 How do acts become decisions?             `decisions`                        ``_operations/decide.py``
 How do two copies become one?             `merge`                            ``_operations/merge.py``
+Who codes what?                           `assign`, `plan`                   ``_operations/assign.py``
 How does the codebook change?             `revise`                           ``_operations/revise.py``
 Is everything as it was written?          `verify`, `salvage`                ``_operations/verify.py``
 How does a participant withdraw?          `forget`                           ``_operations/forget.py``

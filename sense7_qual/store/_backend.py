@@ -69,6 +69,10 @@ class Backend(merge.Into, Protocol):
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
 
+    def lead_acts(self, known: Opened) -> list[Act]:
+        """Return the acts that open or unblind rounds or assign units, each checked by itself; of coders'
+        acts that are damaged none."""
+
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
 

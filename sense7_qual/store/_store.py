@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
+from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import visible
@@ -21,7 +22,16 @@ from sense7_qual.store._backend import Backend
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._operations import check_acts, decide, forget, merge, revise, same_study, verify
+from sense7_qual.store._operations import (
+    assign,
+    check_acts,
+    decide,
+    forget,
+    merge,
+    revise,
+    same_study,
+    verify,
+)
 from sense7_qual.store._operations.append import Salvage
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
@@ -324,6 +334,92 @@ class Store:
         new = self._backend.revise(wish, self._known, self.append)
         self._look_again(current=new.fingerprint)
         return self.codebook
+
+    def assign(
+        self,
+        *,
+        coders: Sequence[str],
+        overlap: float,
+        coder: str,
+        seed: int = 0,
+        stratify: str | Sequence[str] | None = None,
+        coders_per_unit: int | None = None,
+        calibration: int | None = None,
+        round: str | None = None,
+    ) -> pd.DataFrame:
+        """Deal the units to coders, keep that in the study, and return the plan (`plan`).
+
+        The same call again changes nothing. A call with other coders, or another overlap, deals anew what
+        nobody has begun: a unit on which a coder has done anything stays with that coder, as far as this
+        copy of the study knows (merge the coders' copies first). Who has fewer units gets more. A coder who
+        is left out keeps what they have begun and gets no more; what they did not finish is dealt to somebody
+        else as well.
+
+        Parameters
+        ----------
+        coders : sequence of str
+            The pseudonyms of all who shall code from now on.
+        overlap, seed, stratify, coders_per_unit
+            How: as `corpus.assign` says.
+        coder : str
+            The pseudonym of who assigns, the lead; in PostgreSQL one of a leading role.
+        calibration : int, optional
+            How many units everybody codes first, all in the same order, so that agreement can be computed
+            early. By default as many as in the plan that stands, else none. A coder who comes later gets the
+            same ones.
+        round : str, optional
+            A round that was opened: its units are dealt to its coders, who else code all of them.
+
+        Returns
+        -------
+        DataFrame
+            The plan of the whole study, as `plan` returns it.
+
+        Raises
+        ------
+        TableError
+            A value is out of range, or `units` has no such column.
+        ActError
+            A name cannot be a pseudonym, there is no such round, or a coder is not one of it.
+        StoreError
+            Acts of a coder are damaged, the study cannot be written, or the role does not lead.
+        """
+        if self._backend.changed(self._known):
+            self._look_again()
+        names = list(coders) if isinstance(coders, Iterable) and not isinstance(coders, str) else coders
+        act = assign.act_of(
+            self._known.units, self.acts(), coder=coder, codebook=self.codebook, coders=names,
+            overlap=overlap, seed=seed, stratify=stratify, coders_per_unit=coders_per_unit,
+            calibration=calibration, round=round,
+        )  # fmt: skip
+        if act is not None:
+            for each in names:
+                self._backend.known_as(each)
+            self.append([act])
+        return self.plan()
+
+    def plan(self) -> pd.DataFrame:
+        """Return who codes what, in which order: what `assign` dealt, and the rounds that were opened.
+
+        Everybody may see it. Where two leads assigned at once, in two copies or two notebooks, a coder has
+        the units of the first assignment (by its time, then its act_id) and then those of the other, so that
+        nobody loses one; the next `assign` makes one plan of both.
+
+        Returns
+        -------
+        DataFrame
+            One row per coder × unit × round (`tables.PLAN`): coder, unit_id, round (missing: of no round),
+            place (from 0, in the coder's order). Without units of participants who withdrew; empty where
+            nothing was assigned and no round opened.
+
+        Raises
+        ------
+        StoreError
+            Acts of a lead are missing that were seen here; where there is no plan, as of `acts`: what is
+            damaged may have held it.
+        """
+        found = self._backend.lead_acts(self._known)
+        return planned(found or self.acts(), units=self._known.texts)
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be: who changed what, when and why, in order (`revisions`).

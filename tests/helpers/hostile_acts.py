@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sense7_qual import acts, rounds
+from sense7_qual.corpus import Assignment
 from sense7_qual.store._files import layout as studies
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import chained, genesis, text_hash
@@ -132,10 +133,12 @@ def pool(coder: str) -> list[acts.Act]:
     done = acts.apply(unit_id="m1", code="interest", start=0, end=2, **named)
     memo = acts.memo(unit_id="m2", text="hm", **named)
     opening = rounds.open_round("one", units=["m1"], coders=[coder, "cyd"], **named)
+    plan = Assignment(units={coder: ("m1",)}, coders=(coder,), overlap=0.5, seed=1).to_text()
     return [
         done, memo, opening, acts.remove(unit_id="m1", code="interest", start=0, end=2, **named), acts.finish(unit_id="m1", **named),
         acts.reopen(unit_id="m1", **named), acts.undo(done, codebook=CODEBOOK), acts.redo(done, codebook=CODEBOOK),
         acts.rule(unit_id="m2", code="care", applied=True, **named), rounds.unblind("one", coder=coder, codebook=CODEBOOK),
+        replace(opening, kind="assign", round=None, act_id=number_id(2), text=plan),
         replace(opening, kind="revise", round=None, act_id=number_id(1), text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []})),
     ]  # fmt: skip
 

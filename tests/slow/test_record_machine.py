@@ -1,7 +1,7 @@
 """Two copies of a study and a plain list: whatever is done, in whatever order, they say the same.
 
-A state machine over apply, remove, finish, reopen, undo, redo, repeat, revise, rounds that are opened and
-unblinded, and (in folders) merge. The model is a list of acts a coder and copy; what stands is what
+A state machine over apply, remove, finish, reopen, undo, redo, repeat, revise, assign, rounds that are opened
+and unblinded, and (in folders) merge. The model is a list of acts a coder and copy; what stands is what
 `acts.fold` makes of the lists, and what a coder sees of the others' is spelled out over them.
 """
 
@@ -59,7 +59,7 @@ in_rounds = st.sampled_from([None, "one", "two"])
 some_coders = st.sampled_from([["ana"], ["ana", "ben"]])
 some_units = st.sampled_from([["m1"], ["m1", "m2"]])
 EVERYBODY = ("ana", "ben", "lead")
-LEADS = ("open_round", "unblind", "revise")
+LEADS = ("open_round", "unblind", "assign", "revise")
 
 
 def unblinded(known: list[Act]) -> set[str | None]:
@@ -149,6 +149,24 @@ class Record(RuleBasedStateMachine):
     @rule(place=places, round=st.sampled_from(["one", "two"]))
     def unblind(self, place: int, round: str) -> None:
         self.record(place, rounds.unblind(round, coder="lead", codebook=BASE))
+
+    @rule(place=places, coders=some_coders, overlap=st.sampled_from([0, 1]))
+    def assign(self, place: int, coders: list[str], overlap: float) -> None:
+        store, done = self.stores[place % len(self.stores)], self.done[place % len(self.stores)]
+        plan = store.assign(coders=coders, overlap=overlap, coder="lead")
+        known = {act.act_id for act in done["lead"]}
+        new = [act for act in store.acts(coder="lead") if act.act_id not in known]
+        done["lead"] += new
+        mine = zip(plan["coder"], plan["unit_id"], plan["round"].isna(), strict=True)
+        dealt = {(coder, unit_id) for coder, unit_id, is_in_none in mine if is_in_none}
+        begun = {
+            (act.coder, act.unit_id)
+            for coder in coders
+            for act in done[coder]
+            if act.kind in ("apply", "remove", "finish", "reopen") and act.round is None
+        }
+        assert begun <= dealt or not new
+        assert {unit_id for _, unit_id in dealt} == set(store.units["unit_id"])
 
     @precondition(lambda self: self.n_revisions < 3)
     @rule(place=places, coder=coders)

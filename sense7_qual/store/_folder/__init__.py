@@ -109,6 +109,15 @@ class Folder:
         self._refuse_deleted(known.study.id, coder)  # last: a file under another name is named as such
         return found
 
+    def lead_acts(self, known: Opened) -> list[Act]:
+        """Return the acts that open or unblind rounds or assign units, of every file that can be read."""
+        found = self._openings.acts(layout.acts_files(self.path))
+        for coder in {act.coder for act in found}:
+            missing = self._lost_of(coder, known.study.id)
+            if missing:  # an older copy of a lead's acts would give an older plan
+                raise StoreError(f"{sqlite.place(self._file(coder))}: expected {missing}.")
+        return found
+
     def _refuse_deleted(self, study_id: str, coder: str | None) -> None:
         """Raise `StoreError` where acts of `coder`, or of any, were seen here and their file is not there."""
         layout.refuse_absent(self.path, coder)

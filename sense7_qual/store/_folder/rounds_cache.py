@@ -1,4 +1,4 @@
-"""Which rounds stand in a study folder: read once, then only what files have more."""
+"""What leads did for the team in a study folder: read once, then only what files have more."""
 
 from __future__ import annotations
 
@@ -20,24 +20,29 @@ __all__ = ["Openings"]
 
 
 class Openings:
-    """The acts that open and unblind rounds, of every acts file of a folder, as far as each was read."""
+    """The acts that open and unblind rounds and assign units, of every acts file of a folder, as far as each
+    was read."""
 
     __slots__ = ("_seen",)
 
     def __init__(self) -> None:
         self._seen: dict[Path, _Seen] = {}
 
-    def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
-        """Return the rounds that stand after the acts of `files`.
+    def acts(self, files: Iterable[Path]) -> list[Act]:
+        """Return these acts of `files`.
 
-        A file that cannot be read has none, and an act that says no round opens none: what is damaged in one
-        coder's file must not keep another from working. `Store.verify` reports it.
+        A file that cannot be read has none, and an act that does not say its round or plan is left out: what
+        is damaged in one coder's file must not keep another from working. `Store.verify` reports it.
         """
         found: list[Act] = []
         for file in files:
             with suppress(StoreError):
                 found += self._seen.setdefault(file, _Seen()).acts_of(file)
-        return opened(found)
+        return found
+
+    def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
+        """Return the rounds that stand after the acts of `files`."""
+        return opened(self.acts(files))
 
 
 class _Seen:
@@ -61,7 +66,7 @@ class _Seen:
         seq, link = self._last
         same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar_one_or_none() == link
         before, after = (self._acts, seq) if same else ((), 0)
-        query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(("open_round", "unblind")))
+        query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(_KINDS))
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
         said = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
         new = sqlite.loose(connection, file, rows, said)
@@ -82,6 +87,8 @@ def _state(file: Path) -> tuple[object, ...]:
     fresh = abs(time.time_ns() - found.st_mtime_ns) < _TICK
     return () if fresh else (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size)
 
+
+_KINDS: Final = ("open_round", "unblind", "assign")
 
 _TICK: Final = 2_000_000_000
 """Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""

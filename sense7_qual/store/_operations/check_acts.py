@@ -12,6 +12,7 @@ from sense7_qual._checks import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import LEAD_KINDS, Act
 from sense7_qual.codebook import Codebook
+from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
@@ -84,10 +85,12 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
 
 
 def says_its_change(act: Act) -> bool:
-    """Tell whether an act that opens a round or revises the codebook says what it changes (others do)."""
+    """Tell whether an act that opens a round, assigns or revises says what it changes (others do)."""
     try:
         if act.kind == "open_round":
             opened([act])
+        elif act.kind == "assign":
+            Assignment.from_act(act)
         elif act.kind == "revise":
             Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
     except (ActError, CodebookError):
@@ -98,14 +101,15 @@ def says_its_change(act: Act) -> bool:
 def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
     """Raise `ActError` where a new act in a round that was opened is not of its coders, or not on its units.
 
-    Only a round's leads open it again or unblind it, and only one that was opened can be unblinded. Undo and
-    redo stay possible where a round was opened again with fewer units; a round that nobody opened is a name
-    alone. A round that was unblinded takes no more coders or units: they would not be coded blind.
+    Only a round's leads open it again, unblind it or assign its units, and only one that was opened can be
+    unblinded or assigned. Undo and redo stay possible where a round was opened again with fewer units; one
+    that nobody opened is a name alone. A round that was unblinded takes no more coders or units: they would
+    not be coded blind.
     """
     standing = {one.name: one for one in rounds}
     for act in new:
         one = standing.get(str(act.round))
-        if act.kind in ("open_round", "unblind"):
+        if act.kind in ("open_round", "unblind") or (act.kind == "assign" and act.round is not None):
             _refuse_other_leads(act, one)
         if act.kind == "open_round":
             again = opened([act])[0]
@@ -119,9 +123,9 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
 
 
 def _refuse_other_leads(act: Act, one: Round | None) -> None:
-    if one is None and act.kind == "unblind":
+    if one is None and act.kind != "open_round":
         raise ActError(
-            f"unblind: expected a round that was opened – found none called {word(act.round)} – open it "
+            f"{act.kind}: expected a round that was opened – found none called {word(act.round)} – open it "
             "first, with rounds.open_round; nothing was recorded."
         )
     if one is not None and act.coder not in one.leads:
@@ -194,17 +198,22 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     if act.kind == "memo":
         _check_memo(act)
         return act
-    if act.kind == "open_round":
-        _check_round(act, texts)
-    return act if act.kind in ("open_round", "revise") else _with_quote(act, texts)
+    if act.kind in ("open_round", "assign"):
+        _check_units(act, texts)
+    return act if act.kind in ("open_round", "assign", "revise") else _with_quote(act, texts)
 
 
-def _check_round(act: Act, texts: Mapping[str, str]) -> None:
-    unknown = [unit_id for one in opened([act]) for unit_id in one.units if unit_id not in texts]
+def _check_units(act: Act, texts: Mapping[str, str]) -> None:
+    if act.kind == "assign":
+        named = {unit_id for unit_ids in Assignment.from_act(act).units.values() for unit_id in unit_ids}
+    else:
+        named = {unit_id for one in opened([act]) for unit_id in one.units}
+    unknown = sorted(unit_id for unit_id in named if unit_id not in texts)
     if unknown:
+        where = f" in round {act.round!r}" if act.round is not None else ""
         raise ActError(
-            f"open_round: expected units of this study in round {act.round!r} – found "
-            f"{first_three(unknown)} – {did_you_mean(unknown[0], texts)}"
+            f"{act.kind}: expected units of this study{where} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], texts)}"
         )
 
 

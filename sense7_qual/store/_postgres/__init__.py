@@ -142,6 +142,10 @@ class Team:
             heads.saw(coder, seen)
         return with_true_quotes(found, schema.place_of(self.server, coder), known)
 
+    def lead_acts(self, known: Opened) -> list[Act]:
+        """Return the acts that open or unblind rounds or assign units, which every role may see."""
+        return retried(self.server, lambda connection: schema.lead_acts(connection, self.server))
+
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
         layout.refuse_newer(Path(self.server.name), known.study)

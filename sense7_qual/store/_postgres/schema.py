@@ -62,6 +62,7 @@ __all__ = [
     "has_acts",
     "is_there",
     "keep_withdrawals_out",
+    "lead_acts",
     "leads",
     "make",
     "may_see_all",
@@ -407,10 +408,17 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
     return sqlite.loose(connection, place, rows, texts)
 
 
+def lead_acts(connection: Connection, server: Server) -> list[Act]:
+    """Return the acts that open or unblind rounds or assign units, without those that do not say what."""
+    found = shown(
+        connection, server, SHOWN.c.kind.in_(("open_round", "unblind", "assign")), Path(server.name)
+    )
+    return [act for act in found if says_its_change(act)]
+
+
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:
     """Return the rounds that stand; an act that says no round opens none."""
-    found = shown(connection, server, SHOWN.c.kind.in_(("open_round", "unblind")), Path(server.name))
-    return opened(act for act in found if says_its_change(act))
+    return opened(lead_acts(connection, server))
 
 
 def set_codebook(connection: Connection, server: Server, codebook: Codebook, *, instead_of: str) -> bool:

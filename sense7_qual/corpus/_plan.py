@@ -1,0 +1,165 @@
+"""The plan that a study keeps: who codes what, after all acts that assign units or open rounds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sense7_qual.acts import Act, check_coder
+from sense7_qual.errors import ActError
+from sense7_qual.rounds import Round, opened
+from sense7_qual.tables import PLAN
+
+__all__ = ["Assignment", "assignments", "planned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One deal of the units to coders, as an act of kind ``assign`` records it.
+
+    Attributes
+    ----------
+    units : mapping of str to tuple of str
+        The ids of the units of each coder, in the order in which they code them; also of coders who get no
+        new units and keep those that they have begun.
+    coders, overlap, seed, stratify, coders_per_unit
+        What was asked for (`assign`).
+    calibration : tuple of str
+        The units that every one of `coders` codes first.
+    replaces : tuple of str
+        The act_ids of the assignments that this one replaces.
+    """
+
+    units: Mapping[str, tuple[str, ...]]
+    coders: tuple[str, ...]
+    overlap: float
+    seed: int
+    stratify: tuple[str, ...] = ()
+    coders_per_unit: int | None = None
+    calibration: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        loads = ", ".join(f"{coder!r}: {len(ids)}" for coder, ids in list(self.units.items())[:3])
+        more = f" and {len(self.units) - 3} more" if len(self.units) > 3 else ""
+        return f"Assignment({loads}{more})"
+
+    def to_text(self) -> str:
+        """Return what an act of kind ``assign`` holds as its text."""
+        content = {name: getattr(self, name) for name in self.__slots__ if name != "units"}
+        content["units"] = [[coder, list(ids)] for coder, ids in self.units.items()]
+        return json.dumps(content, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_act(cls, act: Act) -> Assignment:
+        """Return the assignment of an act of kind ``assign``.
+
+        Raises
+        ------
+        ActError
+            The act's text is not what `to_text` wrote.
+        """
+        try:
+            content: dict[str, Any] = json.loads(str(act.text))
+            units = {check_coder(coder): _ids(ids) for coder, ids in content["units"]}
+            lists = ("coders", "stratify", "calibration", "replaces")
+            several = content["coders_per_unit"]
+            return cls(
+                units=units, overlap=float(content["overlap"]), seed=int(content["seed"]),
+                coders_per_unit=None if several is None else int(several),
+                **{name: _ids(content[name]) for name in lists},
+            )  # fmt: skip
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            raise ActError(
+                f"assign: expected the units of each coder in act {act.act_id!r} – found something else – "
+                "make the plan with store.assign."
+            ) from None
+
+
+def _ids(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(one, str) and one for one in values):
+        raise ValueError("no list of ids")
+    return tuple(dict.fromkeys(values))
+
+
+def assignments(acts: Iterable[Act], *, round: str | None = None) -> list[tuple[Act, Assignment]]:
+    """Return the assignments of a round (None: of no round) that no other one replaces, in their order.
+
+    There are several where two leads assigned at once, in two copies of a study or two notebooks.
+
+    Raises
+    ------
+    ActError
+        An act of kind ``assign`` does not hold what one holds.
+    """
+    made = [(act, Assignment.from_act(act)) for act in acts if act.kind == "assign" and act.round == round]
+    replaced = {act_id for act, one in made for act_id in one.replaces if act_id != act.act_id}
+    standing = [(act, one) for act, one in made if act.act_id not in replaced]
+    return sorted(standing, key=lambda each: (each[0].at, each[0].act_id))
+
+
+def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
+    """Return who codes what after `acts`, in which order: what was assigned, and the rounds that were opened.
+
+    Where several assignments stand, because two leads assigned at once, a coder has the units of the first
+    one (by the time of the act, then its act_id) and then those of the others: nobody loses a unit. The next
+    assignment replaces them all. In a round that was opened each of its coders has all of its units, in the
+    order of the round, unless the round's units were assigned.
+
+    Parameters
+    ----------
+    acts : iterable of Act
+        All that the study has, or those of the kinds ``assign``, ``open_round`` and ``unblind``.
+    units : collection of str
+        The ids of the units that the study has; those of participants who withdrew are left out.
+
+    Returns
+    -------
+    DataFrame
+        One row per coder × unit × round (`tables.PLAN`): coder, unit_id, round (missing: of no round), place
+        (from 0, in the coder's order). Empty where nothing was assigned and no round opened.
+
+    Raises
+    ------
+    ActError
+        An act that assigns or opens a round does not hold what one holds.
+    """
+    acts = list(acts)
+    rounds = {one.name: one for one in opened(acts)}
+    dealt: dict[str | None, list[Act]] = {name: [] for name in rounds}
+    for act in acts:
+        if act.kind == "assign":
+            dealt.setdefault(act.round, []).append(act)
+    known, rows = frozenset(units), []
+    for name in sorted(dealt, key=lambda name: (name is not None, name or "")):
+        lists = _joined(assignments(dealt[name], round=name))
+        if name in rounds:
+            lists = _within(rounds[name], lists)
+        for coder in sorted(lists):
+            here = [unit_id for unit_id in lists[coder] if unit_id in known]
+            rows += [(coder, unit_id, name, place) for place, unit_id in enumerate(here)]
+    return PLAN.check(pd.DataFrame(rows, columns=list(PLAN.columns)), as_written=True)
+
+
+def _joined(made: Iterable[tuple[Act, Assignment]]) -> dict[str, dict[str, None]]:
+    """Return the units of each coder, those of the first assignment first."""
+    lists: dict[str, dict[str, None]] = {}
+    for _, one in made:
+        for coder, unit_ids in one.units.items():
+            lists.setdefault(coder, {}).update(dict.fromkeys(unit_ids))
+    return lists
+
+
+def _within(one: Round, lists: Mapping[str, Iterable[str]]) -> dict[str, dict[str, None]]:
+    """Return what is assigned within a round, or all of the round where nothing is."""
+    of_round = frozenset(one.units)
+    dealt = lists or dict.fromkeys(one.coders, one.units)
+    return {
+        coder: dict.fromkeys(unit_id for unit_id in unit_ids if unit_id in of_round)
+        for coder, unit_ids in dealt.items()
+        if coder in one.coders
+    }
