@@ -4,6 +4,11 @@ A page of a Parquet file may stand for far more than its bytes: one value and a 
 each repeat most of the last one. So the pages' own headers are read first, with the lengths of what is
 repeated; texts are read as a dictionary and places in it, and their length is known before they are written
 out.
+
+Nothing less would do: 583 bytes, one row that is one list, take 2.8 GB and more before Arrow gives out a
+first batch, so neither batches with a running total nor the size of a file keep a promise of 1 GB. A child
+process with a limit of memory would, but takes 0.3 to 0.6 s for each study that is opened, in place of
+0.02 s, and has no such limit on Windows.
 """
 
 from __future__ import annotations

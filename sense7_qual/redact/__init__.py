@@ -11,7 +11,7 @@ and whatever tells who somebody is by what they tell. How much is found was meas
 Read the texts.
 
 What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patterns.py``, ``_phones.py``,
-``_names.py``.
+``_names.py``, and the words in them: ``words.toml``.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from sense7_qual.redact._words import any_of, words
+
 __all__ = ["UNPARTED", "Names"]
 
 #: Letters of the scripts that do not part words: there a name is found inside of what looks like one.
@@ -33,11 +35,8 @@ _PLAINER: Final = str.maketrans(
     }
 )
 _MARKS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
-_PREFIXES: Final = {"ARABIC": ["و", "ف", "ب", "ل", "ك", "ال", "وال", "بال", "لل"], "HEBREW": list("והבלמשכ")}
-# Without their accents, as the words are: й is и.
-_CASES: Final = re.compile(
-    "(?:а|я|у|ю|е|і|ы|и|ь|о|ои|ою|еи|ею|ем|ом|ым|ам|ів|ові|еві|ого|ому|ая|ую|ыи|ии|ия|ию|ие|ием|иеи|ея|еем|ее)$"
-)
+_PREFIXES: Final = {"ARABIC": words("arabic_prefixes"), "HEBREW": words("hebrew_prefixes")}
+_CASES: Final = re.compile(f"(?:{any_of('cyrillic_endings')})$")
 _SHORTEST: Final = 3
 
 _Span = tuple[int, int]

@@ -13,6 +13,7 @@ from typing import Final
 
 from sense7_qual.redact._names import UNPARTED, Names
 from sense7_qual.redact._phones import telephones
+from sense7_qual.redact._words import any_of, words
 
 __all__ = ["KINDS", "PLACEHOLDER", "Names", "found_in", "same"]
 
@@ -33,22 +34,15 @@ _UN: Final = f"[{UNPARTED}]"
 _REST: Final = rf"(?:[^\s<>\"\[\]。、，！？；：」』）{_MASK}{UNPARTED}]|(?<=[/.=?&_%@{UNPARTED}-]){_UN})"
 _URL: Final = re.compile(rf"(?:(?<!{_W})(?:https?|hxxps?|ftp)://|(?<!{_W})www\.){_REST}+", re.IGNORECASE)
 _LABEL: Final = rf"(?:xn--)?(?:{_W}|-){{1,63}}"
-# Ends of domains that are no word where a space is missing ("it was ok.it was fine").
-_TLD: Final = (
-    "com|org|net|edu|gov|mil|info|io|co|dev|app|ai|tv|online|site|shop|blog|xyz|club|biz|name|museum"
-    "|eu|uk|de|at|fr|nl"
-    "|ch|ca|au|nz|ie|es|pt|br|mx|ar|cl|pe|dk|fi|pl|cz|sk|hu|ro|bg|hr|rs|gr|tr|ru|ua|by|kz|ir|il|sa"
-    "|ae|eg|jp|cn|tw"
-    "|hk|kr|se|th|vn|ph|sg|lk|bd|pk|ke|ng|za|lt|lv|ee|cat|укр|рф|бг|срб|xn--[a-z0-9-]{2,59}"
-)
+_TLD: Final = f"{any_of('domain_ends')}|xn--[a-z0-9-]{{2,59}}"
+_WORD_TLD: Final = any_of("domain_ends_that_are_words")
 _BARE: Final = re.compile(
     rf"(?<![@.-])(?<!{_W})(?:(?:{_LABEL}\.){{1,8}}(?:{_TLD}|{_TLD.upper()})(?!{_W}|-|\.{_W})"
     rf"(?::[0-9]{{2,5}})?(?:/{_REST}*)?"
     # any other end: three parts or more, a part that is no word, or a path
     rf"|(?:{_LABEL}\.){{1,8}}[a-z]{{2,12}}/{_REST}+|(?:[a-z0-9-]{{3,63}}\.){{2,8}}[a-z]{{2}}(?![\w.-])"
-    rf"|(?=[a-z-]{{0,60}}[0-9-])[a-z0-9-]{{3,63}}\.(?:it|in|me|se|no|is|id|us|be|si|my|la|pro|fm|gg|am"
-    rf"|to)(?![\w.-])"
-    rf"|(?<!\w)[a-z0-9-]{{3,63}}\.(?:it|in|me|no|is|id|us|be|si|my|la|pro|fm|gg|am|to)"
+    rf"|(?=[a-z-]{{0,60}}[0-9-])[a-z0-9-]{{3,63}}\.(?:{_WORD_TLD})(?![\w.-])"
+    rf"|(?<!\w)[a-z0-9-]{{3,63}}\.(?:{_WORD_TLD})"
     rf"(?=\s*[,;:!?)\"»”]|\.?\s*$|\. [A-Z]))"
 )
 _SIGN: Final = rf"(?:{_W}|[.!#$%&'*+/=?^`{{|}}~-])"
@@ -57,57 +51,27 @@ _EMAIL: Final = re.compile(
     rf"|(?<![\w.@]){_UN}{{1,30}}@(?:[\w-]{{1,63}}\.){{1,8}}{_UN}{{2,20}}"
 )
 _LOCAL_PART: Final = rf"(?<!{_SIGN})(?:{_W}|[.+-]){{1,64}}"
-_PLAIN_TLD: Final = (
-    "com|org|net|edu|gov|info|biz|io|co|de|fr|es|pt|br|nl|se|dk|pl|cz|hu|ro|hr|ru|ua|bg|gr|tr|jp|cn"
-    "|kr|uk|ca|ch|eu|au"
-    "|mx|ar|fi|ie|il|ir|th|bd|lk|vn|tw|hk|sg|nz|za|by|kz|rs|sk|lt|lv|ee|sa|ae|eg|укр|рф"
-)
-_DOTS: Final = (
-    "dot|punkt|point|punto|ponto|punt|kropka|tečka|tecka|pont|nokta|точка|крапка"
-    "|נקודה|نقطة|डॉट|点|點|ドット|점|닷"
-)
-_ATS: Final = (
-    "at|ät|arroba|arobase|chiocciola|apenstaartje|małpa|malpa|zavináč|zavinac|kukac|собака|равлик"
-    "|שטרודל|آت|एट|艾特"
-    "|アットマーク|골뱅이|snabel-a|snabela|et(?= [^ ]{1,30} nokta)"
-)
+_DOTS: Final = any_of("dots")
+_ATS: Final = rf"{any_of('ats')}|et(?= [^ ]{{1,30}} nokta)"
 _WORD_DOT: Final = (
     rf"(?: {{0,2}}[(\[{{<] ?(?:{_DOTS}|\.) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_DOTS}) {{1,2}}| \. |\.)"
 )
 _SAID_DOT: Final = rf"(?: {{0,2}}[(\[{{<] ?(?:{_DOTS}) ?[)\]}}>] {{0,2}}| {{1,2}}(?:{_DOTS}) {{1,2}})"
 _NAMED: Final = rf"{_LOCAL_PART}(?: {{1,2}}(?:{_DOTS}) {{1,2}}(?:{_W}|[.+-]){{1,30}}){{0,3}}"
-_ENDED: Final = rf"(?i:{_PLAIN_TLD})(?!{_W})"
+_ENDED: Final = rf"(?i:{any_of('mail_domain_ends')})(?!{_W})"
 _WRITTEN_OUT: Final = re.compile(
     rf"{_NAMED}(?: {{0,2}}[(\[{{<] ?(?:{_ATS}|@|a) ?[)\]}}>] {{0,2}})(?:(?:{_W}"
     rf"|-){{1,63}}{_WORD_DOT}){{1,4}}(?:{_ENDED}|[a-z]{{2,12}}(?!{_W}|\.))"
     rf"|{_LOCAL_PART}(?: \. {_LABEL})? ?@ ?(?:(?:{_W}|-){{1,63}}(?: \. |\.)){{1,4}}{_ENDED}"
     rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:(?:{_W}|-){{1,63}}{_WORD_DOT}){{0,3}}(?:{_W}"
     rf"|-){{1,63}}{_SAID_DOT}(?:(?:{_W}|-){{1,20}}{_SAID_DOT})?{_ENDED}"
-    rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:gmail|googlemail|yahoo|hotmail|outlook|live|icloud|aol"
-    rf"|gmx|web|proton|protonmail|mail|yandex"
-    rf"|qq|163|naver)\.{_ENDED}(?:\.[a-z]{{2}}(?!{_W}))?",
+    rf"|{_NAMED} {{1,2}}(?:{_ATS}) {{1,2}}(?:{any_of('mail_services')})"
+    rf"\.{_ENDED}(?:\.[a-z]{{2}}(?!{_W}))?",
     re.IGNORECASE,
 )
-_MAILBOXES_OF_NOBODY: Final = frozenset(
-    [
-        "look",
-        "looking",
-        "mail",
-        "email",
-        "me",
-        "us",
-        "it",
-        "them",
-        "is",
-        "was",
-        "or",
-        "and",
-        "account",
-        "inbox",
-    ]
-)
+_NO_MAILBOXES: Final = frozenset(words("no_mailboxes"))
 _BARE_IN_WORDS: Final = re.compile(
-    rf"(?<!{_W})(?!(?:the|a|this|that|every|of|le|la|el|der|das)\b)(?:{_W}|-){{2,63}}(?:{_SAID_DOT}"
+    rf"(?<!{_W})(?!(?:{any_of('articles')})\b)(?:{_W}|-){{2,63}}(?:{_SAID_DOT}"
     rf"(?:{_W}|-){{2,30}})?{_SAID_DOT}{_ENDED}",
     re.IGNORECASE,
 )
@@ -124,45 +88,25 @@ _IPV4: Final = re.compile(
 )
 _IPV6: Final = re.compile(rf"(?<![:.])(?<!{_W})[0-9A-Fa-f:]{{6,39}}(?!{_W}|:)")
 # Numbers in four parts that follow these are no address.
-_NUMBERED: Final = re.compile(
-    rf"(?<!{_W})(?:v|ver|versions?|release|build|chrome|firefox|chapter|section|sec|kapitel|abschnitt"
-    rf"|chapitre)[ .:]{{0,2}}$",
-    re.IGNORECASE,
-)
+_NUMBERED: Final = re.compile(rf"(?<!{_W})(?:{any_of('before_versions')})[ .:]{{0,2}}$", re.IGNORECASE)
 _HANDLE: Final = re.compile(
     rf"(?<![@/.])(?<!{_W})@(?=[_.]{{0,9}}[^\W_]){_W}(?:(?:{_W}|[.-]){{0,38}}{_W})"
     rf"|(?<![@/.#-])(?<!{_W})/?u/[A-Za-z0-9_.-]{{2,30}}[A-Za-z0-9_](?!{_W})|(?<![@/.-])(?<!{_W})"
     rf"(?:{_W}|[.-]){{2,32}}#[0-9]{{4}}(?!{_W})"
 )
-_SERVICES: Final = (
-    "instagram|insta|ig|twitter|telegram|tg|discord|snapchat|snap|tiktok|tik tok|facebook|fb"
-    "|linkedin|github|reddit"
-    "|skype|wechat|weixin|微信|微博|whatsapp|signal|threads|mastodon|bluesky|bsky|twitch|youtube|steam"
-    "|vk|kakao|카톡|인스타"
-    "|line id|インスタ|инста|инстаграм|телеграм|вк|انستغرام|انستا|इंस्टा|facetime|xbox|psn|matrix|icq|qq"
-)
+_SERVICES: Final = any_of("services")
 _AFTER_SERVICE: Final = re.compile(
-    rf"(?<!{_W})(?:{_SERVICES})(?P<said>(?:[ -]?(?:id|name|user|username|handle|account|nick|konto))?"
-    r"(?: ?[:=–—-] ?| (?:is|ist|es|est|é|è|to|это|:) | ?：|是| ))@?"
+    rf"(?<!{_W})(?:{_SERVICES})(?P<said>(?:[ -]?(?:{any_of('words_for_user_names')}))?"
+    rf"(?: ?[:=–—-] ?| (?:{any_of('verbs_to_be')}|:) | ?：|是| ))@?"
     rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W})(?P<on> {_W})?",
     re.IGNORECASE,
 )
 _BEFORE_SERVICE: Final = re.compile(
-    rf"(?<!{_W})(?:i am|i'm|im|user|username|handle|nick|as|add|bin|soy|je suis|sou|sono)[ :]{{1,2}}"
-    rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W}) (?:on|auf|en|sur|no|su|na|op) (?:{_SERVICES})(?!{_W})",
+    rf"(?<!{_W})(?:{any_of('before_user_names')})[ :]{{1,2}}"
+    rf"(?P<who>(?:{_W}|[.-]){{2,29}}{_W}) (?:{any_of('prepositions')}) (?:{_SERVICES})(?!{_W})",
     re.IGNORECASE,
 )
-_DIGIT_WORDS: Final = (
-    "zero|oh|one|two|three|four|five|six|seven|eight|nine|double|null|eins|zwei|zwo|drei|vier|fünf"
-    "|sechs|sieben|acht|neun|zéro|un"
-    "|deux|trois|quatre|cinq|sept|huit|neuf|cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|um"
-    "|dois|três|quatro|sete|oito"
-    "|nove|due|tre|quattro|cinque|sei|sette|otto|nul|een|twee|drie|vijf|zes|zeven|negen|sıfır|bir"
-    "|iki|üç|dört|beş|altı|yedi"
-    "|sekiz|dokuz|ноль|один|два|три|четыре|пять|шесть|семь|восемь|девять|शून्य|एक|दो|तीन|चार|पाँच"
-    "|पांच|छह|छः|सात|आठ|नौ|صفر|واحد|اثنان"
-    "|ثلاثة|أربعة|خمسة|ستة|سبعة|ثمانية|تسعة"
-)
+_DIGIT_WORDS: Final = any_of("digits")
 _IN_WORDS: Final = re.compile(
     rf"(?<!{_W})(?:(?:{_DIGIT_WORDS})[ ,.-]{{1,3}}){{6,20}}(?:{_DIGIT_WORDS})(?!{_W})"
     rf"|[零〇一二三四五六七八九]{{7,13}}",
@@ -287,7 +231,7 @@ def _emails(text: str) -> Iterator[_Span]:
 
 def _written_out(text: str) -> Iterator[_Span]:
     for found in _WRITTEN_OUT.finditer(text):
-        if re.split(r"\W", found[0], maxsplit=1)[0].casefold() not in _MAILBOXES_OF_NOBODY:
+        if re.split(r"\W", found[0], maxsplit=1)[0].casefold() not in _NO_MAILBOXES:
             yield found.span()
 
 
@@ -368,8 +312,8 @@ def _is_address(written: str) -> bool:
 def _in_words(text: str) -> Iterator[_Span]:
     """Yield numbers that are spelled out, but for those that count: one two three."""
     for found in _IN_WORDS.finditer(text):
-        words = re.findall(rf"{_UN}|[^\W_](?:\w|[^\w\s,.-])*", found[0].casefold())
-        if not " ".join(words).startswith(_COUNTING) and len(set(words)) > 2:
+        said = re.findall(rf"{_UN}|[^\W_](?:\w|[^\w\s,.-])*", found[0].casefold())
+        if not " ".join(said).startswith(_COUNTING) and len(set(said)) > 2:
             yield found.span()
 
 
@@ -390,28 +334,9 @@ def _before_services(text: str) -> Iterator[_Span]:
 
 
 _MAESTRO: Final = re.compile("5[0678]|6")
-_COUNTING: Final = (
-    "one two three", "zero one two", "eins zwei drei", "un deux trois", "uno dos tres", "um dois três",
-    "uno due tre", "een twee drie", "bir iki üç", "один два три", "एक दो तीन", "一 二 三",
-)  # fmt: skip
+_COUNTING: Final = words("counting")
 _LOOKS_MADE: Final = re.compile(r"[0-9_]|\w\.\w")
-_NO_USER: Final = frozenset(
-    [
-        "yes",
-        "no",
-        "okay",
-        "good",
-        "bad",
-        "never",
-        "always",
-        "maybe",
-        "nothing",
-        "fine",
-        "none",
-        "this",
-        "that",
-    ]
-)
+_NO_USER: Final = frozenset(words("no_user_names"))
 
 _FINDERS: Final[tuple[tuple[str, Callable[[str], Iterator[_Span]]], ...]] = (
     ("url", _urls),

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from sense7_qual.redact._names import UNPARTED
+from sense7_qual.redact._words import any_of
 
 __all__ = ["telephones"]
 
@@ -34,37 +35,19 @@ _HARMLESS: Final = re.compile(
     r"|\b[0-9]{1,2}[./-][0-9]{1,2}[./-][12][0-9]{3}(?: [0-9]{1,2}(?=:))?\b"
     r"|(?<![\w-])(?:[0-9a-f]{4,12}-){2,4}[0-9a-f]{4,12}\b(?<=[a-f][0-9a-f-]{12})"
 )
-_MONEY_AFTER: Final = re.compile(
-    r" ?(?:[$€£¥₹₺₫₽]|%|px|kr|TL|Ft|zł|Kč|lei|kn|din|euro?s?|dollars?|rupees|pesos|people|users|times"
-    r"|円|元|원|บาท)",
-    re.IGNORECASE,
-)
-_MONEY_BEFORE: Final = re.compile(r"(?:[$€£¥₹₺₫₽]|\b(?:CHF|EUR|USD|GBP|Rp|Rs))\.? ?$")
+_MONEY_AFTER: Final = re.compile(rf" ?(?:[$€£¥₹₺₫₽]|{any_of('money_after')})", re.IGNORECASE)
+_MONEY_BEFORE: Final = re.compile(rf"(?:[$€£¥₹₺₫₽]|\b(?:{any_of('money_before')}))\.? ?$")
 _COUNTRY: Final = re.compile(
     "20|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|7|8[1246]|9[0-58]|35[0-9]|38[0-9]|42[01]|852|855|880|886"
     "|966|97[0-9]"
 )
-# Words after which a number is one to call, and those after which it is another. Stems, but for whole words.
 _CALLED: Final = re.compile(
-    rf"(?:(?<!{_W})(?:tel|tél|cell|call|ring|text|dial|fax|ara|arayın|hp|zap|bel|soita|lig[ao]|mob|sms"
-    rf"|тел|моб|зв)\b"
-    rf"|(?<!{_W})(?:telef|telep|teleph|télép|teléf|tlf|phone|mobil|móvil|movil|handy|celul|whats"
-    rf"|rufnummer|nummer"
-    r"|numm?ar|numer|numér|númer|numar|numb|núm|număr|číslo|cislo|broj|szám|appel|llám|llam|chiam"
-    r"|ruf |rufen|anruf"
-    r"|zadzwo|zavol|hívj|sună|nazov|gọi|điện|nomor|puhelin|soit|τηλ|κινητ|πάρε|телеф|номер|звон"
-    r"|позвон|подзвон"
-    r"|обад|הטלפון|טלפון|תתקשר|נייד|اتصل|هاتف|رقم|جوال|موبایل|زنگ|شماره|تلفن|फ़ोन|फोन|नंबर|नम्बर|कॉल"
-    r"|मोबाइल|নম্বর|ফোন|எண்|தொலைபேசி)"
-    r"|电话|電話|手机|手機|携帯|打给我|号码|전화|연락처|휴대폰|번호|โทร|เบอร์|số)"
-    r"[^\s\d]{0,20}[^\w+(]{0,3}(?:[^\W\d]{1,12}[^\w+(]{1,3}){0,3}$"
+    rf"(?:(?<!{_W})(?:{any_of('to_call')})\b|(?<!{_W})(?:{any_of('to_call_stems')})"
+    rf"|{any_of('to_call_unparted')})[^\s\d]{{0,20}}[^\w+(]{{0,3}}(?:[^\W\d]{{1,12}}[^\w+(]{{1,3}}){{0,3}}$"
 )
 _OTHER: Final = re.compile(
-    rf"(?<!{_W})(?:order|ticket|invoice|ref|id|isbn|issn|pmid|case|page|pages|pp?|line|room|error|code"
-    rf"|version|build|arxiv"
-    r"|doi|tracking|chapter|section|years?|pid|bestell\w*|rechnung\w*|pedido|commande|ordine"
-    r"|zamówieni\w*|sipariş"
-    r"|заказ\w*|訂單|订单|注文|주문)(?:[ -]?(?:number|nummer|no|nr|id)?[ .:#-]{0,3})$"
+    rf"(?<!{_W})(?:{any_of('numbered')}|(?:{any_of('numbered_stems')})\w*)"
+    rf"(?:[ -]?(?:{any_of('words_for_numbers')})?[ .:#-]{{0,3}})$"
 )
 
 

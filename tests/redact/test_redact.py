@@ -7,7 +7,9 @@ import hashlib
 import hmac
 import json
 import pickle
+import re
 import time
+import tomllib
 import unicodedata
 from itertools import pairwise
 
@@ -36,6 +38,16 @@ def found_in(text: str, **options: object) -> list[tuple[str, str]]:
         (kind, text[start:end])
         for kind, start, end in found[["kind", "start", "end"]].itertuples(index=False)
     ]
+
+
+def test_every_list_of_words_is_used_and_says_nothing_twice() -> None:
+    folder = ROOT / "sense7_qual" / "redact"
+    lists = tomllib.loads((folder / "words.toml").read_text("utf-8"))
+    code = "".join(file.read_text("utf-8") for file in folder.glob("*.py"))
+    for name, words in lists.items():
+        assert re.search(rf"""(any_of|words)\(["']{name}["']\)""", code), name
+        assert all(words), name
+        assert len(set(words)) == len(words), name
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ def test_the_built_wheel_has_the_scripts(tmp_path: Path) -> None:
     command = ["wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(tmp_path), "."]
     subprocess.run([sys.executable, "-m", "pip", "-q", *command], cwd=ROOT, check=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        for file in (*SCRIPTS, "sense7_qual/py.typed", "sense7_qual/widgets/static/coding.js"):
+        others = ("py.typed", "widgets/static/coding.js", "redact/words.toml")
+        for file in (*SCRIPTS, *(f"sense7_qual/{name}" for name in others)):
             assert wheel.read(file) == (ROOT / file).read_bytes()
 
 
