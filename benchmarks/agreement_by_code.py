@@ -23,13 +23,13 @@ from sense7_qual import agreement, codings
 
 CODES = ["ableism", "homophobic", "intellectual", "racist", "sexist", "sex_harassment", "transphobic"]
 N_BOOT = 2000
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "convabuse" / "ratings.csv"
+RATINGS = Path(__file__).resolve().parents[1] / "tests" / "data" / "convabuse_ratings.csv"
 
 
 def main() -> None:
     """Run both ways once and print their times."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("ratings", nargs="?", type=Path, default=SHARED)
+    parser.add_argument("ratings", nargs="?", type=Path, default=RATINGS)
     parser.add_argument(
         "--calls", type=int, default=N_BOOT, help="timed calls of krippendorff.alpha per code"
     )

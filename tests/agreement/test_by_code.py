@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from sense7_qual import agreement, codings
 from sense7_qual.agreement._intervals._bootstrap import resampled
 from sense7_qual.errors import ArgumentError, QualError, TableError
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 from tests.helpers.reference import in_clusters
 
-DATA = SHARED / "data"
-REFERENCE = DATA / "agreement_reference.json"
-CONVABUSE = DATA / "convabuse" / "ratings.csv"
+REFERENCE = PUBLISHED / "agreement_reference.json"
+CONVABUSE = PUBLISHED / "convabuse_ratings.csv"
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C.
@@ -65,8 +64,6 @@ def random_table(rng: np.random.Generator) -> np.ndarray:
 
 
 def published() -> list[object]:
-    if not REFERENCE.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"no reference values at {REFERENCE.name}"))]
     entries = json.loads(REFERENCE.read_text(encoding="utf-8"))
     chosen = [entry for entry in entries if entry["statistic"] == "krippendorff_alpha"]
     assert len(chosen) >= 22
@@ -89,7 +86,6 @@ def as_table(data: dict[str, object]) -> list[list[object]]:
     return [list(row) for row in zip(*[unit + [None] * (most - len(unit)) for unit in units], strict=True)]
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("entry", published())
 def test_alpha_equals_the_published_value(entry: dict[str, object]) -> None:
     found = agreement.krippendorff_alpha(as_table(entry["data"]), level=entry["params"]["metric"])
@@ -224,8 +220,6 @@ def test_nominal_alpha_does_not_depend_on_the_names_of_the_values(
 # ---- by_code ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not CONVABUSE.exists(), reason="the convabuse ratings are not beside the project")
 def test_the_values_known_on_real_data() -> None:
     ratings = pd.read_csv(CONVABUSE, dtype={"unit_id": str, "conversation_id": str})
     severity = ratings.pivot(index="coder", columns="unit_id", values="severity")

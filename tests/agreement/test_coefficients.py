@@ -20,9 +20,9 @@ from sense7_qual.agreement._coefficients import _icc_kendall
 from sense7_qual.agreement._coefficients._patterns import from_values
 from sense7_qual.agreement._coefficients._weights import agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-REFERENCE = SHARED / "data" / "agreement_reference.json"
+REFERENCE = PUBLISHED / "agreement_reference.json"
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 RENAMED = {
     "mean_pairwise_cohen_kappa": "light_kappa",
@@ -51,8 +51,6 @@ def as_table(data: dict[str, object]) -> list[list[object]]:
 
 
 def published(*statistics: str, stating: str | None = None) -> list[object]:
-    if not REFERENCE.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=f"no reference values at {REFERENCE.name}"))]
     entries = json.loads(REFERENCE.read_text(encoding="utf-8"))
     return [
         pytest.param(
@@ -81,12 +79,9 @@ ALL_ROWS = published(*COEFFICIENTS, *RENAMED)
 
 
 def test_no_row_is_forgotten() -> None:
-    if not REFERENCE.exists():
-        pytest.skip("no reference values beside the project")
     assert len(ALL_ROWS) == 108
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("entry", ALL_ROWS)
 def test_a_coefficient_equals_the_published_value(entry: dict[str, object]) -> None:
     table = as_table(entry["data"])
@@ -101,7 +96,6 @@ def test_a_coefficient_equals_the_published_value(entry: dict[str, object]) -> N
 GWETS = [name for name in COEFFICIENTS if name != "krippendorff_alpha"]
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("entry", published(*GWETS, stating="pa"))
 def test_agreement_and_chance_are_the_published_ones(entry: dict[str, object]) -> None:
     params, table = entry["params"], as_table(entry["data"])
@@ -111,7 +105,6 @@ def test_agreement_and_chance_are_the_published_ones(entry: dict[str, object]) -
     assert value == pytest.approx((params["pa"] - params["pe"]) / (1 - params["pe"]), abs=1e-9)
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("entry", published(*COEFFICIENTS, *RENAMED, stating="se"))
 def test_gwets_standard_errors_and_intervals(entry: dict[str, object]) -> None:
     params, table = entry["params"], as_table(entry["data"])
@@ -121,7 +114,6 @@ def test_gwets_standard_errors_and_intervals(entry: dict[str, object]) -> None:
     assert [found.low, found.high] == pytest.approx(params["ci95"], abs=5.1e-4), entry["source"]
 
 
-@pytest.mark.real
 @pytest.mark.parametrize("entry", published("fleiss_kappa_per_category"))
 def test_fleiss_kappa_of_each_category(entry: dict[str, object]) -> None:
     category = entry["params"]["category"]

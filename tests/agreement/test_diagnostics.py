@@ -16,9 +16,9 @@ from sklearn.metrics import cohen_kappa_score
 from sense7_qual.agreement import by_unit, confusion, pairwise
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.errors import TableError
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-CONVABUSE = SHARED / "data" / "convabuse" / "ratings.csv"
+CONVABUSE = PUBLISHED / "convabuse_ratings.csv"
 
 
 def decisions_of(rows: list[tuple[str, str, str, bool]]) -> pd.DataFrame:
@@ -240,8 +240,6 @@ def test_nothing_and_nonsense(function: object) -> None:
         function(twice)  # type: ignore[operator]
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not CONVABUSE.exists(), reason=f"no data at {CONVABUSE.name}")
 def test_eight_coders_of_a_real_study() -> None:
     """4,185 units; alpha of `sexist` is .648776 (krippendorff 0.9)."""
     ratings = pd.read_csv(CONVABUSE)

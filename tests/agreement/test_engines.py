@@ -25,9 +25,9 @@ from sense7_qual.agreement import _coefficients, _engines
 from sense7_qual.agreement._coefficients._patterns import Patterns, from_values
 from sense7_qual.agreement._engines import patterns
 from sense7_qual.errors import QualError, TableError
-from tests.helpers.places import ROOT, SHARED
+from tests.helpers.places import PUBLISHED, ROOT
 
-CONVABUSE = SHARED / "data" / "convabuse" / "ratings.csv"
+CONVABUSE = PUBLISHED / "convabuse_ratings.csv"
 PAIR = {"unit_id": ["m1", "m1", "m2", "m2"], "coder": ["ana", "ben", "ana", "ben"]}
 
 ENGINES: dict[str, Callable[[pd.DataFrame], object]] = {
@@ -378,10 +378,8 @@ def test_importing_it_loads_no_engine() -> None:
 # ---- real data, and a real Spark ----------------------------------------------------------------------
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not CONVABUSE.exists(), reason="the shared data are not beside the project")
 def test_real_ratings_read_by_duckdb_from_the_file() -> None:
-    """Severity in ConvAbuse, 8 coders: the values that `krippendorff` 0.9 gives (shared data's README)."""
+    """Severity in ConvAbuse, 8 coders: the values that `krippendorff` 0.9 gives (tests/data/README.md)."""
     table = duckdb.connect().read_csv(str(CONVABUSE))
     found = patterns(table, value="severity")
     assert found.n_units.sum() == 4185

@@ -14,9 +14,9 @@ from sense7_qual.agreement._coefficients._patterns import from_values
 from sense7_qual.agreement._coefficients._sums import alpha_totals
 from sense7_qual.agreement._intervals._bootstrap import resampled
 from sense7_qual.errors import QualError, TableError
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-REFERENCE = SHARED / "data" / "agreement_reference.json"
+REFERENCE = PUBLISHED / "agreement_reference.json"
 KRIPPENDORFF_C = np.array(
     [
         [1, 2, 3, 3, 2, 1, 4, 1, 2, np.nan, np.nan, np.nan],
@@ -37,10 +37,7 @@ def study(
     return np.where(sees, truth, rng.choice(len(shares), (coders, units), p=shares)).astype(float)
 
 
-@pytest.mark.real
 def test_the_unit_bootstrap_of_another_implementation() -> None:
-    if not REFERENCE.exists():
-        pytest.skip("no reference values beside the project")
     entries = json.loads(REFERENCE.read_text(encoding="utf-8"))
     entry = next(e for e in entries if e["statistic"] == "krippendorff_alpha_ci_unit_bootstrap")
     totals = alpha_totals(from_values(entry["data"]["values"]), level=entry["params"]["metric"])

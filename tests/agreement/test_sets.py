@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from sense7_qual import agreement
 from sense7_qual.agreement import _sets
 from sense7_qual.errors import QualError, TableError
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-DATA = SHARED / "data"
-REFERENCE = DATA / "agreement_reference.json"
+REFERENCE = PUBLISHED / "agreement_reference.json"
 DISTANCES = ("masi", "jaccard", "dice")
 PAIR_DISTANCE = {
     "masi": _sets.masi_distance,
@@ -29,12 +28,9 @@ Answer = frozenset[str] | None
 
 
 def reference_rows(statistic: str) -> list[Any]:
-    if not REFERENCE.exists():
-        why = "the reference data are not beside the project"
-        return [pytest.param(None, id=statistic, marks=[pytest.mark.real, pytest.mark.skip(reason=why)])]
     rows = json.loads(REFERENCE.read_text("utf-8"))
     chosen = [row for row in rows if row["statistic"] == statistic]
-    return [pytest.param(row, id=f"{row['name']}: {row['source']}", marks=pytest.mark.real) for row in chosen]
+    return [pytest.param(row, id=f"{row['name']}: {row['source']}") for row in chosen]
 
 
 def table_of(rows: list[dict[str, Any]]) -> list[list[set[Any] | None]]:

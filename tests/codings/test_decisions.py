@@ -14,7 +14,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.codings import decisions, from_table, majority, tally
 from sense7_qual.errors import ActError, TableError
 from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
 BOOK = Codebook(
     name="three",
@@ -375,13 +375,9 @@ def test_majority_and_tally_of_nothing_and_of_what_is_not_decisions() -> None:
             function(pd.concat([GIVEN, GIVEN]))
 
 
-@pytest.mark.real
 def test_from_table_reads_convabuse_whole() -> None:
     """Cercas Curry, Abercrombie & Rieser (2021): 12,411 judgements of 4,185 units by 8 coders."""
-    path = SHARED / "data" / "convabuse" / "ratings.csv"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not beside the project")
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    table = pd.read_csv(PUBLISHED / "convabuse_ratings.csv", dtype=str, keep_default_na=False)
     codes = ["ableism", "homophobic", "intellectual", "racist", "sexist", "sex_harassment", "transphobic"]
     found = from_table(table, unit_id="unit_id", coder="coder", codes=codes)
     assert len(found) == 12_411 * 7

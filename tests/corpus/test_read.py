@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sense7_qual import corpus
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.tables import UNITS
-from tests.helpers.places import SHARED
+from tests.helpers.messages import SOURCES, messages
 
 PRIVATE = "my brother hit me"
 
@@ -316,14 +316,12 @@ def test_nul_in_a_text_is_refused_with_its_row():
         corpus.read(comments(said=["x", PRIVATE + "\x00", "y"]), text="said")
 
 
-# Real texts
+# Synthetic and real texts
 
 
-@pytest.mark.real
-def test_the_real_messages_are_read_whole():
-    path = SHARED / "data" / "empathic-reactions" / "messages.csv"
-    if not path.exists():
-        pytest.skip(f"no real data at {path}")
+@pytest.mark.parametrize("source", SOURCES)
+def test_messages_are_read_whole(source, tmp_path):
+    path = messages(source, tmp_path)
     units = corpus.read(
         path,
         text="essay",
@@ -333,9 +331,9 @@ def test_the_real_messages_are_read_whole():
         ratings=["empathy", "distress"],
         variables=["article_id"],
     )
-    assert len(units) == 1860
-    assert units["case_id"].nunique() == 372
-    assert units["position"].value_counts().to_dict() == dict.fromkeys(range(1, 6), 372)
+    assert (len(units), units["case_id"].nunique()) == {"real": (1860, 372), "synthetic": (286, 40)}[source]
+    if source == "real":
+        assert units["position"].value_counts().to_dict() == dict.fromkeys(range(1, 6), 372)
     assert units[["empathy", "distress"]].agg(["min", "max"]).to_numpy().tolist() == [[1.0, 1.0], [7.0, 7.0]]
     written = pd.read_csv(path, dtype=str, keep_default_na=False, na_filter=False)
     assert units["text"].tolist() == [corpus.canonical(essay) for essay in written["essay"]]

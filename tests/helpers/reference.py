@@ -8,21 +8,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-REFERENCE = SHARED / "data" / "agreement_reference.json"
+REFERENCE = PUBLISHED / "agreement_reference.json"
 
 
 def reference_rows(*statistics: str) -> list[Any]:
-    """The rows of these statistics; without the file, one that is skipped with the reason."""
-    if not REFERENCE.exists():
-        why = "the reference data are not beside the project"
-        return [pytest.param(None, id=statistics[0], marks=[pytest.mark.real, pytest.mark.skip(reason=why)])]
+    """The rows of these statistics."""
     rows = [row for row in json.loads(REFERENCE.read_text("utf-8")) if row["statistic"] in statistics]
-    return [
-        pytest.param(row, id=f"{row['name']}: {row['statistic']}: {row['source']}", marks=pytest.mark.real)
-        for row in rows
-    ]
+    return [pytest.param(row, id=f"{row['name']}: {row['statistic']}: {row['source']}") for row in rows]
 
 
 def in_clusters(labels: pd.Series) -> dict[str, Any]:

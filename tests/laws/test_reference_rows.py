@@ -7,8 +7,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from sense7_qual.agreement import _coefficients
 from tests.helpers.places import ROOT
 from tests.helpers.reference import REFERENCE
@@ -34,8 +32,6 @@ def strings(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not REFERENCE.exists(), reason="the reference data are not beside the project")
 def test_every_statistic_of_the_reference_is_claimed_by_a_test_that_reads_it() -> None:
     rows = json.loads(REFERENCE.read_text("utf-8"))
     known = set(claimed())

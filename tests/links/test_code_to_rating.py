@@ -13,11 +13,10 @@ from sense7_qual import adjudication, codings, figures, links, report
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links._cluster import _rank_biserial
 from sense7_qual.tables import DECISIONS
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-DATA = SHARED / "data"
-REFERENCE = DATA / "agreement_reference.json"
-MESSAGES = DATA / "empathic-reactions" / "messages.csv"
+REFERENCE = PUBLISHED / "agreement_reference.json"
+RATINGS = PUBLISHED / "empathic_reactions_ratings.csv"
 
 
 def frames(
@@ -47,8 +46,6 @@ def link(decisions: pd.DataFrame, units: pd.DataFrame, **settings: object) -> pd
     return links.code_to_rating(decisions, units, **{**chosen, **settings, "details": True})
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not REFERENCE.exists(), reason="the reference values are not beside the project")
 def test_rank_biserial_equals_the_reference_value() -> None:
     entries = json.loads(REFERENCE.read_text(encoding="utf-8"))
     entry = next(entry for entry in entries if entry["name"] == "wine_rank_biserial_temp")
@@ -303,17 +300,12 @@ def test_seed_moves_the_interval_and_nothing_else() -> None:
     pd.testing.assert_frame_equal(one.drop(columns=ends), other.drop(columns=ends))
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not MESSAGES.exists(), reason="the empathic reactions are not beside the project")
 def test_participants_widen_the_interval_on_real_ratings() -> None:
-    messages = pd.read_csv(
-        MESSAGES, usecols=["message_id", "response_id", "empathy"], dtype={"message_id": str}
-    )
-    units = messages.rename(columns={"message_id": "unit_id"})
+    units = pd.read_csv(RATINGS)
     # Half of the writers: a code that is a trait of the writer, so that five texts tell little more than one.
-    writers = units["response_id"].drop_duplicates().iloc[::2]
-    decisions = units[["unit_id"]].assign(coder="ana", code="c", applied=units["response_id"].isin(writers))
-    whole = link(decisions, units, cluster="response_id").iloc[0]
+    writers = units["case_id"].drop_duplicates().iloc[::2]
+    decisions = units[["unit_id"]].assign(coder="ana", code="c", applied=units["case_id"].isin(writers))
+    whole = link(decisions, units, cluster="case_id").iloc[0]
     rows = link(decisions, units, cluster="unit_id").iloc[0]
     assert whole["rank_biserial"] == rows["rank_biserial"]
     assert (whole["n_clusters"], whole["n_with"] + whole["n_without"]) == (372, 1860)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,8 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.links._association import _odds_ratio
-from tests.helpers.places import SHARED
+from tests.helpers.messages import SOURCES, messages
 from tests.links.test_code_to_rating import frames, link, study
-
-MESSAGES = SHARED / "data" / "empathic-reactions" / "messages.csv"
 
 
 def test_odds_ratio_is_that_of_the_mixed_model() -> None:
@@ -140,13 +139,12 @@ def test_distributions_add_up_and_keep_empty_levels() -> None:
     assert links.distributions(decisions.iloc[:0], units, rating="empathy").empty
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not MESSAGES.exists(), reason="the empathic reactions are not beside the project")
-def test_the_whole_table_of_seven_codes_and_three_coders_takes_seconds() -> None:
-    """1,860 texts of 372 writers; each code stands where a word does, and coders err in a tenth of them."""
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_whole_table_of_seven_codes_and_three_coders_takes_seconds(source: str, tmp_path: Path) -> None:
+    """1,860 (286) texts; each code stands where a word does, and coders err in a tenth of them."""
     from benchmarks import links_speed
 
-    decisions, units = links_speed.coded(MESSAGES)
+    decisions, units = links_speed.coded(messages(source, tmp_path))
     start = time.process_time()
     table = links.code_to_rating(
         decisions, units, rating="distress", cluster="response_id", seed=7, details=True
@@ -154,4 +152,4 @@ def test_the_whole_table_of_seven_codes_and_three_coders_takes_seconds() -> None
     assert time.process_time() - start < 10
     assert len(table) == 7 * 5
     assert table["odds_ratio"].notna().all()
-    assert table["n_clusters"].eq(372).all()
+    assert table["n_clusters"].eq({"real": 372, "synthetic": 40}[source]).all()

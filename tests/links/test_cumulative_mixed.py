@@ -11,9 +11,9 @@ from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links._ordinal._link_functions import log_probability
 from sense7_qual.links._ordinal._quadrature import Parameters, integrate, patterns_of
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-REFERENCE = SHARED / "data" / "agreement_reference.json"
+REFERENCE = PUBLISHED / "agreement_reference.json"
 
 # Randall (1989), The analysis of sensory data by generalised linear model, Biometrical Journal 31, 781–793:
 # bitterness of wine by nine judges, of two bottles each from cold and warm pressing without and with contact
@@ -69,21 +69,16 @@ MIXED = ("cumulative_logit_mixed", "cumulative_probit_mixed", "cumulative_logit"
 
 
 def reference(*statistics: str) -> list[Any]:
-    """Return the reference rows, or one that skips where they are not beside the project."""
-    if not REFERENCE.exists():
-        why = "the reference values are not beside the project"
-        return [pytest.param(None, marks=[pytest.mark.real, pytest.mark.skip(reason=why)])]
+    """Return the reference rows."""
     entries = json.loads(REFERENCE.read_text(encoding="utf-8"))
     return [
-        pytest.param(entry, id=f"{entry['name']} ({entry['source'].split(',')[0]})", marks=pytest.mark.real)
+        pytest.param(entry, id=f"{entry['name']} ({entry['source'].split(',')[0]})")
         for entry in entries
         if entry["statistic"] in statistics
     ]
 
 
 def test_the_reference_rows_are_about_this_wine() -> None:
-    if not REFERENCE.exists():
-        pytest.skip("the reference values are not beside the project")
     for row in reference(*MIXED, "polychoric"):
         frame = pd.DataFrame(row.values[0]["data"]["rows"])
         rating, predictors, cluster = wine()

@@ -12,9 +12,9 @@ from benchmarks import mixed_robustness
 from sense7_qual import links
 from sense7_qual.links._ordinal import _maximise
 from sense7_qual.links._ordinal._quadrature import Integral
-from tests.helpers.places import SHARED
+from tests.helpers.places import PUBLISHED
 
-ROWS = SHARED / "data" / "ordinal_158_rows.csv"
+ROWS = PUBLISHED / "ordinal_158_rows.csv"
 Study = tuple[pd.Series, pd.DataFrame, pd.Series]
 
 
@@ -76,8 +76,6 @@ def test_the_table_stands_where_a_code_would_have_ended_the_search() -> None:
     assert np.isfinite(table["odds_ratio"]).all()
 
 
-@pytest.mark.real
-@pytest.mark.skipif(not ROWS.exists(), reason="the study of 158 rows is not beside the project")
 def test_158_rows_as_in_r() -> None:
     """R's clmm: coefficient .829, variance of the participants 2.33; and with any row left out, estimates."""
     study = pd.read_csv(ROWS)

@@ -1,28 +1,29 @@
-"""The whole path on 1,860 real texts, with the first thirty coded in a real browser."""
+"""The whole path on 286 synthetic and 1,860 real texts, with the first thirty coded in a real browser."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import sense7_qual as qual
 from benchmarks import real_path
+from tests.helpers.messages import SOURCES, messages
 
-pytestmark = [pytest.mark.real, pytest.mark.browser, pytest.mark.model]
+pytestmark = [pytest.mark.browser, pytest.mark.model]
+
+# Texts, writers, texts that both coders get.
+SIZES = {"real": (1860, 372, 558), "synthetic": (286, 40, 86)}
 
 
-@pytest.fixture(scope="module")
-def walked(chromium, tmp_path_factory):
-    if not real_path.DATA.is_file():
-        pytest.skip("the real data is not beside the project")
-    return real_path.run(tmp_path_factory.mktemp("real"), real_path.DATA)
+@pytest.fixture(scope="module", params=SOURCES)
+def walked(request, chromium, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    path = messages(request.param, tmp_path_factory.mktemp("messages"))
+    return {"size": SIZES[request.param], **real_path.run(folder, path)}
 
 
 def test_every_text_comes_in_with_its_writer_and_ratings(walked):
     units = walked["store"].units
-    assert len(units) == 1860
-    assert units["case_id"].nunique() == 372
+    assert (len(units), units["case_id"].nunique()) == walked["size"][:2]
     assert units["empathy"].between(1, 7).all()
 
 
@@ -66,7 +67,7 @@ def test_agreement_equals_krippendorffs_own_package(walked):
         alpha = krippendorff.alpha(reliability_data=table.to_numpy(), level_of_measurement="nominal")
         assert row.alpha == pytest.approx(alpha, abs=1e-12)
         assert row.alpha_low < row.alpha < row.alpha_high
-        assert row.n_units == 558  # 30 % of 1,860
+        assert row.n_units == walked["size"][2]  # 30 %
 
 
 def test_links_equal_scipys_mann_whitney(walked):
@@ -89,7 +90,7 @@ def test_themes_group_the_texts_and_are_compared_with_the_codes(walked):
     themes = walked["themes"]
     assert themes.assignments["unit_id"].tolist() == sorted(walked["store"].units["unit_id"])
     assert 5 <= len(themes.summary) <= 80
-    assert themes.summary["n_units"].max() < 1860 / 2
+    assert themes.summary["n_units"].max() < walked["size"][0] / 2
     assert (themes.assignments["theme"] == -1).mean() < 0.1
     assert themes.summary["stability"].between(0, 1).all()
     assert set(walked["against"]["verdict"].dropna()) <= {"covered", "partly", "uncovered"}
@@ -100,24 +101,3 @@ def test_tables_name_every_code_and_escape(walked):
         table = walked["tables"][name]
         for written in (table.markdown(), table.latex(), table.html()):
             assert all(code.capitalize() in written for code in real_path.WORDS)
-
-
-def test_convabuse_gives_the_published_values():
-    path = real_path.DATA.parents[1] / "convabuse" / "ratings.csv"
-    if not path.is_file():
-        pytest.skip("the real data is not beside the project")
-    table = pd.read_csv(path)
-    severity = table.pivot(index="coder", columns="unit_id", values="severity").to_numpy(dtype=float)
-    # ../shared/data/README.md, from the data of Cercas Curry, Abercrombie & Rieser (EMNLP 2021)
-    for level, value in [
-        ("nominal", 0.4373744333609694),
-        ("ordinal", 0.6597663979170505),
-        ("interval", 0.7339219233702778),
-    ]:
-        assert qual.agreement.krippendorff_alpha(severity, level=level) == pytest.approx(value, abs=1e-12)
-    codes = ["sexist", "transphobic"]
-    decisions = qual.codings.from_table(table, unit_id="unit_id", coder="coder", codes=codes)
-    units = table.drop_duplicates("unit_id")
-    by_code = qual.agreement.by_code(decisions, units=units, cluster="conversation_id", n_boot=200, seed=7)
-    found = by_code.set_index("code")["alpha"]
-    assert np.allclose(found[codes], [0.648776, -0.000242], atol=1e-6)
