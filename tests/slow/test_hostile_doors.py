@@ -177,6 +177,14 @@ def test_a_huge_value_in_a_cache_is_refused_unread(tmp_path: Path, column: str) 
     assert grown(read, tmp_path, because="too big") < 10  # MB
 
 
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
+def test_a_huge_name_in_an_acts_file_is_refused_unread(tmp_path: Path) -> None:
+    store = coded(tmp_path / "study", "ana")
+    with closing(sqlite3.connect(store.path / "acts" / "ana.sqlite")) as connection, connection:
+        connection.execute("INSERT INTO meta VALUES (CAST(zeroblob(100000000) AS TEXT), 'x')")
+    assert grown("Store(path).acts()", store.path, because="cannot read") < 30  # MB
+
+
 @pytest.mark.parametrize(
     "content", ["[" * 200_000, '{"text": 5}', '{"text": "\\ud800"}', '{"text": "a", "prompt_tokens": "x"}']
 )

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._files import layout
 from sense7_qual.store._log import leftover_journal
@@ -118,6 +119,23 @@ def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: 
     made = [sys.executable, "-c", code, store.path, str(tmp_path / "saved.sqlite")]
     found = subprocess.run(made, capture_output=True, text=True, timeout=30)
     assert "expected acts of 'eva' that are what was written" in found.stderr
+
+
+@pytest.mark.parametrize("table", ["meta", "acts", "texts"])
+def test_a_file_whose_rows_stand_in_it_twice_is_named_and_stops_nobody(tmp_path: Path, table: str) -> None:
+    store = Store.create(tmp_path / "study", units=frame_of(), codebook=CODEBOOK)
+    store.append([put(coder="ana", start=0, end=2)])
+    store.append([put(coder="ben", start=0, end=2)])
+    double = f"CREATE TABLE x AS SELECT * FROM {table}; DROP TABLE {table}; ALTER TABLE x RENAME TO {table};"
+    with closing(sqlite3.connect(store.path / "acts" / "ana.sqlite")) as connection:
+        connection.executescript(f"{double} INSERT INTO {table} SELECT * FROM {table}")
+    is_sound = store.verify().set_index("file")["ok"]
+    assert is_sound[["acts/ana.sqlite", "acts/ben.sqlite"]].tolist() == [False, True]
+    assert len(store.acts(coder="ben")) == 1
+    store.append([put(coder="ben", start=3, end=4)])
+    with pytest.raises(StoreError, match="found problems in"):
+        store.backup(tmp_path / "backup")
+    assert store.forget("p0", why="asked").n_texts >= 2
 
 
 def test_units_that_would_fill_the_memory_are_refused(store: Store) -> None:

@@ -64,7 +64,7 @@ class _Seen:
     def _go_on(self, connection: Connection, file: Path) -> None:
         acts, texts = sqlite.ACTS, sqlite.TEXTS
         seq, link = self._last
-        same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar_one_or_none() == link
+        same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar() == link
         before, after = (self._acts, seq) if same else ((), 0)
         query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(_KINDS))
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()

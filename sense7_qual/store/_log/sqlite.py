@@ -64,6 +64,7 @@ __all__ = [
     "copy",
     "create",
     "damaged",
+    "described",
     "erase",
     "find",
     "has_sound_tables",
@@ -292,6 +293,15 @@ def damaged(path: Path, found: str) -> Damaged:
         "file back (from a backup, or from the coder), or save what is sound in it with store.salvage; "
         "other coders' files still open with store.acts(coder=…), and store.verify() names all damaged ones."
     )
+
+
+def described(connection: Connection, name: str) -> str:
+    """Return what a file says of itself under `name`: "coder" or "study" (empty where it says nothing).
+
+    Row by row: to find one by an index, SQLite would read the names that it passes, however long.
+    """
+    query = select(META.c.value).where(META.c.name.concat("") == name)
+    return str(connection.execute(query).scalar() or "")
 
 
 def check(connection: Connection, path: Path, *, study: str, coder: str) -> int:

@@ -160,7 +160,7 @@ def lost(
 def _has_link(connection: Connection, seq: int, link: str) -> bool:
     """Return True if an act with the hash `link` is there, as number `seq` or anywhere else."""
     acts = sqlite.ACTS.c
-    if connection.execute(select(acts.hash).where(acts.seq == seq)).scalar_one_or_none() == link:
+    if connection.execute(select(acts.hash).where(acts.seq == seq)).scalar() == link:
         return True
     moved = select(acts.seq).where(or_(acts.hash == link, acts.branch == link)).limit(1)
     return connection.execute(moved).first() is not None

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
@@ -207,8 +207,7 @@ def _erased_of_damaged(file: Path, now: Study, words: Words, memos: Collection[s
     n_texts = 0
     with suppress(Damaged):
         with sqlite.transaction(file, writes=True) as connection:
-            named = select(sqlite.META.c.value).where(sqlite.META.c.name == "study")
-            same = connection.execute(named).scalar_one_or_none() == now.id
+            same = sqlite.described(connection, "study") == now.id
             if same and sqlite.has_sound_tables(connection):
                 n_texts = sqlite.erase(connection, words.unit_ids, memos)
         if n_texts:

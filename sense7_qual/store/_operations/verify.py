@@ -132,8 +132,7 @@ def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
 
 def owner(connection: Connection) -> str:
     """Return whose acts a file says it holds (empty where it says nothing)."""
-    query = select(sqlite.META.c.value).where(sqlite.META.c.name == "coder")
-    return str(connection.execute(query).scalar_one_or_none() or "")
+    return sqlite.described(connection, "coder")
 
 
 def second_copy(path: Path) -> str | None:
