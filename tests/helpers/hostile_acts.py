@@ -158,7 +158,7 @@ def drafts(r: random.Random, coder: str) -> list[dict[str, Any]]:
         draft = r.choice(made)
         name = r.choice([*draft, "text", "text", "branch", "clock"])
         text = draft.get("text") or "{}"
-        if name == "text" and text.startswith("{") and r.random() < 0.6:
+        if name == "text" and isinstance(text, str) and text.startswith("{") and r.random() < 0.6:
             with suppress(ValueError, IndexError):
                 draft["text"] = r.choice(
                     [
