@@ -137,7 +137,7 @@ def run(folder: Path, data: Path, *, seed: int = 7, browser: bool = True) -> dic
     with timed("the rest through the store"):
         n_acts = sum(code_by_program(store, plan[coder], coder, decided[coder]) for coder in CODERS)
     with timed("decisions"):
-        decisions = qual.codings.decisions(store.codings(), store.coverage(), store.codebook)
+        decisions = store.decisions()
     with timed("agreement, 2,000 resamples"):
         agreement = qual.agreement.by_code(
             decisions, units=store.units, cluster="case_id", n_boot=2000, seed=seed

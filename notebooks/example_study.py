@@ -15,10 +15,7 @@ DIMENSIONS = ["Affective", "Cognitive", "Response", "Prosocial", "Interest", "Co
 
 def study(folder: str = "studies/example") -> qual.Store:
     """Open the study that notebook 01 makes (or make it), with the synthetic coders' acts in it."""
-    if Path(folder).exists():
-        store = qual.Store(folder)
-    else:
-        store = qual.Store.create(folder, units=explanations(), codebook=qual.Codebook.read("sense7"))
+    store = qual.Store.open_or_create(folder, units=explanations(), codebook=qual.Codebook.read("sense7"))
     lines = (DATA / "example_acts.jsonl").read_text(encoding="utf-8").splitlines()
     acts = [qual.acts.Act(**json.loads(line)) for line in lines]
     for coder in ("ana", "ben", "chi", "lead"):

@@ -219,3 +219,26 @@ Found(reason="in_call")
 def test_a_new_reason_is_printed_as_it_is() -> None:
     assert _present.reason_words("some_new_reason") == "some new reason"
     assert _present.reason_words(pd.NA) == "the result gives no reason"
+
+
+def test_codes_by_valence_have_their_codes_label_and_place() -> None:
+    """What `decisions(valence=True)` calls them can be printed with the codebook, in its order."""
+    sense7 = Codebook.read("sense7")
+    codes = ["interest.unstated", "relational.unmet", "affective.unmet", "affective.met", "interest.met"]
+    result = pd.DataFrame({"code": codes})
+    found = _present.rows(result, (), frame_name="links", codebook=sense7)
+    assert [row["label"] for row in found] == [
+        "Affective Understanding (met)", "Affective Understanding (unmet)", "Interest (met)",
+        "Interest (unstated)", "Relational Continuity (unmet)",
+    ]  # fmt: skip
+    by_source = pd.concat([result.assign(source=source) for source in ("ana", "ben")])
+    several = _present.of_sources(by_source, ["ana", "ben"], sense7)
+    assert [row["label"] for row in several[::2]] == [row["label"] for row in found]
+    for unknown in ("affective.mte", "afective.met", "affective."):
+        with pytest.raises(CodebookError, match="expected the id of one of its codes"):
+            _present.label(unknown, sense7)
+    dotted = Codebook(
+        name="d", codes=(Code(id="a", label="A"), Code(id="a.met", label="Own")), valence=("met",)
+    )
+    of_both = _present.rows(pd.DataFrame({"code": ["a.met", "a"]}), (), frame_name="links", codebook=dotted)
+    assert [row["label"] for row in of_both] == ["A", "Own"]

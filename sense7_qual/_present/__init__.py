@@ -18,7 +18,15 @@ from sense7_qual._present._apa import (
     p_value,
     percent,
 )
-from sense7_qual._present._labels import AGREEMENT_COLUMNS, LINK_COLUMNS, of_source, of_sources, rows
+from sense7_qual._present._labels import (
+    AGREEMENT_COLUMNS,
+    LINK_COLUMNS,
+    label,
+    of_source,
+    of_sources,
+    places,
+    rows,
+)
 from sense7_qual._present._settings import interval_name, seed
 from sense7_qual._present.reasons import caution_words, reason_words
 
@@ -32,12 +40,14 @@ __all__ = [
     "count_range",
     "interval",
     "interval_name",
+    "label",
     "number",
     "number_interval",
     "of_source",
     "of_sources",
     "p_value",
     "percent",
+    "places",
     "reason_words",
     "rows",
     "seed",

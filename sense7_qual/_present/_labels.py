@@ -13,7 +13,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.tables import require_column
 
-__all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "of_source", "of_sources", "rows"]
+__all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "label", "of_source", "of_sources", "places", "rows"]
 
 # fmt: off
 AGREEMENT_COLUMNS: Final = (
@@ -30,6 +30,43 @@ LINK_COLUMNS: Final = (
 )
 # fmt: on
 """What a table needs of the result of `links.code_to_rating`."""
+
+
+_UNSTATED: Final = "unstated"  # as `codings.decisions` calls what carries no valence
+
+
+def label(code: str, codebook: Codebook | None) -> str:
+    """Return what a code is called in print; of one that was decided on by valence, with the valence.
+
+    Raises
+    ------
+    CodebookError
+        The codebook does not have the code.
+
+    Examples
+    --------
+    >>> sense7 = Codebook.read("sense7")
+    >>> label("relational", sense7), label("relational.met", sense7), label("relational.met", None)
+    ('Relational Continuity', 'Relational Continuity (met)', 'relational.met')
+    """
+    if codebook is None:
+        return code
+    stem, valence = _parts(code, codebook)
+    return f"{codebook[stem].label} ({valence})" if valence else codebook[stem].label
+
+
+def places(codes: Iterable[str], codebook: Codebook) -> dict[str, tuple[int, int]]:
+    """Return where each code stands in the codebook, and its valence among the values of the facet."""
+    place = {code: number for number, code in enumerate(codebook.ids)}
+    values = ("", *codebook.valence, _UNSTATED)
+    parts = {code: _parts(code, codebook) for code in codes}
+    return {code: (place[stem], values.index(valence)) for code, (stem, valence) in parts.items()}
+
+
+def _parts(code: str, codebook: Codebook) -> tuple[str, str]:
+    stem, _, valence = code.rpartition(".")
+    by_valence = code not in codebook and stem in codebook and valence in (*codebook.valence, _UNSTATED)
+    return (stem, valence) if by_valence else (code, "")
 
 
 def rows(
@@ -61,14 +98,14 @@ def rows(
     labelled = [{str(k): v for k, v in record.items()} | {"label": names[code]} for code, record in records]
     if codebook is None:
         return labelled
-    place = {code: number for number, code in enumerate(codebook.ids)}
+    place = places(codes, codebook)
     return sorted(labelled, key=lambda row: place[str(row["code"])])
 
 
 def _labels(codes: Sequence[str], codebook: Codebook | None) -> dict[str, str]:
     if codebook is None:
         return {code: code for code in codes}
-    names = {code: codebook[code].label for code in codes}
+    names = {code: label(code, codebook) for code in codes}
     times = Counter(names.values())
     return {code: f"{name} ({code})" if times[name] > 1 else name for code, name in names.items()}
 
@@ -114,6 +151,6 @@ def of_sources(
         for source in sources
         for row in rows(of_source(links, source), (), frame_name="links", codebook=codebook)
     ]
-    order = dict.fromkeys(str(row["code"]) for row in found) if codebook is None else codebook.ids
-    place = {code: number for number, code in enumerate(order)}
+    codes = dict.fromkeys(str(row["code"]) for row in found)
+    place = {code: (n, 0) for n, code in enumerate(codes)} if codebook is None else places(codes, codebook)
     return sorted(found, key=lambda row: place[str(row["code"])])

@@ -145,7 +145,7 @@ def _cells(
         found += _present.rows(part, _COLUMNS, frame_name="by_dimension", codebook=codebook)
     labels = list(dict.fromkeys(str(row["label"]) for row in found))
     if codebook is not None:
-        place = {code: number for number, code in enumerate(codebook.ids)}
+        place = _present.places((str(row["code"]) for row in found), codebook)
         order = {str(row["label"]): place[str(row["code"])] for row in found}
         labels = sorted(labels, key=order.__getitem__)
     interval = _present.interval_name(found, frame_name="by_dimension")

@@ -285,7 +285,7 @@ def _of_code(
             f"{frame_name}: expected rows of code {code!r} – found codes {first_three(known) or 'none'} – "
             f"{did_you_mean(code, known)}"
         )
-    label = code if codebook is None else codebook[code].label
+    label = _present.label(code, codebook)
     return frame[frame["code"].astype("string") == code], label
 
 

@@ -174,7 +174,7 @@ def disruption(
         require_column(disruption, name, frame_name="disruption")
     rows = [{str(k): v for k, v in row.items()} for row in disruption.to_dict("records")]
     codes = [str(code) for code in disruption["code"].dropna().unique()]
-    named = {code: code if codebook is None else codebook[code].label for code in codes}
+    named = {code: _present.label(code, codebook) for code in codes}
     contrasts = [_CONTRASTS.get(str(c), str(c)) for c in disruption["contrast"].unique()]
     cells = {}
     for row in rows:

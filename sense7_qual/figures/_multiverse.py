@@ -104,7 +104,7 @@ def specification_curve(
 
     check_columns(columns)
     rows = _chosen(multiverse, code, effect)
-    label = code if codebook is None else codebook[code].label
+    label = _present.label(code, codebook)
     choices = _choices(rows)
     known = rows[rows["estimate"].notna()]
     scale = effect_scale(

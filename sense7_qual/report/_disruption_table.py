@@ -92,9 +92,7 @@ def disruption_table(
 
 def _labelled(row: Mapping[Any, Any], codebook: Codebook | None) -> dict[str, Any]:
     contrast = _CONTRASTS.get(str(row["contrast"]), str(row["contrast"]))
-    code = "all" if pd.isna(row["code"]) else str(row["code"])
-    if codebook is not None and not pd.isna(row["code"]):
-        code = codebook[code].label
+    code = "all" if pd.isna(row["code"]) else _present.label(str(row["code"]), codebook)
     named = {"label": contrast, "whose": code, "told": f"{contrast} / {code}"}
     return {str(name): value for name, value in row.items()} | named
 

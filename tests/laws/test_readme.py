@@ -28,6 +28,9 @@ def test_the_code_runs(tmp_path, monkeypatch) -> None:
     acts = [qual.acts.Act(**json.loads(line)) for line in lines]
     for coder in ("ana", "ben"):
         store.append([act for act in acts if act.coder == coder])
+    recorded = store.acts()
+    exec(opening, names)  # noqa: S102 – after a restart
+    assert names["store"].acts() == recorded
     exec(closing, names)  # noqa: S102
     assert "Relational Continuity" in Path("reliability.tex").read_text(encoding="utf-8")
 

@@ -40,10 +40,8 @@ def test_committed_without_outputs(path: Path) -> None:
     assert "widgets" not in notebook.metadata
 
 
-@pytest.mark.notebook
-@pytest.mark.model
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_top_to_bottom(path: Path, workplace: Path) -> None:
+def run(path: Path, workplace: Path) -> list[nbformat.NotebookNode]:
+    """Run a notebook, which must not warn, and return its cells of code."""
     env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     command = [
         sys.executable,
@@ -57,7 +55,6 @@ def test_runs_top_to_bottom(path: Path, workplace: Path) -> None:
     subprocess.run(command, cwd=workplace, check=True, capture_output=True, env=env)
     ran = nbformat.read(workplace / f"ran-{path.name}", as_version=4)
     code = [cell for cell in ran.cells if cell.cell_type == "code"]
-    assert all(cell.execution_count for cell in code)
     warned = [
         out.text
         for cell in code
@@ -65,6 +62,28 @@ def test_runs_top_to_bottom(path: Path, workplace: Path) -> None:
         if out.get("name") == "stderr" and "arning" in out.text
     ]
     assert warned == []
+    return code
+
+
+@pytest.mark.notebook
+@pytest.mark.model
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_runs_top_to_bottom_and_shows_what_fits_a_page(path: Path, workplace: Path) -> None:
+    """Results are shown as tables and figures of the package, or as frames of a few columns."""
+    code = run(path, workplace)
+    assert all(cell.execution_count for cell in code)
+    shown = [out.data.get("text/html", "") for cell in code for out in cell.outputs if "data" in out]
+    heads = [html.partition("</thead>")[0] for html in shown if "dataframe" in html]
+    assert all(head.partition("</tr>")[0].count("<th") <= 9 for head in heads)
+
+
+@pytest.mark.notebook
+@pytest.mark.model
+@pytest.mark.parametrize("name", ["01_coding", "05_paper"])
+def test_restart_and_run_all(name: str, workplace: Path) -> None:
+    """The study that is there is opened again, and what was written is written anew."""
+    for _ in range(2):
+        run(workplace / f"{name}.ipynb", workplace)
 
 
 @pytest.mark.notebook

@@ -183,7 +183,8 @@ def code_to_rating(
     Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so that they agree.
 
     Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
-    estimate as it is. Every statistic here takes `codings.decisions(..., valence=True)` as well.
+    estimate as it is. Every statistic here takes decisions by valence (`Store.decisions`, valence=True) as
+    well.
 
     References
     ----------
