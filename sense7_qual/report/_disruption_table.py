@@ -81,7 +81,8 @@ def disruption_table(
         notes=(
             _DISRUPTION_TERMS,
             _disruption_note(rows, interval, cluster_name),
-            *reason_notes(rows, ("mean_difference", "difference_low", "cohens_d", "p")),
+            *reason_notes([row for row in rows if not row["untested"]], (*_NUMBERS, "p")),
+            *reason_notes([row for row in rows if row["untested"]], _NUMBERS),
             "Nobody assigned the poor turns: none of this shows what they cause.",
             *notes,
             made_with(codebook),
@@ -93,9 +94,12 @@ def disruption_table(
 def _labelled(row: Mapping[Any, Any], codebook: Codebook | None) -> dict[str, Any]:
     contrast = _CONTRASTS.get(str(row["contrast"]), str(row["contrast"]))
     code = "all" if pd.isna(row["code"]) else _present.label(str(row["code"]), codebook)
-    named = {"label": contrast, "whose": code, "told": f"{contrast} / {code}"}
+    untested = str(row["contrast"]) == "later_turns"  # any difference between conversations makes it
+    named = {"label": contrast, "whose": code, "told": f"{contrast} / {code}", "untested": untested}
     return {str(name): value for name, value in row.items()} | named
 
+
+_NUMBERS: Final = ("mean_difference", "difference_low", "cohens_d")
 
 _DISRUPTION_HEADS: Final = (
     "Contrast", "Code of the turn", "n with", "n without", "Mean with", "Mean without",
@@ -104,10 +108,10 @@ _DISRUPTION_HEADS: Final = (
 _DISRUPTION_TERMS: Final = (
     "Negative = lower where a turn was poor. Code of the turn: only first poor turns whose explanation has "
     "the code count as poor. Later turns: turns after a poor turn against those after a turn that was not, "
-    "as long as no earlier one was poor (poorer conversations make this difference too); adjusted: for the "
-    "rating of the turn itself, the mean of the earlier turns and the place; within conversation: mean after "
-    "minus mean before the first poor turn, less what any order of the same ratings gives (better first "
-    "turns or lasting moods make this difference too)."
+    "as long as no earlier one was poor (poorer conversations make this difference too, so it has no p); "
+    "adjusted: for the rating of the turn itself, the mean of the earlier turns and the place; within "
+    "conversation: mean after minus mean before the first poor turn, less what any order of the same "
+    "ratings gives (better first turns or lasting moods make this difference too)."
 )
 
 _CONTRASTS: Final[Mapping[str, str]] = {

@@ -383,6 +383,8 @@ def test_disruption_and_variance_tables() -> None:
     ]  # fmt: skip
     assert table.rows[0][8] == f"{found.loc[0, 'cohens_d']:.2f}".replace("-", "−")
     assert "none of this shows what they cause" in notes_of(table)
+    assert table.rows[0][-1] == "–"  # of which the terms say why
+    assert "gives no reason" not in notes_of(table)
     shares = links.variance_shares(units, rating="stars", levels=["case_id", "document_id"], n_boot=100)
     table = report.variance_table(shares, names={"case_id": "Participant"}, rating="Stars")
     assert [row[0] for row in table.rows] == ["Participant", "document_id", "Remainder (turn, and error)"]
