@@ -10,8 +10,12 @@ NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
 SLOW := browser or model or crash or notebook or frontend or spark or postgres or documents
-# The fast tests share the processors; the slow ones have them to themselves.
 TOGETHER := -n auto --maxprocesses 4
+# The slow ones start processes of their own, so two files at a time.
+TWO := -n 2 --dist loadfile
+LONG := $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
+  record_machine.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
+  $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py)
 
 .PHONY: help setup lab check test soak bench frontend example system lint clean
 
@@ -49,13 +53,11 @@ check: lint
 
 test: lint system $(NODE_READY)
 	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW))" --cov --cov-report=
-	$(BIN)/python -m pytest -q -m "$(SLOW)" --cov --cov-append --cov-report=term
+	$(BIN)/python -m pytest -q $(TWO) -m "$(SLOW)" --cov --cov-append --cov-report=term
 
 soak: $(READY) system
-	SOAK=1 $(BIN)/python -m pytest -s tests/slow/test_store_crash.py tests/slow/test_power_cuts.py \
-	  tests/slow/test_store_faults.py tests/slow/test_interrupts.py tests/slow/test_two_kernels.py tests/slow/test_record_machine.py \
-	  tests/store/test_forget_races.py tests/store/test_forget_damaged.py tests/slow/test_hostile_doors.py \
-	  tests/slow/test_fuzzed_imports.py tests/slow/test_fuzzed_studies.py tests/store/test_copies.py
+	SOAK=1 $(BIN)/python -m pytest -q -m simulation
+	SOAK=1 $(BIN)/python -m pytest -s $(LONG)
 
 # A browser for the widget's tests, a C compiler for those of the disk, and LaTeX and LibreOffice for those of the
 # tables; nothing where there are some.

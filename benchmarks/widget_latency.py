@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import store as records
 from sense7_qual.store import Store
 from tests.helpers import lab as labs
-from tests.slow.test_browser_coding import cell, enter, saved, study
+from tests.helpers.coding_page import cell, enter, saved, study
 
 PRESSES = 50
 WATCH = """() => {

@@ -16,6 +16,8 @@ from hypothesis import HealthCheck, settings
 from sense7_qual.store._postgres.row_security import CLOSING
 from tests.helpers import lab as labs
 
+collect_ignore_glob = ["programs/*"]
+
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -16,7 +16,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.store import Store
-from tests.store.test_revise import UNITS
+from tests.helpers.revised_codebooks import UNITS
 
 BOOK = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
 _minutes = count()

@@ -15,6 +15,7 @@ from sense7_qual.agreement._intervals._bootstrap import resampled
 from sense7_qual.errors import ArgumentError, QualError, TableError
 from tests.helpers.places import PUBLISHED
 from tests.helpers.reference import in_clusters
+from tests.helpers.simulation import studies
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
 CONVABUSE = PUBLISHED / "convabuse_ratings.csv"
@@ -478,12 +479,13 @@ def test_interval_is_scipys_bca_at_the_widened_level() -> None:
     assert row["alpha_high"] == pytest.approx(expected.high, abs=0.012)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("prevalence", [0.1, 0.3])
 def test_interval_covers_the_true_alpha(prevalence: float) -> None:
     """40 participants × 7 units, alpha .6, participants differing in both the code's use and agreement."""
     rng = np.random.default_rng(11)
     covered = []
-    for _ in range(150):
+    for _ in studies(150):
         fits, clear = (rng.beta(4 * m, 4 * (1 - m), 40).repeat(7) for m in (prevalence, 0.6))
         sees = rng.random((2, 280)) < np.sqrt(clear)
         table = np.where(sees, rng.random(280) < fits, rng.random((2, 280)) < prevalence).astype(float)

@@ -7,6 +7,7 @@ from scipy import stats
 
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
+from tests.helpers.simulation import studies
 
 DIMENSIONS = ["Affective", "Cognitive", "Response", "Interest"]
 # Pingouin's dataset "cronbach_wide_missing": 12 people's answers to 11 questions, "." where there is none.
@@ -126,12 +127,13 @@ def test_correlations_are_scipys_and_those_within_are_means() -> None:
     assert row["within"] < row["spearman"]
 
 
+@pytest.mark.simulation
 def test_correlation_intervals_cover() -> None:
     rng = np.random.default_rng(6)
     pair = {"ratings": ["Affective", "Interest"], "cluster": "case_id"}
     true = links.dimension_correlations(rated(rng, participants=1500), **pair).loc[0, "spearman"]
     covered = []
-    for _ in range(30):
+    for _ in studies(30):
         row = links.dimension_correlations(rated(rng, participants=20), **pair).iloc[0]
         covered.append(row["spearman_low"] <= true <= row["spearman_high"])
     assert np.mean(covered) > 0.82

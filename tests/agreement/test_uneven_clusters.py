@@ -20,6 +20,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     summed,
 )
 from sense7_qual.agreement._spans._intervals import mean_f1
+from tests.helpers.simulation import studies
 
 FIVE = [0.1, 0.2, 0.4, 0.2, 0.1]
 
@@ -36,6 +37,7 @@ def uneven(rng: np.random.Generator, size: np.ndarray, shares: list[float]) -> n
     return table
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("statistic", "options", "shares"),
     [
@@ -49,7 +51,7 @@ def test_intervals_of_uneven_clusters_cover(
     """Fourteen clusters, the largest with 40 times the units of the smallest: .90 if taken for even."""
     rng, size = np.random.default_rng(15), np.round(np.geomspace(1, 40, 14)).astype(int)
     number, covered = np.repeat(np.arange(14), size), []
-    for _ in range(500):
+    for _ in studies(500):
         table = uneven(rng, size, shares)
         found = agreement.estimate(table, statistic, groups=number, n_boot=500, seed=1, **options)
         covered.append(found.low <= 0.6 <= found.high)

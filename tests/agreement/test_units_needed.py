@@ -12,6 +12,7 @@ from sense7_qual.agreement._diagnostics import _units_needed
 from sense7_qual.agreement._diagnostics._units_needed import units_needed
 from sense7_qual.agreement._intervals import estimate
 from sense7_qual.errors import QualError
+from tests.helpers.simulation import studies
 
 PLAN = {"n_simulations": 5, "seed": 1}
 
@@ -58,6 +59,7 @@ def test_patterns_are_all_there_with_their_probabilities() -> None:
     assert 1 - differ / (1 - np.square(shares).sum()) == pytest.approx(0.35)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("prevalence", "level", "n_coders", "alpha", "width"),
     [
@@ -83,7 +85,7 @@ def test_simulated_studies_of_that_size_have_that_interval(
     shares = np.array([1 - prevalence, prevalence] if isinstance(prevalence, float) else prevalence)
     rng = np.random.default_rng(5)
     found = []
-    for _ in range(120):
+    for _ in studies(120):
         unit = rng.dirichlet(shares * (1 - alpha) / alpha, size=plan.n_units)
         cut = np.cumsum(unit, axis=1)[:, :-1]
         drawn = (rng.random((n_coders, plan.n_units))[..., None] > cut).sum(axis=-1) + 1.0

@@ -16,7 +16,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, TableError
 from sense7_qual.revisions import Revision, changes
 from sense7_qual.store._operations.revise import history
-from tests.store.test_revise import BASE, edited, plus, without
+from tests.helpers.revised_codebooks import BASE, edited, plus, without
 
 _minutes = count()
 

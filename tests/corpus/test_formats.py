@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import zipfile
@@ -23,6 +22,7 @@ from sense7_qual._limits import Limits
 from sense7_qual.corpus._cells import places, shown, strings
 from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
+from tests.helpers.written_files import fill_sheet, write_table, write_xlsx
 
 PRIVATE = "my brother hit me"
 AS_WRITTEN = [
@@ -40,39 +40,6 @@ AS_WRITTEN = [
     '"q"',
     "\u00a0",
 ]
-
-
-def write_xlsx(path: Path, rows: list[list[object]], *, sheet: str = "Sheet1") -> Path:
-    book = Workbook()
-    fill_sheet(book.active, rows)
-    book.active.title = sheet
-    book.save(path)
-    return path
-
-
-def fill_sheet(sheet, rows: list[list[object]]) -> None:
-    for number, row in enumerate(rows, start=1):
-        for column, value in enumerate(row, start=1):
-            cell = sheet.cell(number, column, None if isinstance(value, str) else value)
-            if isinstance(value, str):  # also "=1+1" as the text that it is
-                cell._value, cell.data_type = value, "s"
-
-
-def write_table(path: Path, header: list[str], rows: list[list[str]]) -> Path:
-    """Write rows of texts with the format's own ordinary writer."""
-    suffix = path.suffix
-    if suffix in {".csv", ".tsv"}:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter="," if suffix == ".csv" else "\t", quoting=csv.QUOTE_ALL)
-            writer.writerows([header, *rows])
-    elif suffix == ".xlsx":
-        write_xlsx(path, [header, *rows])
-    elif suffix == ".jsonl":
-        lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
-        path.write_text("\n".join(lines), encoding="utf-8", newline="")
-    else:
-        pq.write_table(pa.table({name: [row[i] for row in rows] for i, name in enumerate(header)}), path)
-    return path
 
 
 def lossy(found: pd.DataFrame) -> list[list[object]]:

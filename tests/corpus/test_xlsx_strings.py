@@ -8,8 +8,7 @@ import pytest
 
 from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
-from tests.corpus.test_formats import write_xlsx
-from tests.corpus.test_hostile_files import sheet_of, strings_of, workbook
+from tests.helpers.written_files import sheet_of, strings_of, workbook, write_xlsx
 
 
 def workbook_of(path: Path, cell: str, *strings: str) -> Path:

@@ -17,27 +17,7 @@ import vl_convert
 from sense7_qual import figures
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, StoreError, TableError
-
-CODES = ["a", "b", "c", "d"]
-AGREEMENT = pd.DataFrame(
-    {
-        "code": CODES,
-        "alpha": [0.82, -0.08, 0.4, np.nan],
-        "alpha_low": [0.74, -0.21, np.nan, np.nan],
-        "alpha_high": [0.89, 0.12, np.nan, np.nan],
-        "confidence_level": 0.95,
-    }
-)
-LINKS = pd.DataFrame(
-    {
-        "code": CODES,
-        "source": "majority",
-        "rank_biserial": [0.3, -0.25, 0.9, np.nan],
-        "rank_biserial_low": [0.1, -0.4, np.nan, np.nan],
-        "rank_biserial_high": [0.5, -0.1, np.nan, np.nan],
-        "confidence_level": 0.95,
-    }
-)
+from tests.helpers.drawn_frames import AGREEMENT, CODES, LINKS
 
 
 @pytest.fixture(scope="module")
@@ -249,8 +229,8 @@ def test_a_control_character_does_not_end_the_process() -> None:
     """The renderer aborts on one, wherever it stands: in a child, or the tests would end with it."""
     code = """
 from sense7_qual import figures
-from tests.figures.test_disagreement import DRIFT, PAIRS, UNITS
-from tests.figures.test_figures import AGREEMENT, LINKS
+from tests.helpers.drawn_frames import DRIFT, PAIRS, UNITS
+from tests.helpers.drawn_frames import AGREEMENT, LINKS
 bad = "a\\x01\\x0c\\ufffe\\\\u0001"
 drawn = [
     figures.agreement_plot(AGREEMENT.replace({"code": {"a": bad}})),

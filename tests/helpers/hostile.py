@@ -30,8 +30,8 @@ from pathlib import Path
 
 from sense7_qual.errors import QualError
 from tests.helpers import disk
+from tests.helpers.broken_files import Study
 from tests.helpers.places import ROOT
-from tests.slow.test_fuzzed_studies import Study
 
 MEGABYTES, SECONDS = 1_000, 10
 _DISK = 3_000_000_000  # bytes of the largest file that a child may write

@@ -21,8 +21,8 @@ from sense7_qual.corpus import Assignment
 from sense7_qual.store._files import layout as studies
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import chained, genesis, text_hash
+from tests.helpers.broken_files import CODEBOOK, ODD, Study, broken_acts, broken_json
 from tests.helpers.hostile_tables import words
-from tests.slow.test_fuzzed_studies import CODEBOOK, ODD, Study, broken_acts, broken_json
 
 GIGABYTES = 2_500_000_000
 

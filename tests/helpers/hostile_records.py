@@ -32,11 +32,10 @@ from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
 from sense7_qual.store._files import signed_json
 from tests.helpers import disk
+from tests.helpers.broken_files import CODEBOOK, ODD, Study, broken, broken_archive
 from tests.helpers.hostile import Kind
 from tests.helpers.hostile_acts import ENDLESS, GIGABYTES, acts_file, journal, number_id
 from tests.helpers.hostile_tables import _PANDAS, miscounted, parquet_bytes, words, yaml_codes
-from tests.slow.test_fuzzed_imports import broken
-from tests.slow.test_fuzzed_studies import CODEBOOK, ODD, Study, broken_archive
 
 # Archives
 

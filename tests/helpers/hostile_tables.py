@@ -17,11 +17,10 @@ import pyarrow.parquet as pq
 from sense7_qual import corpus
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus._formats import read_strings
-from tests.corpus import test_hostile_files as bombs
-from tests.corpus.test_formats import write_table
+from tests.helpers import written_files as bombs
+from tests.helpers.broken_files import CODEBOOK, YAML, Study, broken, broken_inside
 from tests.helpers.hostile import Kind, changing
-from tests.slow.test_fuzzed_imports import broken, broken_inside
-from tests.slow.test_fuzzed_studies import CODEBOOK, YAML, Study
+from tests.helpers.written_files import write_table
 
 HEADER = ["id", "said", "stars", "who", "pos", "ctx", "doc"]
 ROLES: dict[str, Any] = {

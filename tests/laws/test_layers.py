@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -189,3 +190,10 @@ def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(TREES, "links", ast.parse("from sense7_qual.corpus._read import read\n"))
     with pytest.raises(AssertionError):
         test_packages_import_each_others_fronts_alone("links")
+
+
+def test_no_test_imports_another_test() -> None:
+    """What several tests share stands in `tests/helpers/`."""
+    imports = re.compile(r"^\s*(?:from|import) tests\.\S*\btest_\w+", re.MULTILINE)
+    files = [path for path in (ROOT / "tests").rglob("*.py") if imports.search(path.read_text("utf-8"))]
+    assert files == []

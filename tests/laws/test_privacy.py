@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import subprocess
-import sys
 import traceback
 import warnings
 from collections.abc import Callable
@@ -19,60 +17,7 @@ import pytest
 import sense7_qual as qual
 from sense7_qual import corpus, redact
 from sense7_qual.errors import QualError
-from tests.helpers.places import ROOT
-
-CANARY = "zqcanary"
-SAID = f"my {CANARY} brother left me"
-
-# Every try to open a socket, to look up a name or to fetch an address ends the child with an error.
-NO_SOCKET = """
-import sys
-
-TRIED = []
-
-def watch(event, arguments):
-    if event.startswith(("socket.", "urllib.", "http.client.", "ftplib.", "smtplib.")):
-        TRIED.append(event)
-        raise PermissionError(f"a non-model function tried {event}")
-
-sys.addaudithook(watch)
-"""
-
-PURE_PATH = (
-    NO_SOCKET
-    + """
-import importlib, json, pathlib, pkgutil, tempfile
-import sense7_qual as qual
-
-for name in qual.__all__:
-    getattr(qual, name)
-for module in pkgutil.walk_packages(qual.__path__, "sense7_qual."):
-    importlib.import_module(module.name)
-
-folder = tempfile.mkdtemp() + "/pilot"
-units = qual.corpus.read_sense7("data/sense7_synthetic.xlsx")
-messages = qual.corpus.read_sense7_messages("data/sense7_synthetic.xlsx")
-units = qual.redact.apply(units, names=["Anna"], key="kept in a safe place").units
-plan = qual.corpus.assign(units, coders=["ana", "ben"], overlap=0.5, seed=7)
-codebook = qual.Codebook.read("sense7")
-store = qual.Store.create(folder, units=units, codebook=codebook)
-code = next(iter(codebook.codes)).id
-for coder in plan:
-    rows = list(plan[coder].itertuples())[:60]
-    some = [qual.acts.apply(coder=coder, unit_id=row.unit_id, code=code, codebook=codebook)
-            for place, row in enumerate(rows) if place % 3]
-    done = [qual.acts.finish(coder=coder, unit_id=row.unit_id, codebook=codebook) for row in rows]
-    store.append(some + done)
-decisions = qual.codings.decisions(store.codings(), store.coverage(), codebook)
-by_code = qual.agreement.by_code(decisions, units=units, cluster="case_id", n_boot=50, seed=7)
-qual.report.reliability_table(by_code).markdown()
-links = qual.links.code_to_rating(decisions, units, rating="EmpathyOverall", cluster="case_id", seed=7)
-qual.report.link_table(links, source="pooled").latex()
-truth = qual.ratings.ground_truth(messages)
-assert store.verify()["ok"].all()
-print(json.dumps({"tried": TRIED, "codes": len(by_code), "links": len(links), "truth": len(truth)}))
-"""
-)
+from tests.helpers.private_words import CANARY, NO_SOCKET, PURE_PATH, SAID, in_a_child
 
 OFFLINE = (
     NO_SOCKET
@@ -88,17 +33,6 @@ except qual.ImportRefused as refused:
 print(json.dumps({"tried": TRIED, "said": said}))
 """
 )
-
-
-def in_a_child(code: str, **environment: str) -> dict[str, object]:
-    import os
-
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2_000:]
-    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_no_socket_at_import_nor_on_the_whole_path_from_file_to_table() -> None:

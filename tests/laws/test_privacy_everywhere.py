@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import sense7_qual as qual
-from tests.laws.test_privacy import CANARY, PURE_PATH, SAID, in_a_child
+from tests.helpers.private_words import CANARY, PURE_PATH, SAID, in_a_child
 
 # Every example of every docstring, and then what the examples leave out; which public functions are entered.
 EVERYTHING = """

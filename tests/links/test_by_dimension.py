@@ -6,6 +6,7 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import TableError
+from tests.helpers.simulation import studies
 
 RATINGS = ["Affective", "Cognitive", "Interest"]
 
@@ -73,11 +74,12 @@ def test_the_contrast_is_the_own_link_less_the_mean_of_the_others() -> None:
     assert found.loc[3, "low"] > 0
 
 
+@pytest.mark.simulation
 def test_contrasts_are_seldom_found_where_there_are_none_and_their_intervals_cover() -> None:
     rng = np.random.default_rng(4)
     large = matrix(*study(rng, participants=1500, own=0.8, other=0.3), n_boot=1).loc[3, "estimate"]
     p, covered = [], []
-    for _ in range(40):
+    for _ in studies(40):
         p.append(matrix(*study(rng, participants=20, own=0.5, other=0.5), n_boot=1).loc[3, "p"])
         row = matrix(*study(rng, participants=20, own=0.8, other=0.3)).loc[3]
         covered.append(row["low"] <= large <= row["high"])

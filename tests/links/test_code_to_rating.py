@@ -14,36 +14,11 @@ from sense7_qual.errors import QualError, TableError
 from sense7_qual.links._cluster import _rank_biserial
 from sense7_qual.tables import DECISIONS
 from tests.helpers.places import PUBLISHED
+from tests.helpers.rating_studies import frames, link, study
+from tests.helpers.simulation import studies
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
 RATINGS = PUBLISHED / "empathic_reactions_ratings.csv"
-
-
-def frames(
-    applied: np.ndarray, rating: np.ndarray, case: np.ndarray, *, coder: str = "ana", code: str = "interest"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    unit_ids = [f"u{i:04d}" for i in range(len(applied))]
-    decisions = pd.DataFrame(
-        {"unit_id": unit_ids, "coder": coder, "code": code, "applied": applied.astype(bool)}
-    )
-    return decisions, pd.DataFrame(
-        {"unit_id": unit_ids, "empathy": rating, "case_id": [f"p{c}" for c in case]}
-    )
-
-
-def study(rng: np.random.Generator, *, participants: int = 40, shift: float = 0.0) -> tuple[np.ndarray, ...]:
-    """Seven units a participant, ratings with ICC .4 in five levels, participants use the code unequally."""
-    case = np.repeat(np.arange(participants), 7)
-    n = len(case)
-    applied = rng.random(n) < rng.beta(0.3, 0.7, participants)[case]
-    latent = np.sqrt(0.4) * rng.standard_normal(participants)[case] + np.sqrt(0.6) * rng.standard_normal(n)
-    rating = 1.0 + np.searchsorted(stats.norm.ppf([0.2, 0.4, 0.6, 0.8]), latent + shift * applied)
-    return applied, rating, case
-
-
-def link(decisions: pd.DataFrame, units: pd.DataFrame, **settings: object) -> pd.DataFrame:
-    chosen = {"rating": "empathy", "cluster": "case_id", "n_boot": 200, "seed": 7, "odds_ratios": False}
-    return links.code_to_rating(decisions, units, **{**chosen, **settings, "details": True})
 
 
 def test_rank_biserial_equals_the_reference_value() -> None:
@@ -130,12 +105,13 @@ def test_p_and_interval_respect_participants() -> None:
     assert 0.89 <= np.mean(covered) <= 0.99
 
 
+@pytest.mark.simulation
 def test_interval_covers_an_effect_and_p_finds_it() -> None:
     rng = np.random.default_rng(4)
     applied, rating, _ = study(rng, participants=40_000, shift=0.8)
     u = stats.mannwhitneyu(rating[applied], rating[~applied]).statistic
     true = 2 * u / (applied.sum() * (~applied).sum()) - 1
-    rows = [link(*frames(*study(rng, shift=0.8)), n_boot=250).iloc[0] for _ in range(50)]
+    rows = [link(*frames(*study(rng, shift=0.8)), n_boot=250).iloc[0] for _ in studies(50)]
     found = pd.DataFrame(rows)
     covered = (found["rank_biserial_low"] <= true) & (found["rank_biserial_high"] >= true)
     assert covered.mean() >= 0.86  # 95 % − 2.9 standard errors of 50 studies

@@ -12,7 +12,7 @@ import pytest
 from sense7_qual import links
 from sense7_qual.links._association import _odds_ratio
 from tests.helpers.messages import SOURCES, messages
-from tests.links.test_code_to_rating import frames, link, study
+from tests.helpers.rating_studies import frames, link, study
 
 
 def test_odds_ratio_is_that_of_the_mixed_model() -> None:

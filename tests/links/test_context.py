@@ -6,6 +6,7 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
+from tests.helpers.simulation import studies
 
 
 def study(rng: np.random.Generator, *, participants: int = 30, new: float = 0.0) -> pd.DataFrame:
@@ -107,11 +108,12 @@ def test_a_condition_without_effect_is_seldom_found_although_conversations_clust
     assert np.mean(np.array(naive) < 0.05) > 0.2
 
 
+@pytest.mark.simulation
 def test_intervals_cover_the_effect() -> None:
     rng = np.random.default_rng(5)
     large = context(study(rng, participants=8000, new=0.6), variables="system").loc[2, "mean_difference"]
     covered = []
-    for _ in range(50):
+    for _ in studies(50):
         row = context(study(rng, participants=25, new=0.6), variables="system").loc[2]
         covered.append(row["low"] <= large <= row["high"])
     assert np.mean(covered) > 0.86

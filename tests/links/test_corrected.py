@@ -9,8 +9,8 @@ from scipy import stats
 
 from sense7_qual import adjudication, links
 from sense7_qual.errors import QualError, TableError
-from tests.links.test_code_to_rating import frames, study
-from tests.links.test_rubin import people
+from tests.helpers.rating_studies import frames, people, study
+from tests.helpers.simulation import studies
 
 
 def effect(rating: np.ndarray, applied: np.ndarray) -> float:
@@ -29,12 +29,13 @@ def correct(posterior: pd.DataFrame, units: pd.DataFrame, **settings: object) ->
     )
 
 
+@pytest.mark.simulation
 def test_effect_of_the_true_code_is_recovered_where_a_fifth_of_the_decisions_are_wrong() -> None:
     rng = np.random.default_rng(1)
     applied, rating, _ = study(rng, participants=40_000, shift=0.8)
     true = effect(rating, applied)
     rows = []
-    for _ in range(15):
+    for _ in studies(15):
         decisions, units = people(rng, error=0.2, participants=100)
         draws = likely(decisions, units, n_draws=10).draws
         found = correct(draws, units, n_imputations=10).iloc[0]

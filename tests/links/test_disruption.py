@@ -10,6 +10,7 @@ from benchmarks import disruption_designs
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links._conversation import _disruption_contrasts
+from tests.helpers.simulation import studies
 
 
 def conversations(
@@ -181,11 +182,12 @@ def test_two_different_ratings_leave_no_line_to_step_down_from() -> None:
     assert np.isnan(adjusted["mean_difference"])
 
 
+@pytest.mark.simulation
 def test_intervals_of_d_cover_the_true_value() -> None:
     rng = np.random.default_rng(7)
     large = disruption(conversations(rng, participants=500, carry=0.5), n_boot=1)["cohens_d"]
     covered = []
-    for _ in range(25):
+    for _ in studies(25):
         found = disruption(conversations(rng, carry=0.5))
         covered.append((found["d_low"] <= large) & (large <= found["d_high"]))
     assert (np.mean(covered, axis=0) > 0.8).all()

@@ -6,7 +6,7 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import TableError
-from tests.links.test_rubin import people
+from tests.helpers.rating_studies import people
 
 NAMES = {"rating": "empathy", "cluster": "case_id", "n_boot": 100, "seed": 7}
 

@@ -9,20 +9,8 @@ from sense7_qual import links, report
 from sense7_qual.errors import QualError
 from sense7_qual.links._association import _rubin, _share_of_coders
 from sense7_qual.links._cluster import _adjusted_p
-from tests.links.test_code_to_rating import frames, link, study
-
-
-def people(
-    rng: np.random.Generator, *, error: float = 0.2, participants: int = 40, shift: float = 0.8
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Three coders who each get a fifth of the units wrong."""
-    applied, rating, case = study(rng, participants=participants, shift=shift)
-    _, units = frames(applied, rating, case)
-    parts = [
-        frames(applied ^ (rng.random(len(applied)) < error), rating, case, coder=coder)[0]
-        for coder in ("ana", "ben", "cleo")
-    ]
-    return pd.concat(parts, ignore_index=True), units
+from tests.helpers.rating_studies import frames, link, people, study
+from tests.helpers.simulation import studies
 
 
 def test_rubins_rules_equal_the_published_worked_values() -> None:
@@ -115,13 +103,14 @@ def test_joint_variance_is_that_of_the_mean_where_coders_read_different_particip
     assert apart.between_share == pytest.approx(0.5)
 
 
+@pytest.mark.simulation
 def test_joint_interval_covers_the_mean_effect_of_coders_who_read_different_participants() -> None:
     rng = np.random.default_rng(6)
     truth = []
     applied, rating, _ = study(rng, participants=20_000, shift=0.8)
     u = stats.mannwhitneyu(rating[applied], rating[~applied]).statistic
     true = 2 * u / (applied.sum() * (~applied).sum()) - 1
-    for _ in range(40):
+    for _ in studies(40):
         decisions, units = people(rng, error=0, participants=60)
         case = decisions.merge(units)["case_id"].str[1:].astype(int).to_numpy() % 3
         own = case == decisions["coder"].map({"ana": 0, "ben": 1, "cleo": 2}).to_numpy()
@@ -138,11 +127,12 @@ def test_joint_interval_covers_the_mean_effect_of_coders_who_read_different_part
     assert covered[2] > 0.8
 
 
+@pytest.mark.simulation
 def test_by_default_pooling_throws_no_power_away() -> None:
     """Three coders who err independently: Rubin's rules hardly ever found what each of them found."""
     rng = np.random.default_rng(11)
     below: dict[str, list[bool]] = {"absent": [], "alone": [], "pooled": [], "rubin": []}
-    for _ in range(60):
+    for _ in studies(60):
         nothing = link(*people(rng, shift=0.0), sources=["pooled"], n_boot=1).iloc[0]
         below["absent"].append(bool(nothing["p"] < 0.05))
         table = link(*(some := people(rng, shift=0.7)), n_boot=1).set_index("source")

@@ -6,6 +6,7 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
+from tests.helpers.simulation import studies
 
 # Strength of a chemical paste, 10 batches of 3 casks of 2 assays: Davies & Goldsmith (1972), Statistical
 # Methods in Research and Production, table 6.8 (also `Pastes` in R's lme4).
@@ -81,11 +82,12 @@ def test_unbiased_where_groups_are_unequal() -> None:
     assert (np.abs(found.mean(axis=0) - [0.3, 0.2, 0.5]) < 3.5 * error).all()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("participants", [12, 40])
 def test_intervals_cover_the_true_share(participants: int) -> None:
     rng = np.random.default_rng(7)
     covered = []
-    for _ in range(70):
+    for _ in studies(70):
         found = shares(drawn(rng, (0.4, 0.2, 0.4), participants=participants))
         covered.append((found["low"] <= [0.4, 0.2, 0.4]) & (found["high"] >= [0.4, 0.2, 0.4]))
     assert (np.mean(covered, axis=0) > 0.85).all()  # 95 % less the simulation's own error

@@ -21,7 +21,8 @@ import pytest
 
 from sense7_qual import models
 from sense7_qual.errors import QualError, StoreError, TableError
-from sense7_qual.models import Chat, EndpointError, NoAnswer, Usage
+from sense7_qual.models import EndpointError, NoAnswer, Usage
+from tests.helpers.chat_questions import ASK, KEY, PRIVATE, asking, failure
 from tests.helpers.chat_server import (
     Behaviour,
     Server,
@@ -36,29 +37,6 @@ from tests.helpers.chat_server import (
     slow,
 )
 from tests.helpers.places import ROOT
-
-PRIVATE = "my name is Xanthippe Quill"
-KEY = "sk-very-secret-key-0123456789"
-ASK = [{"role": "system", "content": "Rate."}, {"role": "user", "content": PRIVATE}]
-
-
-def asking(server: Server, *, n: int = 100, **settings: object) -> Chat:
-    chosen = {"base_url": server.base_url, "model": "m-1", "max_retries": 0, "timeout": 60.0, **settings}
-    redacted = "redacted " if "redact" in settings else ""
-    consent = f"send at most {n} {redacted}text{'s' * (n > 1)} to {server.destination}"
-    return models.chat(**{"consent": consent, **chosen})  # type: ignore[arg-type]
-
-
-def failure(chat: Chat, kind: type[Exception]) -> str:
-    """Return the message of the error; neither text nor key stands anywhere in it or in what led to it."""
-    with pytest.raises(kind) as caught:
-        chat(ASK)
-    shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
-    assert "Xanthippe" not in shown
-    assert KEY not in shown
-    assert caught.value.__context__ is None
-    return str(caught.value)
-
 
 # --- asking ------------------------------------------------------------------------------------------
 

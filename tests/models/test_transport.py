@@ -13,6 +13,7 @@ import pytest
 
 from sense7_qual import models
 from sense7_qual.models import EndpointError
+from tests.helpers.chat_questions import ASK, KEY, asking, failure
 from tests.helpers.chat_server import (
     Behaviour,
     Server,
@@ -25,7 +26,6 @@ from tests.helpers.chat_server import (
     says,
     serving,
 )
-from tests.models.test_chat import ASK, KEY, asking, failure
 
 MB = 1_000_000
 

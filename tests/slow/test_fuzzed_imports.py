@@ -8,16 +8,9 @@ acts, whose files are hashed after each import; what could be read is handed to 
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import os
 import random
-import subprocess
-import sys
 import tempfile
-import time
-import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -29,16 +22,12 @@ from sense7_qual import acts, corpus
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import QualError, StoreError
 from sense7_qual.store import Store
-from tests.corpus.test_formats import write_table
-from tests.helpers.places import ROOT
+from tests.helpers.broken_files import broken, broken_inside, check, contents, peak_megabytes
+from tests.helpers.written_files import write_table
 
 SUFFIXES = [".csv", ".tsv", ".jsonl", ".xlsx", ".parquet"]
 ROWS = [[f"m{n}", f'Text {n}: ,\t"it" said\nso 😀 é =1+1', str(n % 5 + 1), f"p{n // 3}"] for n in range(40)]
 HEADER = ["id", "said", "stars", "who"]
-INTERESTING = [
-    b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"\r", b"\\ud800", b"<", b"&#0;", b"]]>", b"\x7f" * 4,
-    b"\xff" * 8, b"\x00" * 8, b"[" * 500, b'{"a":' * 80, b"9" * 20, b"-1", b"<!DOCTYPE a>", b"<c/>",
-]  # fmt: skip
 
 
 def seeds(folder: Path) -> dict[str, list[bytes]]:
@@ -62,53 +51,6 @@ def seeds(folder: Path) -> dict[str, list[bytes]]:
         )
         found[".parquet"].append((folder / "delta.parquet").read_bytes())
     return found
-
-
-def broken(r: random.Random, packed: bytes, other: bytes) -> bytes:
-    """Return the file changed in one to eight places."""
-    changed = bytearray(packed)
-    for _ in range(r.choice([1, 1, 1, 2, 4, 8])):
-        at = r.randrange(len(changed) + 1)
-        size = r.choice([1, 2, 8, 64, 512])
-        match r.randrange(7):
-            case 0 | 1 if changed:
-                changed[at % len(changed)] ^= 1 << r.randrange(8)
-            case 2 if r.random() < 0.3:
-                del changed[at:]
-            case 3:
-                del changed[at : at + size]
-            case 4:
-                changed[at:at] = changed[at : at + size] * r.choice([1, 2, 50])
-            case 5:
-                start = r.randrange(len(other))
-                changed[at : at + size] = other[start : start + size]
-            case _:
-                changed[at : at + r.choice([0, 8])] = r.choice(INTERESTING)
-    return bytes(changed)
-
-
-def broken_inside(r: random.Random, packed: bytes) -> bytes:
-    """Return the workbook with one of its parts changed, and packed as it should be."""
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        members = {info.filename: archive.read(info) for info in archive.infolist()}
-    name = r.choice([*members, *["xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/workbook.xml"]])
-    members[name] = broken(r, members[name], r.choice([*members.values()]) or b"<")
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
-    return buffer.getvalue()
-
-
-def contents(path: Path) -> dict[str, object]:
-    """Return what stands in a folder: the hash and the mode of every file."""
-    return {
-        each.relative_to(path).as_posix(): (
-            each.stat().st_mode,
-            hashlib.sha256(each.read_bytes()).hexdigest() if each.is_file() else None,
-        )
-        for each in path.rglob("*")
-    }
 
 
 def study_of(path: Path, table: Path) -> Codebook:
@@ -158,41 +100,12 @@ def fuzz(first: int, count: int) -> dict[str, object]:
     }
 
 
-def peak_megabytes() -> float:
-    """Return how much memory this process had at most; ru_maxrss would count its parent's as its own."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return 0.0
-    line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1000
-
-
 def is_refused(study: Path, units: pd.DataFrame, codebook: Codebook) -> bool:
     try:
         Store.create(study, units=units, codebook=codebook)
     except StoreError:
         return True
     return False
-
-
-def in_a_child(module: str, first: int, count: int) -> dict[str, object]:
-    code = f"import json\nfrom {module} import fuzz\nprint(json.dumps(fuzz({first}, {count})))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert done.returncode == 0, (done.returncode, done.stderr[-2_000:])
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
-def check(module: str, first: int, count: int) -> Counter[str]:
-    """Let a module's `fuzz` run in a child process; return how often each end came."""
-    start = time.perf_counter()
-    found = in_a_child(module, first, count)
-    took, peak = time.perf_counter() - start, float(str(found["peak"]))
-    print(f"{count:,} broken files in {took:.0f} s, at most {peak:.0f} MB: {found['ends']}")
-    assert found["strange"] == []
-    assert peak < 1_000
-    ends: Counter[str] = Counter(found["ends"])  # type: ignore[arg-type]
-    assert ends.total() == count
-    return ends
 
 
 def test_some_broken_files_are_read_or_refused() -> None:

@@ -8,176 +8,31 @@ All must end in an error of the package, or in a sound study.
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import os
 import random
 import shutil
-import sqlite3
 import tempfile
 import warnings
-import zipfile
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from sense7_qual import acts
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Codebook
 from sense7_qual.errors import QualError
 from sense7_qual.store import Store
-from tests.slow.test_fuzzed_imports import broken, check, contents, peak_megabytes
-
-CODEBOOK = Codebook(
-    name="small",
-    codes=(Code(id="interest", label="Interest"), Code(id="care", label="Care", examples=("so",))),
+from tests.helpers.broken_files import (
+    CODEBOOK,
+    YAML,
+    Study,
+    broken,
+    broken_acts,
+    broken_archive,
+    broken_json,
+    check,
+    peak_megabytes,
 )
-UNITS = pd.DataFrame(
-    {
-        "unit_id": ["m1", "m2", "m3"],
-        "text": ["It listened 👩‍👩‍👧 to me.", "She did not.", "So so"],
-        "document_id": ["d1", "d1", "d2"],
-        "case_id": ["p1", "p1", "p2"],
-        "position": [0, 1, 0],
-    }
-)
-ODD = [
-    None,
-    -1,
-    2**62,
-    1.5,
-    b"\xff\x00",
-    "\x00",
-    "x" * 10_000,
-    "",
-    True,
-    [],
-    {},
-    [[1]],
-    {"a": None},
-    "🦊",
-    "care",
-]
-YAML = [
-    b"&a [*a, *a]", b"!!python/object/apply:os.abort []", b"<<: *a", b"- " * 300, b"{a: " * 300, b"? ",
-    b"%YAML 9.9\n---\n", b"\n---\n", b"!!binary x", b"a: &a [x,x]\nb: &b [*a,*a]\n", b"\t", b"key: |2\n",
-]  # fmt: skip
-
-
-def coded(path: Path, *coders: str) -> Store:
-    """Make a study in which each coder has coded, and return it."""
-    store = Store.create(path, units=UNITS, codebook=CODEBOOK)
-    for coder in coders:
-        add_acts(store, coder)
-    return store
-
-
-def add_acts(store: Store, coder: str) -> None:
-    named = {"coder": coder, "unit_id": "m1", "codebook": CODEBOOK}
-    memo = acts.memo(text="ähm\n😀", **named)
-    done = [acts.apply(code="interest", start=i, end=i + 4, **named) for i in range(3)]
-    store.append([*done, memo, acts.rule(code="care", applied=True, **named), acts.finish(**named)])
-    store.append([acts.undo(memo, codebook=CODEBOOK)])
-
-
-class Study:
-    """A study with acts, another copy of it in which one more coder has coded, and what both were."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / "study"
-        store = coded(self.path, "ana", "ben")
-        shutil.copytree(self.path, folder / "copy")
-        add_acts(Store(folder / "copy"), "cleo")
-        Store(folder / "copy").archive(folder / "copy.archive")
-        self.archive = (folder / "copy.archive").read_bytes()
-        self.acts = store.acts()
-        shutil.copytree(self.path, folder / "kept")
-        self.before = contents(self.path)
-
-    def unchanged(self) -> bool:
-        now = contents(self.path)
-        now.pop("change.lock", None)  # it is empty, and held by whoever merges
-        return now == self.before
-
-    def put_back(self) -> None:
-        shutil.rmtree(self.path)
-        shutil.copytree(self.folder / "kept", self.path)
-
-
-def broken_json(r: random.Random, packed: bytes) -> bytes:
-    """Return the JSON object with another value somewhere, or without it."""
-    found = json.loads(packed)
-    at, key = found, r.choice([*found])
-    while isinstance(at[key], dict | list) and at[key] and r.random() < 0.8:
-        at = at[key]
-        key = r.choice([*at]) if isinstance(at, dict) else r.randrange(len(at))
-    if r.random() < 0.2:
-        del at[key]
-    else:
-        at[key] = r.choice([value for value in ODD if not isinstance(value, bytes)])
-    return json.dumps(found).encode()
-
-
-def broken_acts(r: random.Random, path: Path, scratch: Path) -> bytes:
-    """Return the acts file with a value of another kind in it, a row gone, doubled or out of its place."""
-    shutil.copyfile(path, scratch)
-    with closing(sqlite3.connect(scratch, isolation_level=None)) as connection:
-        tables = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        ]
-        table = r.choice([name for name in tables if not name.startswith("sqlite_")])
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        column, row = r.choice(columns), f"(SELECT rowid FROM {table} ORDER BY random() LIMIT 1)"
-        value = r.choice([value for value in ODD if not isinstance(value, list | dict)])
-        for statement, values in [
-            r.choice(
-                [
-                    (f"UPDATE {table} SET {column} = ? WHERE rowid = {row}", (value,)),
-                    (f"UPDATE {table} SET {column} = CAST(x'ff61' AS TEXT) WHERE rowid = {row}", ()),
-                    (f"DELETE FROM {table} WHERE rowid = {row}", ()),
-                    (f"ALTER TABLE {table} RENAME COLUMN {column} TO other", ()),
-                    (f"DROP TABLE {table}", ()),
-                    ("PRAGMA user_version = 99", ()),
-                    ("PRAGMA journal_mode = WAL", ()),
-                ]
-            )
-        ]:
-            try:
-                connection.execute(statement, values)
-            except sqlite3.Error:
-                continue  # the table itself refuses
-    return scratch.read_bytes()
-
-
-def broken_archive(r: random.Random, packed: bytes) -> bytes:
-    """Return the archive with one member broken and a manifest that vouches for it."""
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        members = {info.filename: archive.read(info) for info in archive.infolist()}
-    manifest = json.loads(members["manifest.json"])
-    name = r.choice([*members])
-    other = r.choice([*members.values()])
-    if name == "acts.jsonl" and r.random() < 0.6:
-        lines = members[name].splitlines(keepends=True)
-        at = r.randrange(len(lines))
-        lines[at] = broken_json(r, lines[at]) + b"\n"
-        members[name] = b"".join(lines)
-    elif name.endswith(".json") and r.random() < 0.6:
-        members[name] = broken_json(r, members[name])
-    else:
-        members[name] = broken(r, members[name], other)
-    if name != "manifest.json":
-        found = {"sha256": hashlib.sha256(members[name]).hexdigest(), "bytes": len(members[name])}
-        manifest["files"][name] = found
-        members["manifest.json"] = json.dumps(manifest).encode()
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", r.choice([zipfile.ZIP_STORED] * 9 + [zipfile.ZIP_DEFLATED])) as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
-    return buffer.getvalue()
 
 
 def read_codebook(r: random.Random, study: Study) -> str:

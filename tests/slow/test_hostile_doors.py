@@ -30,10 +30,10 @@ from sense7_qual.errors import CodebookError, ImportRefused, StoreError
 from sense7_qual.models._reply_cache import Reply, ReplyCache
 from sense7_qual.models._vector_cache import VectorCache
 from sense7_qual.store import Store
+from tests.helpers.broken_files import coded
 from tests.helpers.hostile import Outcome, attack, kinds
 from tests.helpers.hostile_records import signed, zipped
-from tests.slow.test_fuzzed_studies import coded
-from tests.store.test_store import CODEBOOK, frame_of
+from tests.helpers.small_study import CODEBOOK, frame_of
 
 N_FILES = 10_000 if os.environ.get("SOAK") else 65
 AT_ONCE = 2 if os.environ.get("SOAK") else 1

@@ -33,7 +33,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from tests.store.test_revise import UNITS
+from tests.helpers.revised_codebooks import UNITS
 
 BASE = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
 SOAK = bool(os.environ.get("SOAK"))

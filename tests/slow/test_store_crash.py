@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +20,8 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from tests.helpers.places import ROOT
+from tests.helpers.killed import wait_until
+from tests.helpers.places import ROOT, program
 
 pytestmark = pytest.mark.crash
 
@@ -47,41 +48,7 @@ def store(tmp_path: Path) -> Store:
     return new_study(tmp_path / "pilot")
 
 
-# Forks one writer for each file that a line on its input names, says their process ids, and says how each
-# ended. A writer appends batch after batch to the acts of the coder after whom its file is named, and writes
-# the ids of a batch into that file right after append returned. `round` names the batch and its size, so that
-# a torn one would show. (Forking spares each writer the seconds of importing pandas; no connection is open
-# when it happens.)
-WRITERS = """
-import os, sys, uuid
-from sense7_qual import acts
-from sense7_qual.store import Store
-
-def write(store, most, coder, said):
-    number = 0
-    while number != most:
-        size = (1, 1, 7)[number % 3]
-        name = f"{uuid.uuid4()}-{size}"
-        batch = [acts.apply(coder=coder, unit_id="m1", code="interest", start=i, end=i + 9, round=name,
-                            codebook=store.codebook) for i in range(size)]
-        store.append(batch)
-        os.write(said, (" ".join(act.act_id for act in batch) + "\\n").encode())
-        number += 1
-
-store, most = Store(sys.argv[1]), int(sys.argv[2])
-for line in sys.stdin:
-    children = []
-    for path in line.split():
-        child = os.fork()
-        if not child:
-            try:
-                write(store, most, path.rpartition("-")[2], os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-            finally:
-                os._exit(0 if sys.exc_info()[0] is None else 1)
-        children.append(child)
-    print(*children, flush=True)
-    print(*[os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children], flush=True)
-"""
+WRITERS = program("writers_to_kill")
 
 
 class Writers:
@@ -165,13 +132,6 @@ def kill_writers(folder: Path, dice: random.Random) -> list[list[str]]:
     return writers.said()
 
 
-def wait_until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
 def check_after_crash(store: Store, acknowledged: set[str]) -> None:
     found = store.acts()
     assert acknowledged <= {act.act_id for act in found}
@@ -205,55 +165,7 @@ def test_a_kill_while_a_study_is_made_leaves_a_whole_one_or_none(tmp_path: Path)
 
 # full disks -----------------------------------------------------------------------------------------
 
-# Appends until the disk refuses, then once more after it has room again; tells what happened as JSON.
-FILLER = """
-import json, os, resource, signal, sys
-from sense7_qual import acts
-from sense7_qual.errors import StoreError
-from sense7_qual.store import Store
-
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store, kind = Store(sys.argv[1]), sys.argv[2]
-ballast = store.path.parent / "ballast"
-said, refused, after = [], "", 0
-
-def fill():
-    if kind == "limit":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, resource.RLIM_INFINITY))
-        return
-    with open(ballast, "wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(4096))
-        except OSError:
-            file.truncate(max(0, file.tell() - 120_000))
-
-def free():
-    if kind == "limit":
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    else:
-        ballast.unlink()
-
-def batch():
-    return [acts.apply(coder="ana", unit_id="m1", code="interest", start=i, end=i + 9,
-                       codebook=store.codebook) for i in range(7)]
-
-fill()
-for number in range(1000):
-    wanted = batch()
-    try:
-        store.append(wanted)
-    except StoreError as error:
-        refused = str(error)
-        break
-    said += [act.act_id for act in wanted]
-kept = [act.act_id for act in store.acts()]
-free()
-after = store.append(wanted)
-print(json.dumps({"said": said, "kept": kept, "refused": refused, "after": after,
-                  "ok": bool(Store(store.path).verify()["ok"].all()),
-                  "files": sorted(os.listdir(store.path / "acts"))}))
-"""
+FILLER = program("fill_the_disk")
 
 
 def run_filler(store: Store, kind: str) -> None:

@@ -23,153 +23,22 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from sense7_qual.store._files import signed_json, whole_files
 from tests.helpers import disk
-from tests.helpers.places import ROOT
-from tests.slow.test_store_crash import wait_until
-from tests.store.test_store import CODEBOOK as SENSE7
-from tests.store.test_store import frame_of, put
+from tests.helpers.killed import wait_until
+from tests.helpers.places import ROOT, program
+from tests.helpers.small_study import CODEBOOK as SENSE7
+from tests.helpers.small_study import frame_of, put
+from tests.helpers.withdrawn_words import CODEBOOK
 
 SOAK = bool(os.environ.get("SOAK"))
-CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 OPERATIONS = (
     "create", "backup", "archive", "restore", "hand out", "salvage", "merge", "merge an archive",
     "read a journal",
 )  # fmt: skip
 
-# Does one operation over and over on a fresh copy of a study, each time killed at another of the calls that
-# change the disk. After each kill it looks who may read what there is; then the study is opened again, the
-# participant is forgotten, the copies that this names are deleted, and what still has their words is told.
-# The system's temporary folder and the user's state folder are on that disk too.
-KILLS = """
-import ctypes, json, os, shutil, stat, sys, tempfile
-from pathlib import Path
-
-root, operation, n_kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-work, base, temporary = root / "work", root / "base", root / "work" / "temporary"
-os.environ["XDG_STATE_HOME"], os.environ["TMPDIR"] = str(work / "state"), str(temporary)
-import pandas as pd
-from sense7_qual import acts, rounds
-from sense7_qual.store import Store
-from tests.helpers.disk import CHANGES, KILLED, another_computer
-from tests.store.test_copies import CODEBOOK
-from tests.store.test_leftover_journal import interrupted
-
-WORD, ALL = b"Numbat", sum(1 << kind for kind in CHANGES)
-shim = ctypes.CDLL(None)
-os.umask(0o022)
-units = pd.DataFrame(
-    {
-        "unit_id": ["m1", "m2"],
-        "text": ["It listened to me. " * 20, "Theirs: Numbat. " * 200],
-        "document_id": ["d1", "d2"],
-        "case_id": ["p1", "p2"],
-        "position": 0,
-    }
-)
-
-
-def batch(coder, size, unit_id="m2", **named):
-    return [
-        acts.apply(
-            coder=coder, unit_id=unit_id, code="interest", start=i, end=i + 200, codebook=CODEBOOK, **named
-        )
-        for i in range(size)
-    ]
-
-
-DO = {
-    "create": lambda store: Store.create(work / "there" / "made", units=units, codebook=CODEBOOK),
-    "backup": lambda store: store.backup(work / "there" / "made"),
-    "archive": lambda store: store.archive(work / "there" / "made"),
-    "restore": lambda store: Store.restore(work / "pilot.zip", work / "there" / "made"),
-    "hand out": lambda store: store.hand_out("one", "ana", work / "there" / "made"),
-    "salvage": lambda store: store.salvage("ana", work / "there" / "made"),
-    "merge": lambda store: store.merge(work / "copy"),
-    "merge an archive": lambda store: store.merge(work / "copy.zip"),
-    "read a journal": lambda store: store.acts(),
-}
-
-
-def fresh():
-    shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(base, work)
-    temporary.mkdir(mode=0o700)
-    tempfile.tempdir = None
-    another_computer()
-    return Store(work / "pilot")
-
-
-def killed(number):
-    store = fresh()
-    child = os.fork()
-    if not child:
-        try:
-            shim.disk_fail(number, KILLED, ALL, False)
-            DO[operation](store)
-        finally:
-            os._exit(0 if sys.exc_info()[0] is None else 3)
-    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert ended == (-9 if number else 0), (number, ended)
-
-
-def open_to_others():
-    new = [path for path in work.rglob("*") if not (base / path.relative_to(work)).exists()]
-    return [path.name for path in new if not path.is_symlink() and stat.S_IMODE(path.stat().st_mode) & 0o077]
-
-
-def left():
-    store = Store(work / "pilot")
-    at_once = [p.relative_to(work).as_posix() for p in work.rglob("*") if building(p) and WORD in content(p)]
-    held = store.forget("p2", why="They asked for it.").still_held
-    assert not held["what"].str.startswith("unfinished").any(), held
-    for name in ("copy", "copy.zip", "pilot.zip", "there/made"):  # what is there as a whole
-        path = work / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    assert store.verify()["ok"].all()
-    return [*at_once, *(p.relative_to(work).as_posix() for p in work.rglob("*") if WORD in content(p))]
-
-
-def building(path):
-    return any(part.startswith(".") or part == "temporary" for part in path.relative_to(work).parts)
-
-
-def content(path):
-    return path.read_bytes() if path.is_file() else b""
-
-
-base.mkdir(mode=0o700)
-store = Store.create(base / "pilot", units=units, codebook=CODEBOOK)
-store.append([rounds.open_round("one", units=["m1", "m2"], coders=["ana"], coder="lead", codebook=CODEBOOK)])
-store.append(batch("ana", 5, round="one"))
-store.backup(base / "copy")
-copy = Store(base / "copy")
-copy.append(batch("ana", 3, round="one"))
-copy.append(batch("cy", 3))
-copy.archive(base / "copy.zip")
-store.append(batch("ana", 2, round="one"))
-store.archive(base / "pilot.zip")
-if operation == "read a journal":
-    (root / "journal").mkdir()
-    file = base / "pilot" / "acts" / "ana.sqlite"
-    torn, journal = interrupted(file, root / "journal")
-    file.write_bytes(torn)
-    file.with_name("ana.sqlite-journal").touch(mode=0o600)
-    file.with_name("ana.sqlite-journal").write_bytes(journal)
-
-store = fresh()
-shim.disk_fail(0, 0, ALL, False)
-DO[operation](store)
-n_calls = shim.disk_calls()
-numbers = sorted({1 + round(i * (n_calls - 1) / (n_kills - 1)) for i in range(n_kills)})
-found = []
-for number in numbers if n_kills < n_calls else range(1, n_calls + 1):
-    killed(number)
-    found.append([number, n_calls, open_to_others(), left()])
-print(json.dumps(found))
-"""
+KILLS = program("kill_while_copying")
 
 
 @pytest.mark.crash
@@ -185,78 +54,7 @@ def test_a_killed_process_leaves_no_copy_of_the_words(operation: str) -> None:
     assert bad[:3] == []
 
 
-# As above, for a study in PostgreSQL: every step is a process of its own, since connections cannot be forked.
-SERVER_KILLS = """
-import ctypes, json, os, shutil, sys, tempfile
-from pathlib import Path
-
-root, address = Path(sys.argv[1]), sys.argv[2]
-work = root / "work"
-os.environ["XDG_STATE_HOME"], os.environ["TMPDIR"] = str(work / "state"), str(work / "temporary")
-import pandas as pd
-import psycopg, pyarrow.parquet
-from sense7_qual import acts
-from sense7_qual.store import Store
-from tests.helpers.disk import CHANGES, KILLED
-from tests.store.test_copies import CODEBOOK, frame_of
-
-ALL, shim = sum(1 << kind for kind in CHANGES), ctypes.CDLL(None)
-units = frame_of()
-
-
-def begin():
-    store = Store.create(address, units=units, codebook=CODEBOOK)
-    named = {"coder": "ana", "unit_id": units["unit_id"].iloc[0], "codebook": CODEBOOK}
-    store.append([acts.apply(code="interest", **named)])
-    store.append([acts.memo(text=units["text"].iloc[0], **named)])
-    store.archive(root / "pilot.zip")
-
-
-DO = {
-    "archive": lambda: Store(address).archive(work / "there" / "made"),
-    "merge": lambda: Store(address).merge(root / "pilot.zip"),
-    "restore": lambda: Store.restore(root / "pilot.zip", f"{address}_{os.getpid()}"),
-}
-
-
-def done(do, number=0):
-    child = os.fork()
-    if not child:
-        try:
-            shim.disk_fail(number, KILLED, ALL, False)
-            do()
-        finally:
-            if sys.exc_info()[0] is None and not number:
-                (root / "calls").write_text(str(shim.disk_calls()))
-            os._exit(0 if sys.exc_info()[0] is None else 3)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def left():
-    words, files = units["text"].iloc[0].encode()[:12], [p for p in work.rglob("*") if p.is_file()]
-    return [str(p) for p in files if p.name != "made" and words in p.read_bytes()]
-
-
-def fresh():
-    shutil.rmtree(work, ignore_errors=True)
-    (work / "temporary").mkdir(parents=True)
-
-
-assert done(begin) == 0
-found = []
-for operation, do in DO.items():
-    fresh()
-    assert done(do) == 0
-    n_calls = int((root / "calls").read_text())
-    for part in range(1, 7):
-        fresh()
-        ended = done(do, max(1, n_calls * part // 7))
-        (work / "there" / "made").unlink(missing_ok=True)
-        before = left()
-        assert done(lambda: Store(address)) == 0
-        found.append([operation, ended, bool(before), left(), os.listdir(work / "temporary")])
-print(json.dumps(found))
-"""
+SERVER_KILLS = program("kill_while_copying_from_server")
 
 
 @pytest.mark.postgres
@@ -280,18 +78,7 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-# Builds a folder in that of the argument, says so, and waits to be killed.
-BUILDER = """
-import sys, time
-from pathlib import Path
-from sense7_qual.store._files import whole_files
-
-folder, target = Path(sys.argv[1]), Path(sys.argv[2])
-with whole_files.making(target, "backup", folder) as place:
-    place.write_text("It listened to me.")
-    print(place, flush=True)
-    time.sleep(60)
-"""
+BUILDER = program("copy_until_killed")
 
 
 @pytest.fixture
@@ -452,88 +239,7 @@ N_KILLS = 1_000 if SOAK else 40
 N_CASES = 8
 WORDS = b"Numbat"
 
-# Forks a writer for each line of its input: "<file> <what> <seed>", and says how each ended. One codes as the
-# coder that it is named after and says the ids of each batch right after `append` returned; the others make
-# copies of the study and take them in, and let participants withdraw.
-WRITERS = """
-import itertools, os, random, sys, uuid, warnings
-from pathlib import Path
-from sense7_qual import acts
-from sense7_qual.errors import ActError, StoreError
-from sense7_qual.store import Store
-
-root = Path(sys.argv[1])
-
-
-def code(coder, dice, say):
-    store = Store(root / "pilot")
-    for number in itertools.count():
-        size = (1, 1, 7)[number % 3]
-        case = dice.randrange(int(sys.argv[2]))
-        named = {"coder": coder, "unit_id": f"m{case}", "codebook": store.codebook}
-        batch = [acts.apply(code="interest", start=i, end=i + 60, **named) for i in range(size)]
-        batch.append(acts.memo(text="Numbat!" if case else "Nothing.", **named))
-        try:
-            store.append(batch)
-        except ActError:  # of somebody who has withdrawn
-            store = Store(root / "pilot")
-            continue
-        say(" ".join(act.act_id for act in batch))
-
-
-def copy(_, dice, say):
-    store = Store(root / "pilot")
-    there = root / "copies"
-    while True:
-        target = there / str(uuid.uuid4())
-        say(target.name)
-        what = dice.choice(["backup", "archive", "restore", "merge"])
-        done = [path for path in there.iterdir() if not path.name.startswith(".")] if there.exists() else []
-        try:
-            if what in ("backup", "archive"):
-                getattr(store, what)(target)
-            elif done and what == "merge":
-                store.merge(dice.choice(done))
-            elif zips := [path for path in done if path.is_file()]:
-                Store.restore(dice.choice(zips), target)
-        except StoreError as error:
-            if "withdr" not in str(error) and "sound" not in str(error):
-                raise
-
-
-def forget(_, dice, say):
-    store = Store(root / "pilot")
-    while True:
-        case = f"p{dice.randrange(1, int(sys.argv[2]))}"
-        say(case)
-        try:
-            store.forget(case, why="They asked for it.")
-        except StoreError as error:
-            if "expected a participant" not in str(error):
-                raise
-
-
-warnings.simplefilter("ignore")
-Store(root / "pilot").verify()  # imports what each child would import again
-for line in sys.stdin:
-    children = []
-    for each in line.strip().split(";"):
-        path, what, seed = each.split()
-        child = os.fork()
-        if not child:
-            try:
-                said = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-                do = {"copy": copy, "forget": forget}.get(what, code)
-                do(what, random.Random(int(seed)), lambda line: os.write(said, f"{line}\\n".encode()))
-            except BaseException:
-                import traceback
-                traceback.print_exc()
-            finally:
-                os._exit(1)
-        children.append(child)
-    print(*children, flush=True)
-    print(*[os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children], flush=True)
-"""
+WRITERS = program("writers_beside_copies")
 
 
 @pytest.mark.crash

@@ -18,7 +18,7 @@ from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.disk import another_computer
-from tests.store.test_forget_races import CODEBOOK, UNITS, WORDS, contents, has_words, repeating
+from tests.helpers.withdrawn_words import CODEBOOK, UNITS, WORDS, contents, has_words, repeating
 
 N_FLIPS = 1_000 if os.environ.get("SOAK") else 25
 

@@ -15,34 +15,16 @@ from pathlib import Path
 from threading import Barrier
 
 import pandas as pd
-import psycopg
 import pytest
 
 from sense7_qual import acts, rounds
-from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from tests.helpers.withdrawn_words import CODEBOOK, UNITS, WORDS, contents, has_words, repeating
 
 N_ROUNDS = 500 if os.environ.get("SOAK") else 12
-CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
-WORDS = "My sister Quokka left on Tuesday"
-UNITS = pd.DataFrame(
-    {
-        "unit_id": ["m1", "m2", "m3"],
-        "text": [f"{WORDS} and I wept.", "Fine, thanks.", "Another one's words."],
-        "document_id": ["d1", "d2", "d3"],
-        "case_id": ["p1", "p2", "p3"],
-        "position": [0, 0, 0],
-    }
-)
-
-
-def repeating(coder: str, **about: str) -> Act:
-    """A memo on something else that repeats the words of p1."""
-    about = about or {"target_kind": "study"}
-    return acts.memo(coder=coder, text=f"as in: '{WORDS}'", codebook=CODEBOOK, **about)
 
 
 @pytest.fixture(scope="module")
@@ -157,29 +139,9 @@ class Race:
         return [*wrong, *problems]
 
 
-def has_words(content: bytes) -> bool:
-    return WORDS.encode() in content or WORDS.encode("utf-16-le") in content
-
-
 def content_of(path: Path) -> bytes:
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return b"".join(file.read_bytes() for file in files)
-
-
-def contents(store: Store) -> dict[str, bytes]:
-    """Every byte of a study folder by file, or every value of a study's tables in PostgreSQL by table."""
-    if isinstance(store.path, Path):
-        return {file.name: file.read_bytes() for file in store.path.rglob("*") if file.is_file()}
-    found = {}
-    named, name = store.path.partition("&study=")[0], server.connect(store.path).name
-    tables = "SELECT format('%%I.%%I', schemaname, tablename) FROM pg_tables WHERE schemaname SIMILAR TO %s"
-    with psycopg.connect(named) as admin:
-        for (table,) in admin.execute(tables, (f"{name}(-%)?",)).fetchall():
-            rows = admin.execute(f"SELECT * FROM {table}").fetchall()
-            values = (value for row in rows for value in row)
-            found[table] = b"\n".join(v if isinstance(v, bytes) else str(v).encode() for v in values)
-    assert len(found) > 10
-    return found
 
 
 def raced(copies: Path, target: Path, open_study: Callable[[int], Store]) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from sense7_qual import acts, rounds
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from tests.store.test_store import CODEBOOK, frame_of, put
+from tests.helpers.small_study import CODEBOOK, frame_of, put
 
 NAMED = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
 OF_BEN = "Only the lead may read this, says ben."

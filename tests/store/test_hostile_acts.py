@@ -21,38 +21,10 @@ from sense7_qual.store import Store
 from sense7_qual.store._files import layout
 from sense7_qual.store._log import leftover_journal
 from sense7_qual.store._log.sqlite import transaction
-from tests.store.test_store import CODEBOOK, frame_of, put
+from tests.helpers.places import program
+from tests.helpers.small_study import CODEBOOK, frame_of, put
 
-_OPEN_EACH = """
-import sys
-import resource
-from pathlib import Path
-from sense7_qual.store._log import leftover_journal
-from sense7_qual.errors import StoreError
-from sense7_qual.store import Store
-from tests.store.test_store import CODEBOOK, put
-
-resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))
-store, bad = Store(sys.argv[1]), Path(sys.argv[2])
-inside = Path(store.path) / "acts" / "eva.sqlite"
-doors = {
-    "acts": lambda: store.acts(coder="eva"),
-    "append": lambda: store.append([put(coder="eva", start=0, end=2)]),
-    "another": lambda: store.append([put(coder="ana", start=0, end=3, round="one")]),
-    "merge": lambda: store.merge(bad),
-    "salvage": lambda: store.salvage("eva", bad.with_name("saved.sqlite")),
-    "backup": lambda: store.backup(bad.with_name("backup")),
-}
-for name, door in doors.items():
-    try:
-        door()
-        print(name, "went on")
-    except StoreError as refused:
-        print(name, "views" in str(refused) or "problems in" in str(refused))
-found = store.verify().set_index("file").loc["acts/eva.sqlite"]
-print("verify", "views" in found["problem"])
-print("journal", leftover_journal._whole(inside) is None)
-"""
+_OPEN_EACH = program("open_hostile_acts")
 
 _ROWS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 _VIEWS = f"""

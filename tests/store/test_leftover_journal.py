@@ -14,19 +14,8 @@ from sense7_qual import acts
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._log import leftover_journal, sqlite
-from tests.store.test_store import CODEBOOK, frame_of, put
-
-
-def interrupted(file: Path, folder: Path) -> tuple[bytes, bytes]:
-    """The acts file and its journal as they lie on the disk in the middle of a large write."""
-    copied = folder / "writing.sqlite"
-    shutil.copyfile(file, copied)
-    with closing(sqlite3.connect(copied, isolation_level=None)) as connection:
-        connection.execute("PRAGMA cache_size=1")
-        connection.execute("BEGIN IMMEDIATE")
-        for number in range(300):  # more than the cache holds: pages go to the file before the end
-            connection.execute("INSERT INTO texts VALUES (?, 'salt', ?)", (str(number), "word " * 80))
-        return copied.read_bytes(), (folder / "writing.sqlite-journal").read_bytes()
+from tests.helpers.killed import interrupted
+from tests.helpers.small_study import CODEBOOK, frame_of, put
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pytest
 from sense7_qual.store._postgres import server
 from sense7_qual.store._postgres.row_security import CLOSING
 from tests.helpers.places import ROOT
-from tests.store.test_row_security import BENS_ACT, Team, answers, untouched
-from tests.store.test_store import SENTINEL, put
+from tests.helpers.small_study import SENTINEL, put
+from tests.helpers.two_coders import BENS_ACT, Team, answers, untouched
 
 pytestmark = pytest.mark.postgres
 

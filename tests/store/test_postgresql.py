@@ -26,15 +26,7 @@ from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import roles, server
 from sense7_qual.widgets import CodingWidget
-from tests.store.test_store import (
-    CODEBOOK,
-    REFUSED,
-    SENTINEL,
-    changed,
-    finish,
-    frame_of,
-    put,
-    # The behaviour that both kinds of store share: run here with this module's `store`.
+from tests.helpers.any_study import (
     test_a_new_study_holds_what_it_was_given,
     test_a_second_store_sees_and_continues_the_first,
     test_a_span_gets_its_quote_in_code_points,
@@ -45,6 +37,7 @@ from tests.store.test_store import (
     test_undo_names_an_earlier_act_of_the_same_coder,
     test_what_is_appended_comes_back_from_the_disk,
 )
+from tests.helpers.small_study import CODEBOOK, REFUSED, SENTINEL, changed, finish, frame_of, put
 
 pytestmark = pytest.mark.postgres
 

@@ -10,11 +10,10 @@ from multiprocessing import Queue, get_context
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from sense7_qual import acts, codings
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Change, Revision, changes, combine
 from sense7_qual.store import Store
@@ -22,29 +21,7 @@ from sense7_qual.store._files import layout
 from sense7_qual.store._postgres import server
 from sense7_qual.tables import CODINGS
 from sense7_qual.widgets._session import Session
-
-BASE = Codebook(
-    name="small",
-    codes=tuple(
-        Code(id=i, label=i.title(), definition=f"About {i}.") for i in ("warm", "kind", "cold", "other")
-    ),
-)
-UNITS = pd.DataFrame(
-    {"unit_id": ["m1", "m2"], "text": ["It listened.", "It did not."], "document_id": "d", "case_id": "p",
-     "position": [0, 1]}
-)  # fmt: skip
-
-
-def edited(book: Codebook, code_id: str, **named: object) -> Codebook:
-    return replace(book, codes=tuple(replace(c, **named) if c.id == code_id else c for c in book.codes))
-
-
-def without(book: Codebook, *ids: str) -> Codebook:
-    return replace(book, codes=tuple(c for c in book.codes if c.id not in ids))
-
-
-def plus(book: Codebook, *ids: str) -> Codebook:
-    return replace(book, codes=(*book.codes, *(Code(id=i, label=i.title()) for i in ids)))
+from tests.helpers.revised_codebooks import BASE, UNITS, edited, plus, without
 
 
 @pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])

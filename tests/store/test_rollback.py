@@ -17,7 +17,7 @@ from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.places import ROOT
-from tests.store.test_store import CODEBOOK, frame_of, put
+from tests.helpers.small_study import CODEBOOK, frame_of, put
 
 LOST = r"expected the {} acts of 'ana' that were there on .* – found {}, without the last of these"
 

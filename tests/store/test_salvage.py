@@ -15,7 +15,7 @@ from sense7_qual import acts
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from tests.store.test_store import CODEBOOK, frame_of, put
+from tests.helpers.small_study import CODEBOOK, frame_of, put
 
 
 @pytest.fixture

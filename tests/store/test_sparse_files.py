@@ -19,8 +19,8 @@ import pytest
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from tests.helpers.places import ROOT
-from tests.store.test_store import CODEBOOK, frame_of, put
+from tests.helpers.places import ROOT, program
+from tests.helpers.small_study import CODEBOOK, frame_of, put
 
 SIZE = 8 * 2**30
 FINGERPRINT = "0123456789abcdef" * 2
@@ -37,39 +37,7 @@ FILES = {
     "a stranger": "acts/notes.txt",
 }
 
-_OPEN_EACH = """
-import resource, sys, time
-from pathlib import Path
-from sense7_qual.errors import QualError
-from sense7_qual.store import Store
-from tests.store.test_store import put
-
-resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000, 4_000_000_000))
-resource.setrlimit(resource.RLIMIT_FSIZE, (200_000_000, 200_000_000))
-whole, bad = Path(sys.argv[1]), Path(sys.argv[2])
-beside = bad.parent
-doors = {
-    "open": lambda: Store(bad).units,
-    "acts": lambda: Store(bad).acts(),
-    "append": lambda: Store(bad).append([put(coder="ana", start=0, end=2, round="one")]),
-    "verify": lambda: Store(bad).verify(),
-    "backup": lambda: Store(bad).backup(beside / "backup"),
-    "archive": lambda: Store(bad).archive(beside / "again.zip"),
-    "merge": lambda: Store(whole).merge(bad),
-    "merge the file": lambda: Store(whole).merge(bad / sys.argv[3]),
-    "salvage": lambda: Store(bad).salvage("eva", beside / "saved.sqlite"),
-    "forget": lambda: Store(bad).forget("p1", why="By mail."),
-}
-for name, door in doors.items():
-    since = time.process_time()
-    try:
-        door()
-        outcome = "went on"
-    except QualError as refused:
-        outcome = "refused"
-    print(name, outcome, round(time.process_time() - since, 1), sep=":", flush=True)
-print("peak", "", [line for line in open("/proc/self/status") if "VmHWM" in line][0].split()[1], sep=":")
-"""
+_OPEN_EACH = program("open_sparse_files")
 
 
 def made(path: Path) -> Path:

@@ -17,7 +17,7 @@ import pytest
 
 from sense7_qual.store._postgres.row_security import CLOSED, CLOSING
 from tests.helpers.places import ROOT
-from tests.store.test_row_security import rights
+from tests.helpers.two_coders import rights
 
 SCRIPTS = (
     "sense7_qual/store/_postgres/close_statistics.sql",

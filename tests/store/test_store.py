@@ -22,31 +22,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.store._files import signed_json
-
-CODEBOOK = Codebook(
-    name="small",
-    valence=("met", "unmet", "mixed"),
-    codes=tuple(Code(id=i, label=i.title()) for i in ("interest", "relational", "affective", "prosocial")),
-)
-SENTINEL = "Sentinel-Quokka"
-TEXTS = {
-    "m1": f"It listened to me. {SENTINEL}",
-    "m2": "Héllo 👩‍👩‍👧 שלום",
-    "m3": "é\x00 = 1 + 1",
-}
-
-
-def frame_of(texts: dict[str, str] = TEXTS) -> pd.DataFrame:
-    n = len(texts)
-    return pd.DataFrame(
-        {
-            "unit_id": list(texts),
-            "text": list(texts.values()),
-            "document_id": [f"d{i}" for i in range(n)],
-            "case_id": [f"p{i % 2}" for i in range(n)],
-            "position": range(n),
-        }
-    )
+from tests.helpers.small_study import CODEBOOK, REFUSED, SENTINEL, TEXTS, changed, finish, frame_of, put
 
 
 @pytest.fixture
@@ -54,35 +30,9 @@ def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "pilot", units=frame_of(), codebook=CODEBOOK)
 
 
-def put(code: str = "interest", unit_id: str = "m1", coder: str = "ana", **named: object) -> Act:
-    return acts.apply(**({"coder": coder, "unit_id": unit_id, "code": code, "codebook": CODEBOOK} | named))
-
-
-def finish(unit_id: str = "m1", coder: str = "ana") -> Act:
-    return acts.finish(coder=coder, unit_id=unit_id, codebook=CODEBOOK)
-
-
 def everything(store: Store) -> dict[str, bytes]:
     """Every file of the study with its bytes (read only when no connection is open)."""
     return {str(f.relative_to(store.path)): f.read_bytes() for f in store.path.rglob("*") if f.is_file()}
-
-
-# the study ------------------------------------------------------------------------------------------
-
-
-def test_a_new_study_holds_what_it_was_given(store: Store) -> None:
-    again = Store(store.path)
-    pd.testing.assert_frame_equal(again.units, store.units)
-    assert again.units["text"].tolist() == list(TEXTS.values())
-    assert again.codebook == CODEBOOK
-    assert dict(again.codebooks) == {CODEBOOK.fingerprint: CODEBOOK}
-    assert again.coders == ()
-    assert again.acts() == []
-    assert again.codings().empty
-    assert again.coverage().empty
-    assert again.memos().empty
-    assert again.verify()["ok"].all()
-    assert repr(again) == "Store(3 units, 4 codes, 0 coders)"
 
 
 def test_the_folder_is_laid_out_as_documented_and_private(store: Store) -> None:
@@ -127,12 +77,6 @@ def test_a_deed_or_memo_with_an_empty_id_is_not_given_another_one(store: Store) 
     with pytest.raises(ActError, match="expected the time in UTC"):
         store.append([put(at="")])
     assert store.acts() == []
-
-
-def test_the_units_handed_out_are_a_copy(store: Store) -> None:
-    units = store.units
-    units.loc[0, "text"] = "other"
-    assert store.units["text"][0] == TEXTS["m1"]
 
 
 def test_a_study_is_never_made_over_something_else(store: Store, tmp_path: Path) -> None:
@@ -268,38 +212,6 @@ def test_a_codebook_that_was_edited_in_place_is_refused(store: Store) -> None:
         Store(store.path)
 
 
-# append and read ------------------------------------------------------------------------------------
-
-
-def test_what_is_appended_comes_back_from_the_disk(store: Store) -> None:
-    memo = acts.memo(coder="ana", unit_id="m1", text="wörter 👩‍👩‍👧\x00", codebook=CODEBOOK)
-    ruling = acts.rule(coder="ana", unit_id="m1", code="interest", applied=np.True_, codebook=CODEBOOK)
-    deeds = [
-        put(valence="met", confidence="unsure", round="one"),
-        acts.remove(coder="ana", unit_id="m1", code="interest", start=0, end=2, codebook=CODEBOOK),
-        finish(),
-        memo,
-        acts.memo(coder="ana", target_kind="study", text="", codebook=CODEBOOK),
-        acts.memo(coder="ana", target_kind="code", code="interest", text="x", codebook=CODEBOOK),
-        ruling,
-        acts.undo(memo, codebook=CODEBOOK),
-        acts.redo(memo, codebook=CODEBOOK),
-    ]
-    assert store.append(deeds) == 9
-    assert Store(store.path).acts() == deeds
-    assert store.acts(kind="rule") == [ruling]
-    assert store.acts(coder="ben") == []
-    assert store.coders == ("ana",)
-
-
-def test_a_span_gets_its_quote_in_code_points(store: Store) -> None:
-    for start, end, quote in [(6, 11, "👩‍👩‍👧"), (12, 16, "שלום"), (0, 16, TEXTS["m2"])]:
-        assert store.append([put(unit_id="m2", start=start, end=end)]) == 1
-        assert store.acts()[-1].text == quote
-    assert store.append([put(unit_id="m3", start=1, end=2, code="affective")]) == 1
-    assert store.acts()[-1].text == "\x00"
-
-
 def test_repeats_change_nothing(store: Store) -> None:
     deeds = [put(start=0, end=2), finish()]
     assert store.append(deeds) == 2
@@ -311,68 +223,6 @@ def test_repeats_change_nothing(store: Store) -> None:
     twice = put(code="relational")
     assert store.append([twice, twice]) == 1
     assert store.append([]) == 0
-
-
-def test_acts_come_coder_by_coder_in_the_order_of_recording(store: Store) -> None:
-    late, early = put(at="2030-01-01T00:00:00Z"), put(code="affective", at="2020-01-01T00:00:00Z")
-    of_ben, of_ana = [put(coder="ben"), finish(coder="ben")], [late, early]
-    store.append(of_ben)
-    store.append(of_ana)
-    assert store.acts() == of_ana + of_ben
-    assert store.acts(coder="ben", kind="finish") == of_ben[1:]
-    assert store.codings(coder="ben")["coder"].unique().tolist() == ["ben"]
-    pd.testing.assert_frame_equal(store.codings(), acts.fold(of_ana + of_ben).codings)
-
-
-def test_a_second_store_sees_and_continues_the_first(store: Store) -> None:
-    other = Store(store.path)
-    first = put()
-    store.append([first])
-    other.append([acts.undo(first, codebook=CODEBOOK)])
-    assert store.codings().empty
-    assert store.verify()["ok"].all()
-
-
-# acts that cannot stand -----------------------------------------------------------------------------
-
-UNKNOWN_ID = "00000000-0000-4000-8000-00000000dead"
-MEMO = acts.memo(coder="ana", unit_id="m1", text=SENTINEL, codebook=CODEBOOK)
-OTHER = Codebook(name="other", codes=(Code(id="interest", label="I"), Code(id="warm", label="W")))
-
-
-def changed(act: Act, **named: object) -> Act:
-    return dataclasses.replace(act, **named)
-
-
-def forced(act: Act, **named: object) -> Act:
-    """An act with values that its constructor would refuse or convert."""
-    for name, value in named.items():
-        object.__setattr__(act, name, value)
-    return act
-
-
-REFUSED: list[tuple[str, Callable[[], list[Act]], str]] = [
-    ("unit", lambda: [put(unit_id="m11")], "expected a unit of this study – found 'm11' – did you mean 'm1'"),
-    ("unit kind", lambda: [forced(put(), unit_id=17)], "expected str for unit_id – found int"),
-    ("code", lambda: [changed(put(), code="prosical")], "did you mean 'prosocial'"),
-    ("codebook", lambda: [put(codebook=OTHER)], "expected a codebook of this study"),
-    ("span", lambda: [put(unit_id="m2", start=0, end=17)], "within the text's 16 code points – found 0 … 17"),
-    ("span of remove", lambda: [changed(put(start=0, end=99), kind="remove")], "within the text's"),
-    ("quote", lambda: [changed(put(start=0, end=2), text=SENTINEL)], r"found other words \(15 code points"),
-    ("text of a whole unit", lambda: [changed(put(), text=TEXTS["m1"])], "leave text out"),
-    ("text of finish", lambda: [changed(finish(), text=SENTINEL)], "leave text out"),
-    ("undo", lambda: [acts.undo(put(), codebook=CODEBOOK)], "found no such act of theirs"),
-    ("redo", lambda: [acts.redo(put(), codebook=CODEBOOK)], "found no such act of theirs"),
-    ("coders", lambda: [put(), put(coder="ben")], "found those of 'ana', 'ben' – call append once for each"),
-    ("case", lambda: [put(coder="Kim")], "found 'Kim' beside 'kim'"),
-    ("time", lambda: [put(at="yesterday")], "expected the time in UTC"),
-    ("surrogate", lambda: [changed(MEMO, text=SENTINEL + "\ud83d")], "half of a surrogate pair"),
-    ("memo", lambda: [changed(MEMO, target_kind="code")], "a memo on a unit, a code or the study"),
-    ("memo kind", lambda: [changed(MEMO, target_kind="page")], "a memo on a unit, a code or the study"),
-    ("applied", lambda: [forced(put(), kind="rule", applied=1)], "expected bool for applied – found int"),
-    ("no act", lambda: [put(), "finish"], "expected a list of acts – found 'str'"),
-    ("one act", put, "expected a list of acts – found 'a single Act'"),
-]
 
 
 @pytest.fixture(scope="module")
@@ -428,35 +278,6 @@ def test_one_act_id_stands_for_one_act(store: Store) -> None:
     one = put()
     with pytest.raises(ActError, match="to stand for one act"):
         store.append([one, changed(one, code="affective")])
-
-
-def test_undo_names_an_earlier_act_of_the_same_coder(store: Store) -> None:
-    act, of_ben = put(), put(coder="ben")
-    undo = acts.undo(act, codebook=CODEBOOK)
-    store.append([of_ben])
-    with pytest.raises(ActError, match="found no such act of theirs"):
-        store.append([undo, act])  # before the act itself
-    with pytest.raises(ActError, match="found no such act of theirs"):
-        store.append([changed(acts.undo(of_ben, codebook=CODEBOOK), coder="ana")])
-    assert store.append([act, undo]) == 2
-    with pytest.raises(ActError, match="found an act of kind 'undo'"):
-        store.append([changed(undo, act_id=UNKNOWN_ID, target=undo.act_id)])
-
-
-def test_reading_asks_for_a_real_kind_and_pseudonym(store: Store) -> None:
-    with pytest.raises(ActError, match="did you mean 'apply'"):
-        store.acts(kind="appply")
-    with pytest.raises(ActError, match="pseudonym"):
-        store.acts(coder="../ana")
-    store.append([put()])
-    with pytest.raises(ActError, match="use 'ana'"):
-        store.acts(coder="ANA")
-
-
-def test_no_text_is_shown_by_the_store_or_its_acts(store: Store) -> None:
-    store.append([put(start=0, end=len(TEXTS["m1"])), MEMO])
-    assert SENTINEL in store.acts()[0].text
-    assert SENTINEL not in f"{store!r} {store} {store.acts()!r} {store.verify()}"
 
 
 # the record over histories --------------------------------------------------------------------------
