@@ -16,7 +16,7 @@ from sense7_qual.store._postgres import server
 from sense7_qual.store._postgres.row_security import CLOSING
 from tests.helpers.places import ROOT
 from tests.helpers.small_study import SENTINEL, put
-from tests.helpers.two_coders import BENS_ACT, Team, answers, untouched
+from tests.helpers.two_coders import BENS_ACT, Team, answers
 
 pytestmark = pytest.mark.postgres
 
