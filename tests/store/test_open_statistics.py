@@ -20,7 +20,6 @@ from tests.helpers.two_coders import BENS_ACT, Team, answers
 
 pytestmark = pytest.mark.postgres
 
-__all__ = ["untouched"]
 
 PAGE = ROOT / "docs" / "record.md"
 
