@@ -7,12 +7,17 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "word"]
+__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "legible", "word"]
 
 UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML, and so no drawing, can hold: a name with one is refused."""
 
 _MOST_COMPARED: Final = 1_000  # words that a mistyped one is compared with
+
+
+def legible(text: str | None) -> str | None:
+    """Return `text`, with bytes of a file's name that are no Unicode as escapes: a frame cannot hold them."""
+    return None if text is None else text.encode("utf-8", "backslashreplace").decode()
 
 
 def first_three(values: Iterable[object]) -> str:

@@ -110,6 +110,20 @@ def test_a_file_whose_rows_stand_in_it_twice_is_named_and_stops_nobody(tmp_path:
     assert store.forget("p0", why="asked").n_texts >= 2
 
 
+@pytest.mark.parametrize("name", ["\udcff", "acts/\udcff.sqlite", "acts/\udcff.txt"])
+def test_a_file_whose_name_is_no_unicode_is_named_and_stops_nobody(tmp_path: Path, name: str) -> None:
+    store = Store.create(tmp_path / "study", units=frame_of(), codebook=CODEBOOK)
+    store.append([put(coder="ana", start=0, end=2)])
+    try:
+        (store.path / name).write_bytes(b"x")
+    except OSError:
+        pytest.skip("a disk on which every name is Unicode")
+    assert store.verify()["file"].str.contains(r"\udcff", regex=False).sum() == 1
+    gone = store.forget("p0", why="asked")
+    assert gone.n_texts == 1
+    assert gone.still_held["place"].str.contains(r"\udcff", regex=False).any()
+
+
 def test_units_that_would_fill_the_memory_are_refused(store: Store) -> None:
     """A dictionary of one long text and many places in it: 125 kB stood for 5 GB."""
     ids = [f"m{number}" for number in range(50_000)]

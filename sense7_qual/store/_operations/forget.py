@@ -27,7 +27,7 @@ from typing import Final
 import pandas as pd
 from sqlalchemy import Connection
 
-from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three, legible
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError
@@ -222,7 +222,7 @@ def noted_memos(notes: Sequence[Withdrawal], case_id: str) -> set[str]:
 
 def forgotten(words: Words, n_texts: int, notes: Sequence[Withdrawal], held: Sequence[Held]) -> Forgotten:
     """Return what a withdrawal did; `held` is one row per thing that still has the words."""
-    rows = [*held, *words.in_study, *_ELSEWHERE]
+    rows = [[legible(each) for each in row] for row in (*held, *words.in_study, *_ELSEWHERE)]
     frame = pd.DataFrame(rows, columns=["what", "place", "at"]).astype("string")
     frame["to_clear"] = frame["what"].map(_ADVICE).astype("string")
     n_memos = len(noted_memos(notes, words.case_id))

@@ -28,7 +28,7 @@ import pandas as pd
 from sqlalchemy import Connection, create_engine, select
 
 from sense7_qual._limits import open_file
-from sense7_qual._messages import first_three
+from sense7_qual._messages import first_three, legible
 from sense7_qual.acts import Act, fold
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store._files import layout, study_notes, units_parquet, whole_files
@@ -119,7 +119,10 @@ def verify(path: Path, known: Study) -> list[Finding]:
 
 def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
     """Return findings as the frame that `Store.verify` promises."""
-    rows = [(f.file, f.coder, f.n_acts, not f.problem, f.problem, f.note) for f in findings]
+    rows = [
+        (legible(f.file), legible(f.coder), f.n_acts, not f.problem, legible(f.problem), legible(f.note))
+        for f in findings
+    ]
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(dict(_COLUMNS))
 
 
