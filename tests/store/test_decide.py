@@ -233,6 +233,13 @@ def test_a_coder_who_has_not_begun_has_no_decisions(store: Store) -> None:
     assert store.decisions(coder="ben").empty
 
 
+def test_a_coder_of_the_plan_who_has_not_begun_has_none_either(store: Store) -> None:
+    store.assign(coders=["ana", "ben"], overlap=0.5, coder="lead")
+    assert store.decisions(coder="ben").empty
+    with pytest.raises(ArgumentError, match="did you mean 'ben'"):
+        store.decisions(coder="bne")
+
+
 def test_by_valence(store: Store) -> None:
     did(store, "ana", "m1", "warm", valence="met")
     did(store, "ben", "m1", "warm", valence="unmet")

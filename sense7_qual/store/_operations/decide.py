@@ -12,9 +12,9 @@ from sense7_qual._checks import check_switch
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import RESERVED_CODERS, Act, fold
 from sense7_qual.adjudication import consensus
+from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
-from sense7_qual.rounds import opened
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
@@ -35,7 +35,7 @@ class Choice:
 
 def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
     """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
-    _check(choice, acts, coders)
+    _check(choice, acts, known, coders)
     here = [act for act in acts if act.unit_id not in known.gone]
     record, revisions = fold(here), history(here)
     decisions = codings.decisions(
@@ -67,7 +67,7 @@ def _agreed(
     return consensus(decisions, rulings=rulings, single=choice.single)
 
 
-def _check(choice: Choice, acts: Sequence[Act], coders: Sequence[str]) -> None:
+def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:
     for name in ("valence", "consensus", "single"):
         check_switch(getattr(choice, name), name=name, of="decisions")
     if choice.valence and choice.consensus:
@@ -83,8 +83,8 @@ def _check(choice: Choice, acts: Sequence[Act], coders: Sequence[str]) -> None:
     named = {act.round for act in acts if act.round is not None}
     _check_name("round", choice.round, sorted(named), "the rounds of the study")
     if choice.coder is not None:
-        in_rounds = {coder for each in opened(acts) for coder in each.coders}
-        _check_name("coder", choice.coder, sorted({*coders, *in_rounds}), "the coders of the study")
+        in_plan = planned(acts, units=known.texts)["coder"].unique()  # who has not begun has no acts yet
+        _check_name("coder", choice.coder, sorted({*coders, *in_plan}), "the coders of the study")
 
 
 def _check_name(what: str, given: object, names: Sequence[str], of: str) -> None:
