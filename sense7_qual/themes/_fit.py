@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.errors import TableError
+from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.themes._bertopic import Topics, topics
 from sense7_qual.themes._graph_clusters import NO_GROUP, centres
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded
@@ -78,6 +79,8 @@ def fit(
     TableError
         Not a `units` frame; fewer than 50 distinct texts (see `nearest`); settings out of range; an
         `embed` that does not give one finite vector per text.
+    ImportRefused
+        The extra ``themes`` is not installed.
 
     References
     ----------
@@ -100,6 +103,7 @@ def fit(
     0      0  queue, slow, wait       20        7        1.0
     """
     _check_settings(seed, granularity, min_size, n_resamples)
+    _check_installed()
     texts = distinct_texts(units)
     _check_enough(texts)
     with _reporting(progress) as report:
@@ -219,6 +223,15 @@ def _check_settings(seed: int, granularity: float, min_size: int, n_resamples: i
     for expected, found in wrong.items():
         if found is not None:
             raise TableError(f"fit: expected {expected} – found {found} – pass a value in that range.")
+
+
+def _check_installed() -> None:
+    missing = [name for name in ("bertopic", "networkx") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ImportRefused(
+            f"fit: expected the packages of the extra 'themes' – found no {' and no '.join(missing)} – "
+            "pip install 'sense7_qual[themes]'."
+        )
 
 
 def _check_enough(texts: Texts) -> None:

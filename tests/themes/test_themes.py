@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import themes
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import CodebookError, TableError
+from sense7_qual.errors import CodebookError, ImportRefused, TableError
 from sense7_qual.themes._bertopic import _counter, _plain, _stop_list
 from tests.helpers.messages import SOURCES, messages
 
@@ -421,6 +421,18 @@ def test_progress_is_told_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
     themes.fit(study(), embed=words_of, seed=7, n_resamples=2, progress=True)
     shown = capsys.readouterr().err
     assert all(stage in shown for stage in ("embed: 100%", "cluster: 100%", "resample: 100%"))
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    from sense7_qual.models import embedder
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportRefused, match=r"pip install 'sense7_qual\[themes\]'"):
+        embedder()
+    with pytest.raises(ImportRefused, match=r"found no bertopic and no networkx – pip install 'sense7_qual"):
+        themes.fit(pd.DataFrame(), embed=lambda texts: np.zeros((len(texts), 2)))
 
 
 # --- real texts, the real model ----------------------------------------------------------------------
