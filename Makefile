@@ -17,7 +17,7 @@ LONG := $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.p
   record_machine.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
   $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py)
 
-.PHONY: help setup lab check test soak bench frontend example system lint clean
+.PHONY: help setup lab check test soak bench docs frontend example system lint clean
 
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
@@ -26,6 +26,7 @@ help:
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"
+	@echo "make docs      the documentation site, in site/ (runs the notebooks; a few minutes)"
 	@echo "make frontend  build the widgets' bundle from its TypeScript sources (needs Node)"
 	@echo "make example   make the synthetic example data anew"
 
@@ -87,5 +88,8 @@ example: $(READY)
 bench: $(READY)
 	@for script in benchmarks/[a-z]*.py; do echo "## $$script"; $(BIN)/python $$script || exit 1; done
 
+docs: $(READY)
+	$(BIN)/python scripts/make_docs.py
+
 clean:
-	rm -rf $(VENV) frontend/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf site $(VENV) frontend/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

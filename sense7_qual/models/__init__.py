@@ -4,7 +4,15 @@ Everything below this package takes a model as a plain function (`embed(texts)` 
 `chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them, and
 `clear_cache` empties a folder in which they keep vectors or replies.
 
-==============================  ===============  ========================================"""
+=====================================  ===============  ============================
+question                               function         file
+=====================================  ===============  ============================
+Which texts are alike in meaning?      `embedder`       ``_embedder.py``
+What does a language model answer?     `chat`           ``_chat.py``, ``_openai.py``
+What did it cost?                      `Usage`, `Cost`  ``_chat.py``
+What is kept, and how does it go?      `clear_cache`    ``_reply_cache.py``
+=====================================  ===============  ============================
+"""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
           scikit-learn and statsmodels; `fleiss_kappa` (statsmodels)
         - n_units: units that the statistic is computed from. Fleiss' kappa is compared on the units that
           all coders have finished, because statsmodels wants the same number of values on each
-        - ours, theirs; difference: |ours − theirs|, 0 or more
+        - ours, theirs; difference: ``|ours − theirs|``, 0 or more
         - package, version
         - reason: missing, or why there is no comparison: `no_pairable_units`; `no_variation` (every
           decision was the same, so that chance-corrected agreement is not defined); `package_absent`;

@@ -65,7 +65,7 @@ def jaccard_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
     Returns
     -------
     float
-        1 − |a ∩ b| / |a ∪ b|, 0 to 1.
+        ``1 − |a ∩ b| / |a ∪ b|``, 0 to 1.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def dice_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
     Returns
     -------
     float
-        1 − 2·|a ∩ b| / (|a| + |b|), 0 to 1.
+        ``1 − 2·|a ∩ b| / (|a| + |b|)``, 0 to 1.
 
     Raises
     ------

@@ -47,7 +47,7 @@ class UnitizingAlphas:
     u_alpha : float
         All text, every code and the uncoded stretches: did the coders mark the same, with the same code?
     binary_u_alpha : float
-        All text, coded or not, whatever the code (written |u-alpha).
+        All text, coded or not, whatever the code (written ``|u-alpha``).
     cu_alpha : float
         Coded text only: where two coders coded something, did they give it the same code?
     ku_alpha : mapping of code to float
@@ -94,9 +94,9 @@ class Tally:
 def unitizing_alphas(
     spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFrame | None = None
 ) -> UnitizingAlphas:
-    """Return Krippendorff's u-alpha, |u-alpha, cu-alpha and (k)u-alphas of coded spans.
+    """Return Krippendorff's u-alpha, ``|u-alpha``, cu-alpha and (k)u-alphas of coded spans.
 
-    Use them where coders both choose the stretches and name them. Report u-alpha or |u-alpha for whether
+    Use them where coders both choose the stretches and name them. Report u-alpha or ``|u-alpha`` for whether
     spans can be found again, and cu-alpha for whether they are named alike; a high cu-alpha beside a low
     u-alpha says that coders agree on what they both saw. Where codes may overlap in a text use
     `span_agreement`, which takes code by code.
