@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import yaml
 
 import sense7_qual as qual
 from tests.helpers.places import ROOT
@@ -45,3 +46,12 @@ def test_it_is_short_and_its_commands_exist() -> None:
 def test_the_files_it_names_exist() -> None:
     for name in re.findall(r"`((?:notebooks|docs)/[\w./-]+)`", README):
         assert (ROOT / name).exists()
+
+
+def test_the_hosted_run_calls_the_readmes_commands() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
+    called = [step["run"] for step in jobs["everything"]["steps"] if "run" in step]
+    assert called == ["make setup", "make test"]
+    installed = [step["run"] for step in jobs["installed"]["steps"] if "run" in step]
+    for program in re.findall(r"tests/\S+\.py", " ".join(installed)):
+        assert (ROOT / program).is_file()
