@@ -20,14 +20,23 @@ assign     the lead deals the units to coders: the plan of who codes what (`Stor
 revise     the lead changes the codebook of the study (`Store.revise`)
 ========== ===================================================================================
 
-The value: ``_act.py``. Making acts: ``_make.py``. What stands: ``_fold.py``.
+=================================  ==============================  ================
+question                           function                        file
+=================================  ==============================  ================
+What is an act?                    `Act`                           ``_act.py``
+How is one made?                   `apply`, `finish`, `undo` …     ``_make.py``
+May it be recorded?                `check_coder`                   ``_validate.py``
+Which stand after undo and redo?   `standing`                      ``_undo.py``
+How do acts become frames?         `fold`                          ``_fold.py``
+=================================  ==============================  ================
 """
 
 from __future__ import annotations
 
 from sense7_qual.acts._act import CONFIDENCES, KINDS, LEAD_KINDS, Act
-from sense7_qual.acts._fold import Record, fold, standing
+from sense7_qual.acts._fold import Record, fold
 from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, rule, stamp, undo
+from sense7_qual.acts._undo import standing
 from sense7_qual.acts._validate import check_coder
 from sense7_qual.tables import RESERVED_CODERS
 
