@@ -18,6 +18,7 @@ from sense7_qual.figures._figure import (
     WIDTHS,
     Columns,
     Figure,
+    axis_of,
     check_columns,
     finished,
     label_lines,
@@ -192,16 +193,11 @@ def _placed(
 def _heat(frame: pd.DataFrame, x: Any, y: Any, rows: Any, titles: Sequence[str], size: int) -> list[Any]:
     import altair as alt
 
-    axis = alt.Axis(
-        title=list(titles),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    axis = axis_of(
+        titles,
         labels=False,
         ticks=False,
         domain=False,
-        grid=False,
     )
     colours = alt.Scale(domain=[-1, 0, 1], range=[_LOW, "#f7f7f7", DARK])
     base = alt.Chart(frame).encode(

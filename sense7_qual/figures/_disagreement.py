@@ -20,6 +20,7 @@ from sense7_qual.figures._figure import (
     WIDTHS,
     Columns,
     Figure,
+    axis_of,
     check_columns,
     finished,
     label_lines,
@@ -339,22 +340,14 @@ def _heat(base: Any, *, numbers: bool) -> list[Any]:
 
 
 def _coder_axis(titles: Sequence[str] | None, *, angle: int) -> Any:
-    import altair as alt
 
-    return alt.Axis(
-        title=titles,
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         labelAngle=angle,
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelLimit=120,
         labelOverlap=False,
         ticks=False,
         domain=False,
-        grid=False,
     )
 
 
@@ -416,33 +409,23 @@ def _conventions(y: Any) -> list[Any]:
 
 
 def _slice_axis(rows: pd.DataFrame, titles: Sequence[str], columns: Columns) -> Any:
-    import altair as alt
 
     upright = len(rows) <= _MOST_UPRIGHT[columns]
     names: dict[int, list[str] | str] = {}
     for place, row in enumerate(rows.to_dict("records")):
         name, n = str(row["slice"])[:12], f"n = {_present.count(row['n_units'])}"
         names[place] = [name, n] if upright else f"{name}, {n}"
-    return alt.Axis(
-        title=list(titles),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         values=list(names),
         tickCount=len(names),
         labelExpr=f"{literal(names)}[datum.value]",
         labelAngle=0 if upright else -90,
         labelAlign="center" if upright else "right",
         labelBaseline="top" if upright else "middle",
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelLimit=0,
         labelOverlap=False,
         labelFlush=False,
-        grid=False,
-        domainColor="black",
-        tickColor="black",
     )
 
 
@@ -472,20 +455,10 @@ def _nothing_drawn(words: str) -> Any:
 
 
 def _cost_axis(title: str, columns: Columns) -> Any:
-    import altair as alt
 
-    return alt.Axis(
-        title=title_lines([title], columns),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        title_lines([title], columns),
         tickCount=4,
         labelExpr="datum.value == 0 ? '0' : replace(format(datum.value, '~g'), '0.', '.')",
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelFlush=False,
-        grid=False,
-        domainColor="black",
-        tickColor="black",
     )

@@ -19,6 +19,7 @@ from sense7_qual.figures._figure import (
     WIDTHS,
     Columns,
     Figure,
+    axis_of,
     check_columns,
     finished,
     label_lines,
@@ -202,24 +203,15 @@ def _colours(n: int) -> list[str]:
 
 
 def _axis(titles: Sequence[str]) -> Any:
-    import altair as alt
 
-    return alt.Axis(
-        title=list(titles),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         values=[0, 0.25, 0.5, 0.75, 1],
         tickCount=5,
         labelExpr="format(100 * datum.value, '.0f')",
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelOverlap=False,
         labelFlush=False,
-        grid=False,
         domain=False,
-        tickColor="black",
     )
 
 

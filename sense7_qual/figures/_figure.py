@@ -31,6 +31,7 @@ __all__ = [
     "WIDTHS",
     "Columns",
     "Figure",
+    "axis_of",
     "check_columns",
     "finished",
     "guides",
@@ -239,21 +240,17 @@ def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
 
 def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] = ()) -> Any:
     """Return the axis that names the rows, from the lines of their labels; those at `bold` are headings."""
-    import altair as alt
 
     names = {at: line for block in lines for at, line in block}
     heavy = {"condition": {"test": f"indexof({json.dumps(list(bold))}, datum.value) >= 0", "value": "bold"}}
-    return alt.Axis(
+    return axis_of(
+        None,
         values=list(names),
         tickCount=len(names),
         labelExpr=f"{literal(names)}[datum.value]",
-        title=None,
         ticks=False,
         domain=False,
-        grid=False,
-        labelFontSize=8 * POINT,
         labelFontWeight=heavy | {"value": "normal"} if bold else "normal",
-        labelColor="black",
         labelLimit=0,
         labelOverlap=False,
         labelPadding=6,
@@ -283,27 +280,38 @@ def reference_lines(marks: Mapping[float, str], x: Any) -> list[Any]:
     return layers
 
 
+def axis_of(titles: Sequence[str] | None, **settings: Any) -> Any:
+    """Return an axis with a title of several lines in the style of all figures.
+
+    `settings` are those of `altair.Axis`: what differs, or is added.
+    """
+    import altair as alt
+
+    style = {
+        "titleFontSize": 8 * POINT,
+        "titleFontWeight": "normal",
+        "titleColor": "black",
+        "titlePadding": 6,
+        "labelFontSize": 8 * POINT,
+        "labelColor": "black",
+        "grid": False,
+        "domainColor": "black",
+        "tickColor": "black",
+    }
+    return alt.Axis(title=titles if titles is None else list(titles), **(style | settings))
+
+
 def number_axis(domain: tuple[float, float], titles: Sequence[str]) -> Any:
     """Return the axis of a coefficient, with numbers in the style of the APA and a title of several lines."""
-    import altair as alt
 
     step = 0.2 if domain[1] - domain[0] <= 1.61 else 0.5
     first, last = math.ceil(domain[0] / step - 1e-9), math.floor(domain[1] / step + 1e-9)
     values = [round(number * step, 1) for number in range(first, last + 1)]
-    return alt.Axis(
-        title=titles,
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         values=values,
         tickCount=len(values),  # without it every other one is dropped in a narrow figure
         labelExpr="datum.value == 0 ? '0' : replace(format(datum.value, '.1f'), '0.', '.')",
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelOverlap=False,
         labelFlush=False,
-        grid=False,
-        domainColor="black",
-        tickColor="black",
     )

@@ -20,6 +20,7 @@ from sense7_qual.figures._figure import (
     WIDTHS,
     Columns,
     Figure,
+    axis_of,
     check_columns,
     finished,
     label_lines,
@@ -373,27 +374,18 @@ def _heads(heads: Sequence[Sequence[str]], head: int, x: Any, y: Any) -> list[An
 
 
 def _panel_axis(scale: EffectScale, n: int, titles: Sequence[str]) -> Any:
-    import altair as alt
 
     ticks = {round(_offset(panel) + at, 3): name for panel in range(n) for at, name in scale.ticks}
     names = {f"{at:.3f}": name for at, name in ticks.items()}
-    return alt.Axis(
-        title=list(titles),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         values=list(ticks),
         tickCount=len(ticks),
         labelExpr=f"{literal(names)}[format(datum.value, '.3f')]",
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelOverlap=False,
         labelFlush=False,
         labelLimit=0,
-        grid=False,
         domain=False,
-        tickColor="black",
     )
 
 

@@ -19,6 +19,7 @@ from sense7_qual.figures._figure import (
     WIDTHS,
     Columns,
     Figure,
+    axis_of,
     check_columns,
     finished,
     lettered,
@@ -290,18 +291,12 @@ def _marks(rows: pd.DataFrame, choices: Sequence[tuple[str, str | None]], x: Any
 
 
 def _axis(titles: Sequence[str]) -> Any:
-    import altair as alt
 
-    return alt.Axis(
-        title=list(titles),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         labels=False,
         ticks=False,
         domain=False,
-        grid=False,
     )
 
 

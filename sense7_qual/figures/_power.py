@@ -19,6 +19,7 @@ from sense7_qual.figures._figure import (
     WIDTHS,
     Columns,
     Figure,
+    axis_of,
     check_columns,
     finished,
     number_axis,
@@ -179,26 +180,16 @@ def _apart(heights: np.ndarray[Any, Any]) -> list[float]:
 
 
 def _participants(titles: Sequence[str], largest: float) -> Any:
-    import altair as alt
 
     step = 10 ** math.floor(math.log10(max(largest, 10)))
     step = next(s for s in (step / 5, step / 2, step, 2 * step) if largest / s <= 6)
     values = [round(step * number) for number in range(int(largest / step) + 1)]
-    return alt.Axis(
-        title=list(titles),
-        titleFontSize=8 * POINT,
-        titleFontWeight="normal",
-        titleColor="black",
-        titlePadding=6,
+    return axis_of(
+        titles,
         values=values,
         tickCount=len(values),
         format=",.0f",
-        labelFontSize=8 * POINT,
-        labelColor="black",
         labelOverlap=False,
-        grid=False,
-        domainColor="black",
-        tickColor="black",
     )
 
 
