@@ -2,7 +2,7 @@
 
 A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
 order (``_labels.py``), its reason codes become words (``reasons.py``), its settings a note
-(``_settings.py``) and its numbers text (``_apa.py``).
+(``_settings.py``) and its numbers text (``_apa.py``). How far a long call has come: ``_progress.py``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from sense7_qual._present._labels import (
     places,
     rows,
 )
+from sense7_qual._present._progress import Progress, reporting
 from sense7_qual._present._settings import interval_name, seed
 from sense7_qual._present.reasons import caution_words, reason_words
 
@@ -34,6 +35,7 @@ __all__ = [
     "AGREEMENT_COLUMNS",
     "LINK_COLUMNS",
     "MISSING",
+    "Progress",
     "caution_words",
     "coefficient",
     "count",
@@ -49,6 +51,7 @@ __all__ = [
     "percent",
     "places",
     "reason_words",
+    "reporting",
     "rows",
     "seed",
 ]

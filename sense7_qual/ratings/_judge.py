@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual._messages import first_three
+from sense7_qual._present import Progress, reporting
 from sense7_qual.corpus import canonical
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.ratings._evaluate import LEVELS
@@ -23,7 +23,6 @@ __all__ = ["INSTRUCTIONS", "judge", "judge_prompts"]
 
 Message = dict[str, str]
 Chat = Callable[[list[Message]], str]
-Progress = Callable[[int, int], None]
 
 #: The wording has a version and every result its hash: another wording is another measurement.
 _VERSION: Final = "judge-1"
@@ -135,7 +134,7 @@ def judge(
     if callable(prepare):
         prepare(list(prompts.values()))
     rows = []
-    with _reporting(progress, len(prompts)) as report:
+    with reporting(progress, len(prompts), doing="judging", unit="conversation") as report:
         for done, (name, prompt) in enumerate(prompts.items(), start=1):
             predicted, reason = _asked(chat, prompt, name, missing_on)
             n_turns = len(json.loads(prompt[-1]["content"]))
@@ -246,17 +245,3 @@ def _contents(column: pd.Series, name: str) -> list[str]:
             f"row {first_three(bad)}) – choose the column of what was said."
         )
     return [canonical(value) for value in values]
-
-
-@contextmanager
-def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Callable[[int, int], Any]]:
-    """Turn the `progress` argument into a function (done, total), closing the bar in the end."""
-    if callable(progress):
-        yield progress
-    elif progress:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
-
-        with tqdm(total=total, desc="judging", unit="conversation") as bar:
-            yield lambda done, _: bar.update(done - bar.n)
-    else:
-        yield lambda done, total: None

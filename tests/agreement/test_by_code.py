@@ -14,7 +14,7 @@ from sense7_qual import agreement, codings
 from sense7_qual.agreement._intervals._bootstrap import resampled
 from sense7_qual.errors import ArgumentError, QualError, TableError
 from tests.helpers.places import PUBLISHED
-from tests.helpers.reference import in_clusters
+from tests.helpers.reference import as_table, in_clusters
 from tests.helpers.simulation import studies
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
@@ -69,22 +69,6 @@ def published() -> list[object]:
     chosen = [entry for entry in entries if entry["statistic"] == "krippendorff_alpha"]
     assert len(chosen) >= 22
     return [pytest.param(entry, id=f"{entry['name']}-{entry['params']['metric']}") for entry in chosen]
-
-
-def as_table(data: dict[str, object]) -> list[list[object]]:
-    """Coders × units from the formats of the reference file."""
-    values = data["values"]
-    assert isinstance(values, list)
-    if data["format"] == "matrix":
-        assert data["orientation"] == "coders_x_units"
-        return values
-    if data["format"] == "contingency":
-        pairs = [(i, j) for i, row in enumerate(values) for j, n in enumerate(row) for _ in range(n)]
-        return [list(side) for side in zip(*pairs, strict=True)]
-    assert data["format"] == "value_counts"
-    units = [[value for value, n in enumerate(counts) for _ in range(n)] for counts in values]
-    most = max(map(len, units))
-    return [list(row) for row in zip(*[unit + [None] * (most - len(unit)) for unit in units], strict=True)]
 
 
 @pytest.mark.parametrize("entry", published())

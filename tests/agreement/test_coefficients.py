@@ -21,6 +21,7 @@ from sense7_qual.agreement._coefficients._patterns import from_values
 from sense7_qual.agreement._coefficients._weights import agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
 from tests.helpers.places import PUBLISHED
+from tests.helpers.reference import as_table
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
@@ -31,23 +32,6 @@ RENAMED = {
 }
 EVERY = [name for name in _coefficients.__all__ if name not in ("krippendorff_alpha", "specific_agreement")]
 TWO_CODERS = ("cohen_kappa", "scott_pi")
-
-
-def as_table(data: dict[str, object]) -> list[list[object]]:
-    """Coders × units from the formats of the reference file."""
-    values = data["values"]
-    assert isinstance(values, list)
-    if data["format"] == "matrix":
-        return values
-    if data["format"] == "contingency":
-        pairs = [(i, j) for i, row in enumerate(values) for j, n in enumerate(row) for _ in range(n)]
-        return [list(side) for side in zip(*pairs, strict=True)]
-    assert data["format"] == "value_counts"
-    # Where the row does not say who gave which value, coders stand in the order of the values: so do they in
-    # R's irr::diagnoses, from which the published values of Conger's and Light's kappa come.
-    units = [[value for value, n in enumerate(counts) for _ in range(n)] for counts in values]
-    most = max(map(len, units))
-    return [list(row) for row in zip(*[unit + [None] * (most - len(unit)) for unit in units], strict=True)]
 
 
 def published(*statistics: str, stating: str | None = None) -> list[object]:

@@ -13,6 +13,7 @@ from sense7_qual import figures, links
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.figures._effect_axis import effect_scale
+from tests.helpers.conversations import rated_turns
 from tests.helpers.pictures import marks, parsed, size, texts
 
 BOOK = Codebook(name="x", codes=(Code(id="b", label="<b> & co"), Code(id="a", label="A")))
@@ -141,12 +142,7 @@ def test_what_does_not_fit_is_refused() -> None:
 
 def test_disruption_has_a_panel_per_contrast_and_a_row_per_code() -> None:
     rng = np.random.default_rng(2)
-    units = pd.DataFrame(
-        {"unit_id": f"t{document}/{turn}", "document_id": f"t{document}", "case_id": f"p{document % 12}",
-         "turn": turn, "stars": float(rng.integers(1, 6))}
-        for document in range(48)
-        for turn in range(5)
-    )  # fmt: skip
+    units = rated_turns(rng, "stars")
     decisions = units[["unit_id"]].assign(coder="ana", code="a", applied=rng.random(len(units)) < 0.4)
     found = links.disruption(
         units, rating="stars", document_id="document_id", position="turn", cluster="case_id",

@@ -12,6 +12,7 @@ import sense7_qual as qual
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.report import Table
 from sense7_qual.report._table import Alignment
+from tests.helpers.conversations import rated_turns
 from tests.helpers.places import ROOT
 
 DATA = ROOT / "data"
@@ -62,12 +63,7 @@ def record() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 def of_conversations() -> tuple[Table, Table]:
     """Return the tables of made-up ratings of 48 conversations of 5 turns."""
     rng = np.random.default_rng(2)
-    units = pd.DataFrame(
-        {"unit_id": f"t{document}/{turn}", "document_id": f"t{document}", "case_id": f"p{document % 12}",
-         "turn": turn, "EmpathyOverall": float(rng.integers(1, 6))}
-        for document in range(48)
-        for turn in range(5)
-    )  # fmt: skip
+    units = rated_turns(rng, "EmpathyOverall")
     decisions = pd.concat(
         units[["unit_id"]].assign(coder="ana", code=code, applied=rng.random(len(units)) < 0.4)
         for code in SENSE7.ids

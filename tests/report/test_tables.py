@@ -13,6 +13,7 @@ from sense7_qual import agreement, links, ratings, report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.tables import CODINGS
+from tests.helpers.conversations import rated_turns
 from tests.helpers.reference import in_clusters
 
 CODEBOOK = Codebook(
@@ -365,12 +366,7 @@ def test_rating_table_has_both_baselines_and_marks_what_was_published() -> None:
 
 def test_disruption_and_variance_tables() -> None:
     rng = np.random.default_rng(2)
-    units = pd.DataFrame(
-        {"unit_id": f"t{document}/{turn}", "document_id": f"t{document}", "case_id": f"p{document % 12}",
-         "turn": turn, "stars": float(rng.integers(1, 6))}
-        for document in range(48)
-        for turn in range(5)
-    )  # fmt: skip
+    units = rated_turns(rng, "stars")
     decisions = units[["unit_id"]].assign(coder="ana", code="warm", applied=rng.random(len(units)) < 0.4)
     found = links.disruption(
         units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
