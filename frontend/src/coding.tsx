@@ -318,6 +318,11 @@ function Coding({ session }: { session: Session }) {
       onClick={click}
     >
       <Header session={session} unit={unit} />
+      {session.notice.value && (
+        <p class="s7-notice" role="status">
+          {session.notice.value}
+        </p>
+      )}
       {session.message.value && (
         <p class="s7-message" role="alert">
           {session.message.value}{" "}

@@ -37,6 +37,8 @@ export class Kernel {
   readonly received: Message[] = [];
   readonly recorded: Deed[] = [];
   position = 0;
+  /** What the coder should know of the codebook. */
+  notice = "";
   /** What becomes of the next deeds: recorded, refused, or not saved. */
   fate: "done" | "refused" | "failed" = "done";
   private readonly queue: Message[] = [];
@@ -130,7 +132,7 @@ export class Kernel {
     else if (message.type === "deed") tell(this.record(message.deed!));
     else {
       if (!message.peek) this.position = message.place!;
-      tell({ type: "unit", unit: this.unit(message.place!) });
+      tell({ type: "unit", unit: this.unit(message.place!), notice: this.notice });
     }
   }
 
@@ -138,6 +140,7 @@ export class Kernel {
     return {
       type: "welcome",
       coder: "ana",
+      notice: this.notice,
       outbox: "work",
       codebook: { title: "Book", version: "1", valence: ["met", "unmet"], codes: CODES.map((one) => code(...one)) },
       commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", finish_and_next: "Enter", undo: "z", help: "?" },
@@ -166,7 +169,7 @@ export class Kernel {
     }
     unit_id ??= this.recorded.find((one) => one.id === deed.id)!.unit_id;
     const place = Number(unit_id!.slice(1));
-    return { type: "done", kind: deed.kind, unit: this.unit(place), ...this.counts(place) };
+    return { type: "done", kind: deed.kind, unit: this.unit(place), notice: this.notice, ...this.counts(place) };
   }
 }
 

@@ -77,6 +77,7 @@ export interface Counts {
 export type Welcome = {
   type: "welcome";
   coder: string;
+  notice: string;
   outbox: string;
   codebook: Codebook;
   commands: Record<string, string>;
@@ -85,12 +86,12 @@ export type Welcome = {
   unit: Unit | null;
 } & Partial<Counts>;
 
-export type Done = { type: "done"; kind: Deed["kind"]; unit: Unit } & Counts;
+export type Done = { type: "done"; kind: Deed["kind"]; unit: Unit; notice: string } & Counts;
 
 export type Answer = { client: string; id: string } & (
   | Welcome
   | Done
-  | { type: "unit"; unit: Unit }
+  | { type: "unit"; unit: Unit; notice: string }
   | { type: "refused"; message: string }
   | { type: "failed"; message: string }
 );

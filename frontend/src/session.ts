@@ -27,6 +27,8 @@ export class Session {
   readonly canUndo = signal(false);
   readonly canRedo = signal(false);
   readonly message = signal<string | null>(null);
+  /** What the coder should know of the codebook; it stays on screen while it is so. */
+  readonly notice = signal("");
   readonly announced = signal("");
   readonly selection = signal<Span | null>(null);
   readonly detail = signal<string | null>(null);
@@ -133,6 +135,7 @@ export class Session {
       this.asked.delete(answer.id);
       this.slow.value = false;
     }
+    if (mine && "notice" in answer) this.notice.value = answer.notice;
     if (answer.type === "done") this.heardDone(answer, mine);
     else if (!mine) return;
     else if (answer.type === "welcome") {

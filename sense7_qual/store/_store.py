@@ -202,6 +202,19 @@ class Store:
         """The current codebook."""
         return self._known.codebook
 
+    def current_codebook(self) -> str:
+        """Return the fingerprint of the codebook that the study names as current now.
+
+        It is another than that of `codebook` where somebody else revised the codebook since this store was
+        opened: open the study again then.
+
+        Raises
+        ------
+        StoreError
+            The study cannot be read.
+        """
+        return self._backend.current()
+
     @property
     def codebooks(self) -> Mapping[str, Codebook]:
         """Every version of the codebook, by fingerprint."""

@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._study import of_study, one_by_one
 
 __all__ = ["COMMANDS", "CodingWidget"]
 
@@ -57,32 +59,42 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
 
     Parameters
     ----------
-    units : DataFrame
-        The units to code, in the order in which they are shown (see `corpus.assign`).
-    codebook : Codebook
-        The codes. A code without a key gets a free one.
+    store : Store
+        The study, which holds all that is needed: the units that its plan gives the coder (`Store.assign`),
+        in that order, or all of them where the study has no plan; the codebook; what the coder did before;
+        and where every act goes. Anything else with `units`, `codebook`, `acts` and `append` does as well.
     coder : str
         The pseudonym of the person who codes.
-    acts : sequence of Act
-        What this coder did before: ``store.acts(coder=coder)``.
-    save : callable
-        Called with the new acts; must return only when they are safe: ``store.append``.
+    units, codebook, acts, save : optional
+        The same one by one, in place of a study: the units to code (DataFrame), in their order; the Codebook;
+        the acts that this coder did before; a function that is called with the new acts, and returns only
+        when they are safe.
     rating : str, optional
         A column of `units` that can be shown beside the text.
     show_rating : bool
         Whether it is shown from the start. Seeing the rating may colour the coding, so it is hidden.
     round : str, optional
-        The round of coding that finished units belong to.
+        The round that is coded, which the lead opened (`rounds.open_round`): of a study, its units. Every act
+        carries its name.
     review : iterable of str, optional
         Units that are shown as not finished until they are finished under `codebook`: those of what an
         earlier version left undecided (``codings.stale(…)["unit_id"]``).
     keys : mapping, optional
         Other keys for commands, such as ``{"memo": "i"}``; `COMMANDS` names them all.
 
+    Attributes
+    ----------
+    notice : str
+        What the coder should know, as the widget shows it: that the study's codebook was revised since it was
+        opened, or since the coder coded some of the texts. Empty where there is nothing.
+
     Raises
     ------
+    ArgumentError
+        Neither a study nor all of `units`, `codebook`, `acts` and `save`, or some of both.
     ActError
-        `coder` is no pseudonym, `acts` hold another coder's, or two things share a key.
+        `coder` is missing, no pseudonym, or has no texts in the plan of the study; there is no such round;
+        `acts` hold another coder's, or two things share a key.
     TableError
         `units` is not what its contract says, or has no such rating.
 
@@ -91,9 +103,11 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     >>> import pandas as pd
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
     ...                       "case_id": ["p1"], "position": [1]})
-    >>> saved = []
-    >>> CodingWidget(units, Codebook.read("sense7"), coder="ana", acts=saved, save=saved.extend)
+    >>> sense7, saved = Codebook.read("sense7"), []
+    >>> CodingWidget(units=units, codebook=sense7, coder="ana", acts=saved, save=saved.extend)
     CodingWidget('ana', 0 of 1 units finished)
+
+    Of a study: ``CodingWidget(store, coder="ana")``.
     """
 
     _esm = _STATIC / "coding.js"
@@ -104,24 +118,43 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
 
     def __init__(
         self,
-        units: pd.DataFrame,
-        codebook: Codebook,
+        store: Any = None,
+        codebook: Codebook | None = None,
         *,
-        coder: str,
-        acts: Sequence[Act],
-        save: Callable[[Sequence[Act]], object],
+        coder: str | None = None,
+        units: pd.DataFrame | None = None,
+        acts: Sequence[Act] | None = None,
+        save: Callable[[Sequence[Act]], object] | None = None,
         rating: str | None = None,
         show_rating: bool = False,
         round: str | None = None,
         review: Iterable[str] = (),
         keys: Mapping[str, str] | None = None,
     ) -> None:
+        if coder is None:
+            raise ActError(
+                "coder: expected the pseudonym of who codes – found none – name them: "
+                "CodingWidget(store, coder='ana')."
+            )
+        if isinstance(store, pd.DataFrame) and units is None:
+            store, units = None, store
+        parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}
+        given = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
         self._session = Session(
-            units, codebook, coder=coder, acts=acts, rating=rating, round=round, review=review
+            given.units,
+            given.codebook,
+            coder=coder,
+            acts=given.acts,
+            rating=rating,
+            round=round,
+            review=review,
         )
         self._commands = _commands(keys or {})
-        self._code_keys = _code_keys(codebook, self._commands)
-        self._save = save
+        self._code_keys = _code_keys(given.codebook, self._commands)
+        self._save = given.save
+        self._current = given.current
+        self._moved_on = False
+        self._look_at_the_codebook()
         self._show_rating = show_rating
         self._lock = threading.RLock()
         # Built once per act_id: a deed that is sent again after a failure must be the same act.
@@ -132,6 +165,27 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     def __repr__(self) -> str:
         session = self._session
         return f"CodingWidget({session.coder!r}, {session.n_finished} of {self.n_units} units finished)"
+
+    @property
+    def notice(self) -> str:
+        """What the coder should know of the codebook; empty where there is nothing."""
+        session, n_earlier = self._session, self._session.n_earlier
+        notices = [
+            "The codebook of this study was revised after it was opened here. Open the study again, then run "
+            "this cell again: what you code until then counts as coded with the earlier version."
+        ] * self._moved_on
+        if n_earlier:
+            notices.append(
+                f"{n_earlier} of these {len(session.unit_ids)} texts you coded with an earlier version of "
+                "the codebook. Ask the lead which of them to look at again."
+            )
+        return " ".join(notices)
+
+    def _look_at_the_codebook(self) -> None:
+        """Ask the study whether the codebook of this widget is still the current one."""
+        if self._current is not None:
+            with suppress(QualError):  # whatever is wrong is told where the next act is saved
+                self._moved_on = self._current() != self._session.codebook.fingerprint
 
     def _receive(self, _: object, message: object, __: object) -> None:
         """Answer one message of a browser; whatever goes wrong is told to it, never swallowed."""
@@ -154,12 +208,14 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
         match content.get("type"):
             case "hello":
+                self._look_at_the_codebook()
                 return self._welcome()
             case "unit":
                 unit = self._session.unit(_field(content, "place", int))
                 if not content.get("peek"):
                     self._session.position = unit["place"]
-                return {"type": "unit", "unit": unit}
+                    self._look_at_the_codebook()
+                return {"type": "unit", "unit": unit, "notice": self.notice}
             case "deed":
                 return self._do({**_field(content, "deed", dict), "act_id": _field(content, "id", str)})
             case other:
@@ -184,7 +240,10 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
             del self._unsaved[act_id]
         place = self._session.record(act)
-        return {"type": "done", "kind": act.kind, "unit": self._session.unit(place), **self._counts(place)}
+        if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
+            self._look_at_the_codebook()
+        unit = self._session.unit(place)
+        return {"type": "done", "kind": act.kind, "unit": unit, "notice": self.notice, **self._counts(place)}
 
     def _counts(self, place: int) -> dict[str, Any]:
         session = self._session
@@ -200,6 +259,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         return {
             "type": "welcome",
             "coder": session.coder,
+            "notice": self.notice,
             "outbox": self._outbox,
             "codebook": _described(session.codebook, self._code_keys),
             "commands": dict(self._commands),

@@ -85,6 +85,7 @@ class Session:
         self._done: list[Act] = []
         self._undone: list[Act] = []
         self._flags = [_UNTOUCHED] * len(self.unit_ids)
+        self._earlier: set[str] = set()
         before = list(acts)
         self._refuse_others(before)
         for act in before:
@@ -105,6 +106,11 @@ class Session:
     def flags(self) -> str:
         """One character a unit: ``.`` untouched, ``c`` begun, ``f`` finished, ``u`` finished, unsure."""
         return "".join(self._flags)
+
+    @property
+    def n_earlier(self) -> int:
+        """How many of the units, but those under review, this coder coded with another codebook alone."""
+        return len(self._earlier)
 
     def flag(self, place: int) -> str:
         """Return the flag of the unit at `place` (see `flags`)."""
@@ -205,6 +211,9 @@ class Session:
         if any(self._finishes(act) for act in now):
             flag = _UNSURE if any(act.confidence == "unsure" for act in now) else _FINISHED
         self._flags[self._place[unit_id]] = flag
+        decided = [act for act in now if act.kind == "finish"] or [act for act in now if act.kind == "apply"]
+        is_earlier = bool(decided) and all(act.codebook != self.codebook.fingerprint for act in decided)
+        (self._earlier.add if is_earlier and unit_id not in self._review else self._earlier.discard)(unit_id)
 
     def _now(self, unit_id: str) -> list[Act]:
         """Return what stands on the unit in this round: each is coded afresh, memos are for all of them."""

@@ -99,6 +99,10 @@ store.append([qual.rounds.open_round("blind", **blind)])
 store.assign(coders=["ana", "ben"], overlap=0.5, seed=7, coder="chair")
 ((_, assignment),) = qual.corpus.assignments(store.acts())
 qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan()
+assert store.current_codebook() == changed.fingerprint
+widget = qual.widgets.CodingWidget(store, coder="ana")
+assert "notice" in dir(widget) and widget.notice is not None
+widget.close()
 store.hand_out("blind", "dee", folder + "-dee")
 store.salvage("ana", folder + "-saved.sqlite")
 store.accept_loss("ana")

@@ -100,7 +100,7 @@ class Team:
 
     def current(self) -> str:
         """Return the fingerprint of the codebook that the study names as current."""
-        return schema.stored(self.server).study.codebook
+        return retried(self.server, lambda connection: schema.current_codebook(connection, self.server))
 
     def changed(self, known: Opened) -> bool:
         """Say no: what others withdrew is looked up in the transaction of every append."""

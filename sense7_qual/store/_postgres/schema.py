@@ -58,6 +58,7 @@ __all__ = [
     "add_codebook",
     "check_lead",
     "create",
+    "current_codebook",
     "enter",
     "has_acts",
     "is_there",
@@ -419,6 +420,13 @@ def lead_acts(connection: Connection, server: Server) -> list[Act]:
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:
     """Return the rounds that stand; an act that says no round opens none."""
     return opened(lead_acts(connection, server))
+
+
+def current_codebook(connection: Connection, server: Server) -> str:
+    """Return the fingerprint of the current codebook, without reading the units."""
+    _refuse_invisible(connection, server)
+    run(connection, [search_path(server.name)])
+    return str(connection.execute(select(STUDY.c.codebook)).scalar_one())
 
 
 def set_codebook(connection: Connection, server: Server, codebook: Codebook, *, instead_of: str) -> bool:
