@@ -90,9 +90,8 @@ def code_in_browser(folder: Path, coder: str, decided: dict[str, list[str]], *, 
     source = (
         "import sense7_qual as qual\nfrom sense7_qual.widgets import CodingWidget\n"
         f"store = qual.Store({str(folder / 'study')!r})\n"
-        f"plan = qual.corpus.assign(store.units, coders={list(CODERS)!r}, overlap=0.3, seed={seed})\n"
-        f"CodingWidget(plan[{coder!r}], store.codebook, coder={coder!r}, acts=store.acts(coder={coder!r}), "
-        "save=store.append)"
+        f"store.assign(coders={list(CODERS)!r}, overlap=0.3, seed={seed}, coder='lead')\n"
+        f"CodingWidget(store, coder={coder!r})"
     )
     keys = {code.id: str(code.key) for code in codebook().codes}
     with labs.running(folder / "lab") as server:

@@ -38,7 +38,7 @@ N_ACTS = 100_000
 N_OPENINGS = 5
 OPEN = """
 store = qual.Store({path!r})
-CodingWidget(store.units, store.codebook, coder="ben", acts=store.acts(coder="ben"), save=store.append)
+CodingWidget(store, coder="ben")
 """
 # Runs the next cell; resolves with the milliseconds until its widget shows a unit, and a frame was painted.
 RUN_NEXT = """async n => {

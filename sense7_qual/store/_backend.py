@@ -71,7 +71,7 @@ class Backend(merge.Into, Protocol):
 
     def lead_acts(self, known: Opened) -> list[Act]:
         """Return the acts that open or unblind rounds or assign units, each checked by itself; of coders'
-        acts that are damaged none."""
+        acts that are damaged none, but where there are none at all."""
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""

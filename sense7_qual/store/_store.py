@@ -428,11 +428,10 @@ class Store:
         Raises
         ------
         StoreError
-            Acts of a lead are missing that were seen here; where there is no plan, as of `acts`: what is
-            damaged may have held it.
+            Acts of a lead are missing that were seen here; or there is no plan, and acts are damaged or
+            missing that may have held it.
         """
-        found = self._backend.lead_acts(self._known)
-        return planned(found or self.acts(), units=self._known.texts)
+        return planned(self._backend.lead_acts(self._known), units=self._known.texts)
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be: who changed what, when and why, in order (`revisions`).

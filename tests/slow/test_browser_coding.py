@@ -233,9 +233,16 @@ def test_a_second_browser_on_the_same_kernel_is_told_of_changes(lab, folder):
 def test_accessibility_in_both_themes(lab, folder, theme):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (`make frontend` installs it)")
-    labs.notebook(lab.root / "axe.ipynb", cell(folder, show_rating=True))
+    parts = "store.units, store.codebook, coder='ana', acts=store.acts(coder='ana'), save=store.append"
+    revising = (
+        "from dataclasses import replace\n"
+        "store.revise(replace(store.codebook, title='Another'), why='So.', coder='lead')\nwidget"
+    )
+    source = cell(folder, show_rating=True).replace(parts, "store, coder='ana'").removesuffix("widget")
+    labs.notebook(lab.root / "axe.ipynb", source + revising)
     with lab.page() as page:
         enter(lab, page, "axe.ipynb")
+        assert "was revised after it was opened here" in page.locator(".s7-notice").inner_text()
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
         page.locator(".s7").focus()

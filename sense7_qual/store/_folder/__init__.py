@@ -110,9 +110,16 @@ class Folder:
         return found
 
     def lead_acts(self, known: Opened) -> list[Act]:
-        """Return the acts that open or unblind rounds or assign units, of every file that can be read."""
-        found = self._openings.acts(layout.acts_files(self.path))
-        for coder in {act.coder for act in found}:
+        """Return the acts that open or unblind rounds or assign units, of every file that can be read.
+
+        Where there are none, every file must be there and readable: what is damaged may have held them.
+        """
+        found, failed = self._openings.read(layout.acts_files(self.path))
+        if not found:
+            layout.refuse_absent(self.path)
+            if failed:
+                raise failed[0]
+        for coder in {act.coder for act in found} or self.heads(known.study.id).coders:
             missing = self._lost_of(coder, known.study.id)
             if missing:  # an older copy of a lead's acts would give an older plan
                 raise StoreError(f"{sqlite.place(self._file(coder))}: expected {missing}.")

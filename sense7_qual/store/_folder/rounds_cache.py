@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -34,11 +33,18 @@ class Openings:
         A file that cannot be read has none, and an act that does not say its round or plan is left out: what
         is damaged in one coder's file must not keep another from working. `Store.verify` reports it.
         """
+        return self.read(files)[0]
+
+    def read(self, files: Iterable[Path]) -> tuple[list[Act], list[StoreError]]:
+        """Return what `acts` does, and what kept files from being read."""
         found: list[Act] = []
+        failed: list[StoreError] = []
         for file in files:
-            with suppress(StoreError):
+            try:
                 found += self._seen.setdefault(file, _Seen()).acts_of(file)
-        return found
+            except StoreError as error:
+                failed.append(error)
+        return found, failed
 
     def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
         """Return the rounds that stand after the acts of `files`."""
