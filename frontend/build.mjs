@@ -1,5 +1,6 @@
-// Bundles each widget into one file inside the Python package, without anything from a network.
-// The first line of the bundle holds the hash of its sources, so that a test can tell when it is stale.
+// Bundles each widget (a folder of src/ beside shared/) into one script and one style sheet inside the Python
+// package, without anything from a network. The first line of the script holds the hash of the sources, so that a
+// test can tell when it is stale.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,15 +10,18 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "../sense7_qual/widgets/static");
 
+const files = (folder) => readdirSync(join(here, "src", folder)).sort().map((name) => `src/${folder}/${name}`);
+const folders = readdirSync(join(here, "src"));
+
 const hash = createHash("sha256");
-const sources = readdirSync(join(here, "src")).filter((name) => !name.includes(".test."));
-for (const name of [...sources.map((name) => `src/${name}`), "build.mjs", "package-lock.json"].sort()) {
+const sources = folders.flatMap(files).filter((name) => !name.includes(".test."));
+for (const name of [...sources, "build.mjs", "package-lock.json"].sort()) {
   hash.update(`${name}\n`).update(readFileSync(join(here, name)));
 }
 
-for (const widget of ["coding"]) {
+for (const widget of folders.filter((folder) => folder !== "shared")) {
   await build({
-    entryPoints: [join(here, `src/${widget}.tsx`)],
+    entryPoints: [join(here, `src/${widget}/index.tsx`)],
     outfile: join(out, `${widget}.js`),
     bundle: true,
     format: "esm",
@@ -28,5 +32,6 @@ for (const widget of ["coding"]) {
     jsxImportSource: "preact",
     banner: { js: `// sense7_qual ${widget} widget; sources ${hash.copy().digest("hex")}` },
   });
-  writeFileSync(join(out, `${widget}.css`), readFileSync(join(here, `src/${widget}.css`)));
+  const sheets = ["shared", widget].flatMap(files).filter((name) => name.endsWith(".css"));
+  writeFileSync(join(out, `${widget}.css`), sheets.map((name) => readFileSync(join(here, name), "utf8")).join("\n"));
 }

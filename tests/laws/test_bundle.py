@@ -1,4 +1,7 @@
-"""The shipped bundle is what its sources make, and neither fetches anything nor builds HTML from text."""
+"""The shipped bundles are what their sources make, and neither fetch anything nor build HTML from text.
+
+The sources lie in `frontend/src`: one folder for each widget, and what they share in `shared`.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,20 @@ NAMESPACES = {
 }
 
 
-def ours() -> list[Path]:
-    """Return the sources that are bundled."""
-    return sorted(path for path in SOURCES.iterdir() if ".test." not in path.name)
+WIDGETS = sorted(path.name for path in SOURCES.iterdir() if path.name != "shared")
+
+
+def sources(suffixes: tuple[str, ...] = (".ts", ".tsx", ".css"), *, tests: bool = False) -> list[Path]:
+    """Return the sources that are bundled, and with `tests` their tests too."""
+    files = [path for path in SOURCES.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} <= {".ts", ".tsx", ".css"}
+    return sorted(path for path in files if path.suffix in suffixes and (tests or ".test." not in path.name))
 
 
 def hash_of_sources() -> str:
     """Return the hash that `build.mjs` writes into the first line of a bundle."""
-    names = sorted([*(f"src/{path.name}" for path in ours()), "build.mjs", "package-lock.json"])
+    names = [path.relative_to(FRONTEND).as_posix() for path in sources()]
+    names = sorted([*names, "build.mjs", "package-lock.json"])
     digest = hashlib.sha256()
     for name in names:
         digest.update(f"{name}\n".encode() + (FRONTEND / name).read_bytes())
@@ -62,18 +71,38 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 
-def test_the_bundle_was_built_from_its_sources() -> None:
-    first = (STATIC / "coding.js").read_text(encoding="utf-8").splitlines()[0]
-    assert first == f"// sense7_qual coding widget; sources {hash_of_sources()}", "run `make frontend`"
+@pytest.mark.parametrize("widget", WIDGETS)
+def test_the_bundle_was_built_from_its_sources(widget: str) -> None:
+    first = (STATIC / f"{widget}.js").read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"// sense7_qual {widget} widget; sources {hash_of_sources()}", "run `make frontend`"
 
 
-def test_the_style_sheet_is_its_source() -> None:
-    assert (STATIC / "coding.css").read_bytes() == (SOURCES / "coding.css").read_bytes(), (
-        "run `make frontend`"
-    )
+@pytest.mark.parametrize("widget", WIDGETS)
+def test_the_style_sheet_is_its_sources(widget: str) -> None:
+    sheets = [path for folder in ("shared", widget) for path in sorted((SOURCES / folder).glob("*.css"))]
+    assert len(sheets) > 1
+    expected = b"\n".join(path.read_bytes() for path in sheets)
+    assert (STATIC / f"{widget}.css").read_bytes() == expected, "run `make frontend`"
 
 
-@pytest.mark.parametrize("name", ["coding.js", "coding.css"])
+def test_shared_parts_import_no_widget_and_no_widget_another() -> None:
+    wrong = []
+    for path in sources((".ts", ".tsx"), tests=True):
+        folder, *_ = path.relative_to(SOURCES).parts
+        for target in re.findall(r"""["'](\.{1,2}/[^"']*)["']""", path.read_text(encoding="utf-8")):
+            package, *_ = (path.parent / target).resolve().relative_to(SOURCES).parts
+            if package not in (folder, "shared"):
+                wrong.append(f"{folder}/{path.name}: {target}")
+    assert wrong == []
+
+
+def test_each_source_says_in_its_first_line_what_it_is() -> None:
+    paths = [*sources(tests=True), FRONTEND / "build.mjs"]
+    firsts = {path.name: path.read_text(encoding="utf-8").split("\n")[0] for path in paths}
+    assert [name for name, first in firsts.items() if not re.match(r"// \w|/\* \w", first)] == []
+
+
+@pytest.mark.parametrize("name", [f"{widget}.{suffix}" for widget in WIDGETS for suffix in ("js", "css")])
 def test_nothing_is_loaded_from_anywhere(name: str) -> None:
     content = (STATIC / name).read_text(encoding="utf-8")
     # Names of XML namespaces look like addresses and are never fetched.
@@ -85,6 +114,7 @@ def test_nothing_is_loaded_from_anywhere(name: str) -> None:
         assert "url(" not in content
 
 
+@pytest.mark.parametrize("widget", WIDGETS)
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -102,8 +132,10 @@ def test_nothing_is_loaded_from_anywhere(name: str) -> None:
         r"\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie",
     ],
 )
-def test_the_bundle_neither_talks_to_a_network_nor_keeps_anything_in_the_browser(pattern: str) -> None:
-    code = (STATIC / "coding.js").read_text(encoding="utf-8")
+def test_the_bundle_neither_talks_to_a_network_nor_keeps_anything_in_the_browser(
+    pattern: str, widget: str
+) -> None:
+    code = (STATIC / f"{widget}.js").read_text(encoding="utf-8")
     assert not re.search(pattern, code)
 
 
@@ -113,7 +145,7 @@ def test_the_bundle_neither_talks_to_a_network_nor_keeps_anything_in_the_browser
      "createContextualFragment", "srcdoc", "setHTMLUnsafe"],
 )  # fmt: skip
 def test_no_source_builds_html_from_text(word: str) -> None:
-    scripts = [path for path in ours() if path.suffix in (".ts", ".tsx")]
+    scripts = sources((".ts", ".tsx"))
     assert len(scripts) >= 8
     assert [path.name for path in scripts if word in path.read_text(encoding="utf-8")] == []
 

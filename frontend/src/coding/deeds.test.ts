@@ -1,3 +1,4 @@
+// Deeds: codings, finishing, memos and taking back.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { closeAll, kernel, open, place, press, ready, shown } from "./kernel.test.kit";
 

@@ -1,4 +1,4 @@
-/** What travels between the browser and the kernel. Offsets are UTF-16 code units on this side. */
+// What every widget's messages are made of. Offsets are UTF-16 code units on this side, code points in the record.
 
 export type Valence = "met" | "unmet" | "mixed";
 
@@ -16,20 +16,17 @@ export interface Coding {
   pending?: boolean;
 }
 
-export interface Memo {
-  memo_id: string;
-  text: string;
-}
-
-export interface Unit {
-  place: number;
+/** A text and what is coded on it. */
+export interface CodedText {
   unit_id: string;
   text: string;
-  context: { role: string; text: string }[];
-  rating: string | null;
-  finished: boolean;
   codings: Coding[];
-  memo: Memo | null;
+}
+
+/** A turn of the conversation before a text. */
+export interface Turn {
+  role: string;
+  text: string;
 }
 
 export interface Code {
@@ -65,42 +62,6 @@ export interface Deed {
   confidence?: "sure" | "unsure" | null;
   text?: string;
   memo_id?: string;
-}
-
-export interface Counts {
-  flag: string;
-  n_finished: number;
-  can_undo: boolean;
-  can_redo: boolean;
-}
-
-export type Welcome = {
-  type: "welcome";
-  coder: string;
-  notice: string;
-  outbox: string;
-  codebook: Codebook;
-  commands: Record<string, string>;
-  flags: string;
-  show_rating: boolean;
-  unit: Unit | null;
-} & Partial<Counts>;
-
-export type Done = { type: "done"; kind: Deed["kind"]; unit: Unit; notice: string } & Counts;
-
-export type Answer = { client: string; id: string } & (
-  | Welcome
-  | Done
-  | { type: "unit"; unit: Unit; notice: string }
-  | { type: "refused"; message: string }
-  | { type: "failed"; message: string }
-);
-
-/** The part of an anywidget model that the widget uses. */
-export interface Channel {
-  send(content: unknown): void;
-  on(event: "msg:custom", listener: (content: Answer) => void): void;
-  off(event: "msg:custom", listener: (content: Answer) => void): void;
 }
 
 /** A version 4 UUID; `randomUUID` itself is missing on plain-HTTP servers. */

@@ -1,6 +1,23 @@
-import type { Session } from "./session";
+// What a key press means, and which presses are the widget's own.
+import type { Code } from "./protocol";
 
 type Press = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "isComposing" | "keyCode">;
+
+/**
+ * Hear the presses within `root` before the page does, until the function that is returned is called. The one
+ * listener is on the window and before all others: Notebook 7 listens on the document before the widget's own
+ * nodes hear anything, and there "d d" deletes a cell and "m" turns it into Markdown.
+ */
+export function hearKeys(root: () => Element | null, press: (event: KeyboardEvent, target: Element) => void): () => void {
+  const hear = (event: KeyboardEvent) => {
+    const target = event.composedPath()[0];
+    if (!(target instanceof Element) || !root()?.contains(target) || isThePages(event)) return;
+    event.stopPropagation();
+    if (!isComposing(event) && !isModifier(event)) press(event, target);
+  };
+  addEventListener("keydown", hear, true);
+  return () => removeEventListener("keydown", hear, true);
+}
 
 /** Keys that the page keeps: focus, saving the notebook, the command palette. */
 export function isThePages(press: Press): boolean {
@@ -39,10 +56,14 @@ export function write(field: TextField, press: Press): void {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+export interface Keymap {
+  /** The key of each command. */
+  commands: Record<string, string>;
+  codes: readonly Code[];
+}
+
 /** What the press means: a command's name, `code:` with an id, `detail:` with an id, or null. */
-export function meaning(press: Press, session: Session): string | null {
-  const commands = session.commands.value;
-  const codes = session.codebook.value?.codes ?? [];
+export function meaning(press: Press, { commands, codes }: Keymap): string | null {
   if (press.ctrlKey || press.metaKey) {
     const key = press.key.toLowerCase();
     if (key === "z") return press.shiftKey ? "redo" : "undo";

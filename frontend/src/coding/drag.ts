@@ -1,5 +1,6 @@
+// Selecting words with the mouse.
+import { selectedSpan, selectionIn, showSelected, trimmed } from "../shared/spans";
 import type { Session } from "./session";
-import { selectedSpan, selectionIn, showSelected, trimmed } from "./spans";
 
 /**
  * Follow a drag of the mouse from its start to its end, and select what it covered of the text. Until the
@@ -13,7 +14,7 @@ export function startDrag(down: PointerEvent, session: Session, root: HTMLElemen
   // What else was selected on the page would be dragged away, or taken for a part of this text.
   if (!down.shiftKey) selectionIn(box)?.removeAllRanges();
   else if (inText && session.selection.value) showSelected(box, session.selection.value);
-  const turn = session.ahead.waiting.value.length;
+  const turn = session.presses.waiting.value.length;
   // The second click of two may come before the first has settled.
   clearTimeout(session.settling);
   session.dragging.value = true;
@@ -24,8 +25,8 @@ export function startDrag(down: PointerEvent, session: Session, root: HTMLElemen
     const span = covered && trimmed(unit.text, covered);
     if (span) selectionIn(box)?.removeAllRanges();
     if (span || (released && inText && !changed)) {
-      session.ahead.insert(turn, () => session.select(span), unit.unit_id);
-    } else if (changed && session.ahead.waiting.value.length > turn) session.ahead.drop(0);
+      session.presses.insert(turn, () => session.select(span), unit.unit_id);
+    } else if (changed && session.presses.waiting.value.length > turn) session.presses.drop(0);
     session.dragging.value = false;
   };
   const end = (event: Event) => {

@@ -1,8 +1,9 @@
+// The widget as a person sees it: text, keys, what is saved, memo.
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import widget from "./coding";
+import { shelf } from "../shared/outbox";
+import widget from "./index";
 import { Kernel } from "./kernel.test.kit";
-import { shelf } from "./outbox";
 
 const HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>\n👍🏽 cafe\u0301";
 const TEXTS = [HOSTILE, "It did not.", "Only facts."];
@@ -29,7 +30,7 @@ async function press(key: string, target: HTMLElement = find(".s7")!): Promise<K
 
 async function show(sample = TEXTS): Promise<void> {
   kernel = new Kernel(sample);
-  await doing(() => void (close = widget.render({ model: kernel.channel(), el })));
+  await doing(() => void (close = widget.render({ model: kernel.model(), el })));
   await answer();
 }
 
@@ -243,7 +244,7 @@ describe("the memo", () => {
       ["memo", "m0", "half a thou"],
     ]);
     await answer();
-    await doing(() => void (close = widget.render({ model: kernel.channel(), el })));
+    await doing(() => void (close = widget.render({ model: kernel.model(), el })));
     await answer();
     expect(kernel.recorded).toHaveLength(1);
     expect(memo().value).toBe("half a thou");
@@ -268,8 +269,8 @@ describe("the memo", () => {
     await write("mine, unfini");
     const other = document.createElement("div");
     let end = () => {};
-    await doing(() => void (end = widget.render({ model: kernel.channel(), el: other })));
-    kernel.channel().send({
+    await doing(() => void (end = widget.render({ model: kernel.model(), el: other })));
+    kernel.model().send({
       type: "deed",
       id: "00000000-0000-4000-8000-000000000001",
       client: "other",

@@ -1,3 +1,4 @@
+// Deeds on their way to the record, and those that a closed widget left unsent.
 import { signal } from "@preact/signals";
 import type { Deed } from "./protocol";
 

@@ -1,11 +1,16 @@
-import { render as draw } from "preact";
+// The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { applyFiltered, CodeList } from "./codes";
+import { CodePicker } from "../shared/codepicker";
+import { Conversation } from "../shared/conversation";
+import { focusIn, hearKeys, isTextField, keyLabel, meaning, write, type TextField } from "../shared/keys";
+import type { Code } from "../shared/protocol";
+import { SaveState } from "../shared/savestate";
+import { TextView } from "../shared/textview";
+import { Codings } from "./codings";
 import { startDrag } from "./drag";
-import { focusIn, isComposing, isModifier, isTextField, isThePages, keyLabel, meaning, write, type TextField } from "./keys";
-import type { Channel, Unit } from "./protocol";
-import { Codings, Context, MemoField, Reader } from "./reader";
-import { Session } from "./session";
+import { MemoField } from "./memo";
+import type { Unit } from "./messages";
+import type { Session } from "./session";
 
 const COMMAND_WORDS: Record<string, string> = {
   finish_and_next: "Finish this text and go to the next",
@@ -29,21 +34,6 @@ const COMMAND_WORDS: Record<string, string> = {
   help: "Show or hide these keys",
 };
 
-/** Whether everything is in the record, and what to do when it is not. */
-function SaveState({ session }: { session: Session }) {
-  const waiting = session.outbox.waiting.value.length;
-  if (!waiting && !session.ahead.waiting.value.length) return <span class="s7-state s7-saved">✓ Saved</span>;
-  if (!session.outbox.late.value) return <span class="s7-state s7-saving">Saving…</span>;
-  return (
-    <span class="s7-state s7-unsaved" role="alert">
-      NOT SAVED – {waiting} {waiting === 1 ? "deed waits" : "deeds wait"}{" "}
-      <button type="button" onClick={() => session.outbox.retry()}>
-        Try now
-      </button>
-    </span>
-  );
-}
-
 function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
   const [finished, total] = [session.finished.value, session.total.value];
   return (
@@ -58,7 +48,7 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
             value={unit ? unit.place + 1 : undefined}
             onChange={(event) => {
               const place = event.currentTarget.valueAsNumber - 1;
-              session.ahead.take(() => session.goto(place), { waits: session.mustWait("next") });
+              session.presses.take(() => session.goto(place), { waits: session.mustWait("next") });
             }}
           />{" "}
           of {total}
@@ -79,14 +69,19 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
   );
 }
 
+// A component of its own: a header drawn anew at each press would take back the number that is being typed.
+function Saving({ session }: { session: Session }) {
+  return <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />;
+}
+
 function Header({ session, unit }: { session: Session; unit: Unit | null }) {
-  const take = (action: () => void, what: string) => session.ahead.take(action, { waits: session.mustWait(what) });
+  const take = (action: () => void, what: string) => session.presses.take(action, { waits: session.mustWait(what) });
   return (
     <header class="s7-header">
       <span class="s7-coder" title="The coder whose session this is">{session.coder.value}</span>
       <Progress session={session} unit={unit} />
       <span class="s7-outside">Click here to use the keys</span>
-      <SaveState session={session} />
+      <Saving session={session} />
       <span class="s7-tools">
         <button type="button" aria-label="Undo" title="Undo (z)" disabled={!session.canUndo.value} onClick={() => take(() => session.takeBack("undo"), "undo")}>
           ↶
@@ -130,8 +125,8 @@ function Help({ session }: { session: Session }) {
 }
 
 function Footer({ session, unit }: { session: Session; unit: Unit }) {
-  const step = (by: number) => session.ahead.take(() => session.step(by), { waits: session.mustWait("next") });
-  const take = (action: () => void) => session.ahead.take(action, unit);
+  const step = (by: number) => session.presses.take(() => session.step(by), { waits: session.mustWait("next") });
+  const take = (action: () => void) => session.presses.take(action, unit);
   return (
     <footer class="s7-footer">
       <button type="button" disabled={unit.place === 0} onClick={() => step(-1)}>
@@ -161,6 +156,24 @@ function Rating({ session, unit }: { session: Session; unit: Unit }) {
   );
 }
 
+function Context({ session, unit }: { session: Session; unit: Unit }) {
+  const open = session.showContext.value;
+  return <Conversation unit={unit} open={open} onToggle={() => (session.showContext.value = !open)} />;
+}
+
+function Text({ session, unit }: { session: Session; unit: Unit }) {
+  return (
+    <TextView
+      unit={unit}
+      book={session.book}
+      selection={session.selection.value}
+      active={session.active.value}
+      frozen={session.dragging.value}
+      onMark={(coding) => session.presses.take(() => (session.marked.value = coding), unit)}
+    />
+  );
+}
+
 function Desk({ session, unit }: { session: Session; unit: Unit }) {
   return (
     <div class={session.undoing.value ? "s7-desk s7-undoing" : "s7-desk"}>
@@ -171,7 +184,7 @@ function Desk({ session, unit }: { session: Session; unit: Unit }) {
         <Rating session={session} unit={unit} />
       </div>
       <Context session={session} unit={unit} />
-      <Reader session={session} unit={unit} />
+      <Text session={session} unit={unit} />
       <Codings session={session} unit={unit} />
       <MemoField key={unit.unit_id} session={session} unit={unit} />
       {session.allDone.value && session.finished.value === session.total.value && (
@@ -184,13 +197,13 @@ function Desk({ session, unit }: { session: Session; unit: Unit }) {
   );
 }
 
-function Coding({ session }: { session: Session }) {
+export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
   const opened = useRef<TextField | null>(null);
   const unit = session.unit.value;
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
-      if (session.outbox.waiting.value.length || session.ahead.waiting.value.length) event.preventDefault();
+      if (session.outbox.waiting.value.length || session.presses.waiting.value.length) event.preventDefault();
     };
     addEventListener("beforeunload", warn);
     return () => removeEventListener("beforeunload", warn);
@@ -200,11 +213,14 @@ function Coding({ session }: { session: Session }) {
     if (unit) session.drawn.value = unit.unit_id;
   }, [unit?.unit_id]);
 
+  const pick = (code: Code) => session.presses.take(() => session.toggle(code), { unit_id: unit?.unit_id });
+  const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value });
+
   const run = (what: string) => {
     const [kind, id] = what.split(/:(.*)/s);
-    const code = id !== undefined && session.codes.value.get(id);
+    const code = id !== undefined && session.book.codes.value.get(id);
     if (kind === "code" && code) return session.toggle(code);
-    if (kind === "detail" && code) return void (session.detail.value = code.id);
+    if (kind === "detail" && code) return void (session.book.detail.value = code.id);
     const field = (selector: string) => {
       opened.current = root.current!.querySelector<TextField>(selector);
       opened.current?.focus();
@@ -245,10 +261,16 @@ function Coding({ session }: { session: Session }) {
     root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
   };
 
+  /** Apply what was looked for in the filter. */
+  const applyChosen = () => {
+    const code = session.book.takeChosen();
+    if (code) session.apply(code);
+  };
+
   /** What a key does in a text field; false where it is the field's own. */
   const leaves = (event: KeyboardEvent, field: Element): boolean => {
     const filter = event.key === "Enter" && field.matches(".s7-filter");
-    if (filter) session.ahead.take(() => applyFiltered(session), { unit_id: session.unit.value?.unit_id });
+    if (filter) session.presses.take(applyChosen, { unit_id: session.unit.value?.unit_id });
     const left = filter || event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
     if (left) root.current?.focus();
     return left;
@@ -259,40 +281,28 @@ function Coding({ session }: { session: Session }) {
     const field = opened.current;
     if (field && field === focusIn(root.current!)) return void (leaves(event, field) || write(field, event));
     if (event.key === "Escape") return escape();
-    const what = meaning(event, session);
+    const what = meaning(event, keymap());
     if (what !== null) run(what);
   };
 
   const press = (event: KeyboardEvent, target: Element) => {
-    if (isThePages(event)) return;
-    event.stopPropagation();
-    if (isComposing(event) || isModifier(event)) return;
     if (isTextField(target)) return void (leaves(event, target) && event.preventDefault());
     if (target.closest("button") !== null && (event.key === "Enter" || event.key === " ")) {
       // A button held down is pressed once.
       return void (event.repeat && event.preventDefault());
     }
     if (target.matches(".s7-turns, .s7-detail") && event.key.startsWith("Arrow")) return;
-    const { ahead } = session;
-    const what = event.key === "Escape" ? "escape" : meaning(event, session);
+    const { presses } = session;
+    const what = event.key === "Escape" ? "escape" : meaning(event, keymap());
     // While presses wait, any letter may turn out to be a memo's.
-    if (what === null && !(event.key.length === 1 && (session.loading.value || ahead.waiting.value.length))) return;
+    if (what === null && !(event.key.length === 1 && (session.loading.value || presses.waiting.value.length))) return;
     event.preventDefault();
     if (event.repeat && !/word|sentence|extend|shrink/.test(what ?? "")) return;
-    if (what === "escape" && !ahead.waiting.value.length) return act(event);
-    ahead.take(() => act(event), { waits: session.mustWait(what) });
+    if (what === "escape" && !presses.waiting.value.length) return act(event);
+    presses.take(() => act(event), { waits: session.mustWait(what) });
   };
 
-  // The one listener for keys, on the window and before all others: Notebook 7 listens on the document before
-  // the widget's own nodes hear anything, and there "d d" deletes a cell and "m" turns it into Markdown.
-  useLayoutEffect(() => {
-    const hear = (event: KeyboardEvent) => {
-      const target = event.composedPath()[0];
-      if (target instanceof Element && root.current?.contains(target)) press(event, target);
-    };
-    addEventListener("keydown", hear, true);
-    return () => removeEventListener("keydown", hear, true);
-  }, []);
+  useLayoutEffect(() => hearKeys(() => root.current, press), []);
 
   // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
   // From the keyboard a code's button gives the focus back: the Enter that comes next finishes the text.
@@ -334,7 +344,7 @@ function Coding({ session }: { session: Session }) {
       <Help session={session} />
       <div class="s7-columns">
         {unit ? <Desk session={session} unit={unit} /> : <Waiting session={session} />}
-        <CodeList session={session} unit={unit} />
+        <CodePicker book={session.book} codings={unit?.codings ?? []} disabled={session.total.value === 0} onPick={pick} />
       </div>
       <div class="s7-live" aria-live="polite">
         {session.announced.value}
@@ -344,28 +354,11 @@ function Coding({ session }: { session: Session }) {
 }
 
 function Waiting({ session }: { session: Session }) {
-  const waiting = session.ahead.waiting.value.length;
-  const words = session.codebook.value
+  const waiting = session.presses.waiting.value.length;
+  const words = session.book.codebook.value
     ? session.total.value
       ? `Loading…${waiting ? ` (${waiting} ${waiting === 1 ? "press waits" : "presses wait"} for the text)` : ""}`
       : "There is no text to code here."
     : "Waiting for the kernel… If it was restarted, run the cell again.";
   return <p class="s7-waiting">{words}</p>;
 }
-
-interface View {
-  model: Channel;
-  el: HTMLElement;
-}
-
-export default {
-  render({ model, el }: View): () => void {
-    const session = new Session(model);
-    draw(<Coding session={session} />, el);
-    return () => {
-      // In this order: a memo in mid-sentence becomes a deed when its field goes, and is handed over then.
-      draw(null, el);
-      session.close();
-    };
-  },
-};

@@ -1,3 +1,4 @@
+// How codes look on screen: a colour, the pattern of a line, a tag; and how marked words are drawn.
 import type { Code } from "./protocol";
 
 /**

@@ -1,6 +1,7 @@
+// Colours that everybody can tell apart, in both themes.
 import { describe, expect, test } from "vitest";
 import { ACTIVE_TINT, looks, MOST_TINTS, OWN, PALETTE, TINT } from "./colours";
-import { code } from "./kernel.test.kit";
+import { code } from "./code.test.kit";
 
 type Colour = readonly number[];
 const hex = (text: string): Colour => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16) / 255);

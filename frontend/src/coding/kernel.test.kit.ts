@@ -1,6 +1,9 @@
 // For the tests alone: a kernel in memory that answers as the Python side does, one message at a time.
-import { shelf } from "./outbox";
-import type { Answer, Channel, Code, Coding, Deed, Memo, Unit } from "./protocol";
+import type { Model, Reply } from "../shared/channel";
+import { code } from "../shared/code.test.kit";
+import { shelf } from "../shared/outbox";
+import type { Coding, Deed } from "../shared/protocol";
+import type { Memo, Unit } from "./messages";
 import { Session } from "./session";
 
 interface Message {
@@ -18,20 +21,6 @@ const CODES: [string, string][] = [
   ["response", "3"],
 ];
 
-export const code = (id: string, key: string | null): Code => ({
-  id,
-  label: id[0]!.toUpperCase() + id.slice(1),
-  definition: `What ${id} means`,
-  use_when: [],
-  avoid_when: [],
-  examples: [],
-  counter_examples: [],
-  parent: null,
-  colour: null,
-  codable: true,
-  key,
-});
-
 /** Records deeds, and answers when it is told to: so a test decides what is under way. */
 export class Kernel {
   readonly received: Message[] = [];
@@ -39,19 +28,22 @@ export class Kernel {
   position = 0;
   /** What the coder should know of the codebook. */
   notice = "";
+  /** Whether it was restarted: then what a browser has of it is dead. */
+  dead = false;
   /** What becomes of the next deeds: recorded, refused, or not saved. */
   fate: "done" | "refused" | "failed" = "done";
   private readonly queue: Message[] = [];
-  private readonly listeners = new Set<(answer: Answer) => void>();
+  private readonly listeners = new Set<(reply: Reply) => void>();
   private done: Deed[] = [];
   private undone: Deed[] = [];
 
   constructor(readonly texts: string[]) {}
 
-  /** A browser's end of the line. */
-  channel(): Channel {
+  /** What a browser has of the kernel. */
+  model(): Model {
     return {
       send: (content) => {
+        if (this.dead) throw new Error("comm is dead");
         const message = JSON.parse(JSON.stringify(content)) as Message;
         this.received.push(message);
         this.queue.push(message);
@@ -68,7 +60,7 @@ export class Kernel {
 
   /** Say something to all browsers. */
   tell(answer: object): void {
-    this.listeners.forEach((hear) => hear(structuredClone(answer) as Answer));
+    this.listeners.forEach((hear) => hear(structuredClone(answer) as Reply));
   }
 
   /** Answer one message alone. */
@@ -127,7 +119,7 @@ export class Kernel {
 
   private answerOne(message: Message): void {
     const [{ id, client }, heard] = [message, [...this.listeners]];
-    const tell = (answer: object) => heard.forEach((hear) => hear(structuredClone({ ...answer, id, client }) as Answer));
+    const tell = (answer: object) => heard.forEach((hear) => hear(structuredClone({ ...answer, id, client }) as Reply));
     if (message.type === "hello") tell(this.welcome());
     else if (message.type === "deed") tell(this.record(message.deed!));
     else {
@@ -186,7 +178,7 @@ export function plugIn(texts = TEXTS): void {
 
 /** Another view of the widget, not yet welcomed. */
 export function open(): Session {
-  const session = new Session(kernel.channel());
+  const session = new Session(kernel.model());
   sessions.push(session);
   return session;
 }
@@ -204,7 +196,7 @@ export function closeAll(): void {
   shelf().clear();
 }
 
-export const press = (session: Session, id: string) => session.toggle(session.codes.value.get(id)!);
+export const press = (session: Session, id: string) => session.toggle(session.book.codes.value.get(id)!);
 export const place = (session: Session) => session.unit.value?.place ?? null;
 /** The codes on screen, with a question mark while they are pending. */
 export const shown = (session: Session) =>

@@ -1,3 +1,4 @@
+// Deeds go out one at a time and are kept until they are recorded.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import type { Deed } from "./protocol";

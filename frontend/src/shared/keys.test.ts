@@ -1,7 +1,8 @@
+// What each key press means, and whose it is.
 import { beforeEach, describe, expect, test } from "vitest";
-import { isComposing, isTextField, isThePages, keyLabel, meaning } from "./keys";
+import { code } from "./code.test.kit";
+import { isComposing, isTextField, isThePages, keyLabel, meaning, type Keymap } from "./keys";
 import type { Code } from "./protocol";
-import { Session } from "./session";
 
 const COMMANDS: Record<string, string> = {
   finish_and_next: "Enter",
@@ -25,20 +26,6 @@ const COMMANDS: Record<string, string> = {
   help: "?",
 };
 
-const code = (id: string, key: string | null, codable = true): Code => ({
-  id,
-  label: id,
-  definition: "",
-  use_when: [],
-  avoid_when: [],
-  examples: [],
-  counter_examples: [],
-  parent: null,
-  colour: null,
-  codable,
-  key,
-});
-
 const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({
   key,
   code: /^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : /^\d$/.test(key) ? `Digit${key}` : key,
@@ -51,17 +38,14 @@ const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({
   ...more,
 });
 
-let session: Session;
-const means = (key: string, more: Partial<KeyboardEvent> = {}) => meaning(press(key, more), session);
+let keymap: Keymap;
+const means = (key: string, more: Partial<KeyboardEvent> = {}) => meaning(press(key, more), keymap);
 
 function setUp(commands: Record<string, string>, codes: Code[]): void {
-  session.commands.value = commands;
-  session.codebook.value = { title: "", version: "", valence: [], codes };
+  keymap = { commands, codes };
 }
 
 beforeEach(() => {
-  session = new Session({ send: () => {}, on: () => {}, off: () => {} });
-  session.close();
   setUp(COMMANDS, [code("group", null, false), code("one", "1"), code("bee", "b"), code("low", "t"), code("cap", "T")]);
 });
 
@@ -156,7 +140,7 @@ describe("what a press means", () => {
 
   test("what has no meaning has none", () => {
     for (const key of ["x", "0", " ", "Home", "F5", "d", "Escape"]) expect(means(key)).toBeNull();
-    session.codebook.value = null;
+    setUp(COMMANDS, []);
     expect(means("1")).toBeNull();
   });
 });

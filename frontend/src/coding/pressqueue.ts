@@ -1,3 +1,4 @@
+// Presses that come faster than texts: each is done on the text that it was meant for, or not at all.
 import { effect, signal, type ReadonlySignal } from "@preact/signals";
 
 /** After presses were not taken, those that follow without such a pause belong to the same burst. */
@@ -19,7 +20,7 @@ interface Options {
  * shown that it was meant for. Where that cannot be (the kernel hangs, another text comes on screen) none of it
  * is done, nor the rest of the burst: a finish without the code before it would count as "coded absent".
  */
-export class Ahead {
+export class PressQueue {
   readonly waiting = signal<readonly Request[]>([]);
   private refused = 0;
   private quietFrom = 0;

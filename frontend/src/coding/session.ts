@@ -1,25 +1,27 @@
+// What one open view of the coding widget shows, and what a person can do in it.
 import { computed, signal } from "@preact/signals";
-import { Ahead } from "./ahead";
-import { looks } from "./colours";
-import { Outbox, PATIENCE_MS, shelf } from "./outbox";
-import type { Answer, Channel, Code, Codebook, Coding, Counts, Deed, Done, Span, Unit, Valence, Welcome } from "./protocol";
-import { uuid } from "./protocol";
-import { extended, nextPiece, pieces, sameSpan, withDeed } from "./spans";
+import { KernelChannel, type Model } from "../shared/channel";
+import { CodebookView } from "../shared/codebook";
+import type { Outbox } from "../shared/outbox";
+import { uuid, type Code, type Coding, type Deed, type Span, type Valence } from "../shared/protocol";
+import { extended, nextPiece, pieces, sameSpan } from "../shared/spans";
+import type { Answer, Counts, Done, Question, Unit, Welcome } from "./messages";
+import { withDeed } from "./pending";
+import { PressQueue } from "./pressqueue";
 
 const CACHED_UNITS = 100;
 const AHEAD = 3;
 const WHOLE = { start: null, end: null };
 
-/** A question that the kernel has not answered yet. */
-type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean };
-
 /** Which coding of a unit is meant: its place in the list can change, this does not. */
 type Mark = Pick<Coding, "code" | "start" | "end">;
 
-/** One open view of the coding widget: what it shows, and what it asks the kernel for. */
+/** One open view of the coding widget. */
 export class Session {
-  readonly client = uuid();
-  readonly codebook = signal<Codebook | null>(null);
+  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly outbox: Outbox;
+  readonly presses: PressQueue;
+  readonly book = new CodebookView();
   readonly coder = signal("");
   readonly commands = signal<Record<string, string>>({});
   readonly flags = signal<string>("");
@@ -31,26 +33,21 @@ export class Session {
   readonly notice = signal("");
   readonly announced = signal("");
   readonly selection = signal<Span | null>(null);
-  readonly detail = signal<string | null>(null);
-  readonly filter = signal("");
   readonly showRating = signal(false);
   readonly showContext = signal(true);
   readonly showHelp = signal(false);
   readonly allDone = signal(false);
-  readonly outbox = new Outbox((deed) => this.send({ type: "deed", id: deed.id, deed }));
   /** What the kernel last said of the unit on screen. */
   private readonly known = signal<Unit | null>(null);
   private readonly target = signal<number | null>(null);
   private readonly units = new Map<number, Unit>();
-  private readonly asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
-  private outboxName = "";
   /** What was refused is lost: that message stays until it is closed. */
   private lasting: string | null = null;
 
   /** Whether the mouse is dragging over the text. */
   readonly dragging = signal(false);
   settling: ReturnType<typeof setTimeout> | undefined;
-  readonly loading = computed(() => this.codebook.value === null || this.target.value !== null);
+  readonly loading = computed(() => this.book.codebook.value === null || this.target.value !== null);
   /** Whether something is being taken back: only the kernel knows on which unit. */
   readonly undoing = computed(() => this.outbox.waiting.value.some(({ unit_id }) => unit_id === undefined));
   /** The unit whose text is drawn; undefined while there is no screen. */
@@ -59,13 +56,6 @@ export class Session {
     const [drawn, shown] = [this.drawn.value, this.unit.value?.unit_id];
     return drawn === undefined || shown === undefined || drawn === shown;
   });
-  private readonly slow = signal(false);
-  readonly ahead = new Ahead(
-    computed(() => this.dragging.value || this.loading.value || this.undoing.value || !this.onScreen.value),
-    computed(() => (this.loading.value && this.slow.value) || (this.undoing.value && this.outbox.late.value)),
-    () => this.unit.value?.unit_id,
-    (words) => (this.message.value = words),
-  );
 
   /**
    * The unit on screen, with the deeds that are still on their way. None while another one is loading, so
@@ -82,21 +72,29 @@ export class Session {
     const mark = this.marked.value;
     return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
   });
-  readonly codes = computed(() => new Map(this.codebook.value?.codes.map((code) => [code.id, code]) ?? []));
-  readonly looks = computed(() => looks(this.codebook.value?.codes ?? []));
   readonly total = computed(() => this.flags.value.length);
 
-  constructor(private readonly channel: Channel) {
-    channel.on("msg:custom", this.hear);
-    this.ask({ type: "hello" });
+  constructor(model: Model) {
+    this.channel = new KernelChannel(model, {
+      answered: (answer, question) => this.heardAnswer(answer, question !== undefined),
+      unanswered: (question, message) => this.heardNoUnit(question, message),
+      recorded: (done, from) => this.heardDone(done, from),
+      refused: (message, unit_id, dropped) => this.heardRefusal(message, unit_id, dropped),
+      unsaved: (message) => (this.message.value = message),
+    });
+    this.outbox = this.channel.outbox;
+    this.presses = new PressQueue(
+      computed(() => this.dragging.value || this.loading.value || this.undoing.value || !this.onScreen.value),
+      computed(() => (this.loading.value && this.channel.slow.value) || (this.undoing.value && this.outbox.late.value)),
+      () => this.unit.value?.unit_id,
+      (words) => (this.message.value = words),
+    );
+    this.channel.ask({ type: "hello" });
   }
 
   close(): void {
-    this.channel.off("msg:custom", this.hear);
-    this.ahead.close();
-    this.asked.forEach(({ timer }) => clearTimeout(timer));
-    const unsent = this.outbox.close();
-    if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
+    this.presses.close();
+    this.channel.close();
   }
 
   /** Whether a command waits for what is under way. Going on overtakes a text that is loading, undoing both. */
@@ -106,79 +104,39 @@ export class Session {
     return this.dragging.value || this.undoing.value || loading;
   }
 
-  /* ---- questions to the kernel ---- */
+  /* ---- what the kernel says ---- */
 
-  /** Send a message; once the kernel was restarted, the channel is dead and says so by throwing. */
-  private send(message: object): void {
-    try {
-      this.channel.send({ ...message, client: this.client });
-    } catch {
-      this.message.value = "The kernel was restarted: run the cell again. What is not saved yet is kept and sent then.";
-    }
+  private heardAnswer(answer: Answer, awaited: boolean): void {
+    this.notice.value = answer.notice;
+    if (answer.type === "unit") this.heardUnit(answer.unit);
+    // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
+    else if (awaited) this.heardWelcome(answer);
   }
-
-  private ask(question: Question, id = uuid()): void {
-    this.send({ ...question, id });
-    // A question can be lost while a kernel is busy or restarting; asking again does no harm.
-    const again = () => {
-      this.slow.value = true;
-      this.ask(question, id);
-    };
-    this.asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
-  }
-
-  private readonly hear = (answer: Answer): void => {
-    const mine = answer.client === this.client;
-    const awaited = mine ? this.asked.get(answer.id) : undefined;
-    if (awaited) {
-      clearTimeout(awaited.timer);
-      this.asked.delete(answer.id);
-      this.slow.value = false;
-    }
-    if (mine && "notice" in answer) this.notice.value = answer.notice;
-    if (answer.type === "done") this.heardDone(answer, mine);
-    else if (!mine) return;
-    else if (answer.type === "welcome") {
-      // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
-      if (awaited) this.heardWelcome(answer);
-    }
-    else if (answer.type === "unit") this.heardUnit(answer.unit);
-    else if (awaited) this.heardNoUnit(awaited.question, answer.message);
-    else if (answer.type === "failed") {
-      this.message.value = answer.message;
-      this.outbox.fail(answer.id);
-    } else this.heardRefusal(answer);
-  };
 
   /** A unit that cannot be shown: the one before stays, and what was pressed for it is not done to that one. */
   private heardNoUnit(question: Question, message: string): void {
     if (question.type === "unit" && (question.peek || question.place !== this.target.value)) return;
-    if (this.ahead.waiting.value.length) this.ahead.drop(0);
+    if (this.presses.waiting.value.length) this.presses.drop(0);
     this.target.value = null;
     this.message.value = message;
   }
 
-  private heardRefusal({ id, message }: { id: string; message: string }): void {
-    const unit_id = this.outbox.waiting.value.find((deed) => deed.id === id)?.unit_id;
+  private heardRefusal(message: string, unit_id: string | undefined, n: number): void {
     const elsewhere = unit_id !== undefined && unit_id !== this.known.value?.unit_id;
-    const n = this.outbox.refuse(id);
     const more = n && ` What followed it on this text (${n === 1 ? "one deed" : `${n} deeds`}) was not done either.`;
     this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
     this.message.value = this.lasting;
   }
 
   private heardWelcome(welcome: Welcome): void {
-    this.codebook.value = welcome.codebook;
+    this.book.codebook.value = welcome.codebook;
     this.coder.value = welcome.coder;
     this.commands.value = welcome.commands;
     this.flags.value = welcome.flags;
     this.showRating.value = welcome.show_rating;
-    this.outboxName = welcome.outbox;
     this.count(welcome);
     if (welcome.unit) this.heardUnit(welcome.unit, true);
-    const unsent = shelf().get(welcome.outbox) ?? [];
-    shelf().delete(welcome.outbox);
-    this.outbox.push(...unsent);
+    this.channel.takeOver(welcome.outbox);
   }
 
   private heardUnit(unit: Unit, show = false): void {
@@ -187,11 +145,8 @@ export class Session {
     if (show || unit.place === (this.target.value ?? this.known.value?.place)) this.show(unit);
   }
 
-  private heardDone(done: Done & { id: string }, mine: boolean): void {
-    const failedBefore = this.outbox.late.value;
-    const settled = mine && this.outbox.settle(done.id);
-    // What was refused is lost: that message stays, even when the next deed is recorded.
-    if (settled && failedBefore) this.message.value = null;
+  private heardDone(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
+    if (mine) this.notice.value = done.notice;
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
@@ -218,7 +173,7 @@ export class Session {
     this.marked.value = null;
     this.allDone.value = false;
     for (const place of this.following(unit.place)) {
-      if (!this.units.has(place)) this.ask({ type: "unit", place, peek: true });
+      if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true });
     }
   }
 
@@ -235,7 +190,7 @@ export class Session {
     this.target.value = place;
     const cached = this.units.get(place);
     if (cached) this.show(cached);
-    this.ask({ type: "unit", place });
+    this.channel.ask({ type: "unit", place });
   }
 
   step(by: number): void {
@@ -278,7 +233,7 @@ export class Session {
     this.do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
     const where = this.selection.value ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
-    this.detail.value = code.id;
+    this.book.detail.value = code.id;
     this.marked.value = stands ? null : { code: code.id, ...target };
   }
 
@@ -303,7 +258,7 @@ export class Session {
   }
 
   cycleValence(): void {
-    const order: (Valence | null)[] = [null, ...(this.codebook.value?.valence ?? [])];
+    const order: (Valence | null)[] = [null, ...(this.book.codebook.value?.valence ?? [])];
     if (order.length === 1) return this.say("This codebook has no valence");
     const coding = this.activeCoding();
     const next = order[(order.indexOf(coding?.valence ?? null) + 1) % order.length]!;
@@ -319,7 +274,7 @@ export class Session {
     const { code, start, end } = coding;
     this.do({ kind: "remove", code, start, end });
     this.marked.value = null;
-    this.say(`${this.codes.value.get(code)?.label ?? code} removed`);
+    this.say(`${this.book.codes.value.get(code)?.label ?? code} removed`);
   }
 
   finish(): void {

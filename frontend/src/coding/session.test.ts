@@ -1,7 +1,8 @@
+// Going about, the kernel's answers, and what is handed over at the end.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { closeAll, kernel, open, place, plugIn, press, ready, shown, TEXTS } from "./kernel.test.kit";
-import { PATIENCE_MS, shelf } from "./outbox";
-import { uuid } from "./protocol";
+import { PATIENCE_MS, shelf } from "../shared/outbox";
+import { uuid } from "../shared/protocol";
 
 beforeEach(() => vi.useFakeTimers());
 
@@ -38,7 +39,7 @@ describe("welcome", () => {
     kernel.answer();
     vi.advanceTimersByTime(5 * PATIENCE_MS);
     expect(kernel.received).toHaveLength(3);
-    expect(session.codebook.value).not.toBeNull();
+    expect(session.book.codebook.value).not.toBeNull();
     expect(session.unit.value).toBeNull();
   });
 
@@ -50,7 +51,7 @@ describe("welcome", () => {
     session.goto(2);
     kernel.answer();
     kernel.position = 0;
-    kernel.channel().send({ type: "hello", client, id });
+    kernel.model().send({ type: "hello", client, id });
     kernel.answer();
     expect(place(session)).toBe(2);
   });
@@ -66,8 +67,7 @@ describe("welcome", () => {
 
   test("a dead channel says what to do, and keeps the deed", () => {
     const session = ready();
-    const channel = { send: () => { throw new Error("comm is dead"); }, on: () => {}, off: () => {} };
-    Object.assign(session, { channel });
+    kernel.dead = true;
     press(session, "affective");
     expect(session.message.value).toContain("run the cell again");
     expect(session.outbox.waiting.value).toHaveLength(1);

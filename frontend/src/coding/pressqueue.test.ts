@@ -1,7 +1,8 @@
+// Pressing faster than texts come.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { PAUSE_MS } from "./ahead";
+import { PATIENCE_MS } from "../shared/outbox";
 import { closeAll, kernel, place, press, ready, shown } from "./kernel.test.kit";
-import { PATIENCE_MS } from "./outbox";
+import { PAUSE_MS } from "./pressqueue";
 import type { Session } from "./session";
 
 beforeEach(() => vi.useFakeTimers());
@@ -11,9 +12,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const code = (session: Session, id: string) => session.ahead.take(() => press(session, id));
-const finish = (session: Session) => session.ahead.take(() => session.finishAndNext());
-const undo = (session: Session) => session.ahead.take(() => session.takeBack("undo"), { waits: session.mustWait("undo") });
+const code = (session: Session, id: string) => session.presses.take(() => press(session, id));
+const finish = (session: Session) => session.presses.take(() => session.finishAndNext());
+const undo = (session: Session) => session.presses.take(() => session.takeBack("undo"), { waits: session.mustWait("undo") });
 const recorded = () => kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
 
 /** Let the kernel answer and what waited be done, until nothing more comes of it. */
@@ -51,7 +52,7 @@ test("a click on what was on screen is not done to another text, nor what was pr
   code(session, "affective");
   finish(session);
   undo(session);
-  session.ahead.take(() => session.finish(), session.unit.value!);
+  session.presses.take(() => session.finish(), session.unit.value!);
   finish(session);
   await settle();
   expect(recorded()).toEqual(["apply m0 affective", "finish m0", "undo m0"]);
@@ -95,7 +96,7 @@ test("with an undo that cannot be saved, what follows is not taken; the rest is 
   code(session, "cognitive");
   kernel.answer();
   await Promise.resolve();
-  expect(session.ahead.waiting.value).toEqual([]);
+  expect(session.presses.waiting.value).toEqual([]);
   expect(session.message.value).toMatch(/^One press was not taken|no room/);
   kernel.fate = "done";
   vi.advanceTimersByTime(PATIENCE_MS);

@@ -1,0 +1,121 @@
+// The line to the kernel: questions are asked until they are answered, deeds sent until they are recorded.
+import { signal } from "@preact/signals";
+import { Outbox, PATIENCE_MS, shelf } from "./outbox";
+import { uuid } from "./protocol";
+
+/** What the kernel says, to all views at once: `id` is that of the question or deed, `client` the view it came from. */
+export interface Reply {
+  client: string;
+  id: string;
+  /** "done" for a recorded deed, "refused" or "failed" with a message, or else an answer of the widget's own. */
+  type: string;
+  message?: string;
+}
+
+/** The part of an anywidget model that the widgets use. */
+export interface Model {
+  send(content: unknown): void;
+  on(event: "msg:custom", listener: (reply: Reply) => void): void;
+  off(event: "msg:custom", listener: (reply: Reply) => void): void;
+}
+
+/** What a widget makes of the kernel's replies. */
+export interface Listener<Question, Answer, Done> {
+  /** An answer to this view; the question is undefined where it was answered before. */
+  answered(answer: Answer, question: Question | undefined): void;
+  unanswered(question: Question, message: string): void;
+  /** A deed of any view stands in the record; `settled` where this view waited for it. */
+  recorded(done: Done, from: { mine: boolean; settled: boolean }): void;
+  /** A deed of this view will never be recorded, nor the `dropped` ones after it that built on it. */
+  refused(message: string, unit_id: string | undefined, dropped: number): void;
+  /** Something is not saved yet, and why; null once it is. */
+  unsaved(message: string | null): void;
+}
+
+/** One view's end of the line. */
+export class KernelChannel<Question extends object, Answer, Done> {
+  readonly outbox = new Outbox((deed) => this.send({ type: "deed", id: deed.id, deed }));
+  /** Whether a question waits for longer than usual. */
+  readonly slow = signal(false);
+  private readonly client = uuid();
+  private readonly asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
+  private outboxName = "";
+
+  constructor(
+    private readonly model: Model,
+    private readonly listener: Listener<Question, Answer, Done>,
+  ) {
+    model.on("msg:custom", this.hear);
+  }
+
+  /** Stop listening; what is not recorded yet is left for the next view of the same work. */
+  close(): void {
+    this.model.off("msg:custom", this.hear);
+    this.asked.forEach(({ timer }) => clearTimeout(timer));
+    const unsent = this.outbox.close();
+    if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
+  }
+
+  ask(question: Question, id = uuid()): void {
+    this.send({ ...question, id });
+    // A question can be lost while a kernel is busy or restarting; asking again does no harm.
+    const again = () => {
+      this.slow.value = true;
+      this.ask(question, id);
+    };
+    this.asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
+  }
+
+  /** Send what an earlier view of the work called `outboxName` left unsent. */
+  takeOver(outboxName: string): void {
+    this.outboxName = outboxName;
+    const unsent = shelf().get(outboxName) ?? [];
+    shelf().delete(outboxName);
+    this.outbox.push(...unsent);
+  }
+
+  /** Send a message; once the kernel was restarted, the model is dead and says so by throwing. */
+  private send(message: object): void {
+    try {
+      this.model.send({ ...message, client: this.client });
+    } catch {
+      this.listener.unsaved("The kernel was restarted: run the cell again. What is not saved yet is kept and sent then.");
+    }
+  }
+
+  private readonly hear = (reply: Reply): void => {
+    const mine = reply.client === this.client;
+    const question = mine ? this.takeQuestion(reply.id) : undefined;
+    if (reply.type === "done") this.heardDone(reply as Reply & Done, mine);
+    else if (!mine) return;
+    else if (reply.type === "refused" || reply.type === "failed") this.heardNo(reply, question);
+    else this.listener.answered(reply as Reply & Answer, question);
+  };
+
+  /** The question that waited for this answer, which it does no more. */
+  private takeQuestion(id: string): Question | undefined {
+    const awaited = this.asked.get(id);
+    if (!awaited) return undefined;
+    clearTimeout(awaited.timer);
+    this.asked.delete(id);
+    this.slow.value = false;
+    return awaited.question;
+  }
+
+  private heardDone(done: Reply & Done, mine: boolean): void {
+    const failedBefore = this.outbox.late.value;
+    const settled = mine && this.outbox.settle(done.id);
+    if (settled && failedBefore) this.listener.unsaved(null);
+    this.listener.recorded(done, { mine, settled });
+  }
+
+  private heardNo({ type, id, message = "" }: Reply, question: Question | undefined): void {
+    if (question) return this.listener.unanswered(question, message);
+    if (type === "failed") {
+      this.listener.unsaved(message);
+      return this.outbox.fail(id);
+    }
+    const unit_id = this.outbox.waiting.value.find((deed) => deed.id === id)?.unit_id;
+    this.listener.refused(message, unit_id, this.outbox.refuse(id));
+  }
+}

@@ -1,0 +1,107 @@
+// The text, the conversation, the code picker and the save state without the coding widget around them.
+import { render, type VNode } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { code } from "./code.test.kit";
+import { CodebookView } from "./codebook";
+import { CodePicker } from "./codepicker";
+import { Conversation } from "./conversation";
+import { hearKeys } from "./keys";
+import { Outbox } from "./outbox";
+import type { Coding } from "./protocol";
+import { SaveState } from "./savestate";
+import { TextView } from "./textview";
+
+let el: HTMLElement;
+let book: CodebookView;
+const draw = (view: VNode) => act(() => render(view, el));
+const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
+const click = (selector: string) => act(() => el.querySelector<HTMLElement>(selector)!.click());
+const coding = (code: string, start: number, end: number): Coding => ({ code, start, end, valence: null, confidence: null });
+
+beforeEach(() => {
+  el = document.createElement("div");
+  document.body.replaceChildren(el);
+  book = new CodebookView();
+  book.codebook.value = { title: "Book", version: "1", valence: [], codes: [code("care", "1"), code("help", "2")] };
+});
+
+afterEach(() => render(null, el));
+
+test("a text is shown with its codings, and a click marks the shortest, then the one around it", async () => {
+  const unit = { unit_id: "m1", text: "<b>so kind</b>", codings: [coding("care", 0, 10), coding("help", 3, 5)] };
+  const marked: string[] = [];
+  const view = (active: number, frozen = false) => (
+    <TextView {...{ unit, book, active, frozen }} selection={null} onMark={(one) => marked.push(one.code)} />
+  );
+  await draw(view(-1));
+  expect(el.querySelector(".s7-text")!.textContent).toBe(unit.text);
+  expect([texts(".s7-text b"), texts(".s7-mark")]).toEqual([[], ["<b>", "so", " kind"]]);
+  expect(el.querySelector(".s7-mark:nth-of-type(2)")!.getAttribute("title")).toBe("Care · Help");
+  await click(".s7-mark:nth-of-type(2)");
+  await draw(view(1));
+  await click(".s7-mark:nth-of-type(2)");
+  expect(marked).toEqual(["help", "care"]);
+  await draw(view(0, true));
+  expect(texts(".s7-active")).toEqual(["so"]);
+  await draw(view(0));
+  expect(texts(".s7-active")).toEqual(["<b>", "so", " kind"]);
+});
+
+test("the conversation shows its turns when it is open, and nothing where there is none", async () => {
+  const unit = { unit_id: "m1", context: [{ role: "user", text: "Hello" }, { role: "", text: "Hi" }] };
+  let toggled = 0;
+  await draw(<Conversation unit={unit} open={false} onToggle={() => toggled++} />);
+  expect([texts(".s7-turn"), texts("button")]).toEqual([[], ["▸ Conversation before (2 turns)"]]);
+  await click("button");
+  expect(toggled).toBe(1);
+  await draw(<Conversation unit={unit} open onToggle={() => {}} />);
+  expect(texts(".s7-turn")).toEqual(["userHello", "Hi"]);
+  await draw(<Conversation unit={{ unit_id: "m2", context: [] }} open onToggle={() => {}} />);
+  expect(el.textContent).toBe("");
+});
+
+test("the code picker counts what is coded, and reports the code that is picked", async () => {
+  const picked: string[] = [];
+  const codings = [coding("help", 0, 1), coding("help", 2, 3)];
+  const onPick = ({ id }: { id: string }) => picked.push(id);
+  await draw(<CodePicker {...{ book, codings, onPick }} disabled={false} />);
+  expect([texts(".s7-label"), texts(".s7-count"), texts("h4")]).toEqual([["Care", "Help"], ["✓ 2"], ["Care"]]);
+  await click("li:nth-child(2) button");
+  await act(() => void (book.detail.value = "help"));
+  expect([picked, texts("h4")]).toEqual([["help"], ["Help"]]);
+  await draw(<CodePicker {...{ book, codings, onPick }} disabled />);
+  await click("li:nth-child(1) button");
+  expect(picked).toEqual(["help"]);
+});
+
+test("the save state says what waits, and sends it again at a press", async () => {
+  const sent: string[] = [];
+  const outbox = new Outbox(({ id }) => sent.push(id));
+  await draw(<SaveState outbox={outbox} queued={false} />);
+  expect(el.textContent).toBe("✓ Saved");
+  await draw(<SaveState outbox={outbox} queued />);
+  expect(el.textContent).toBe("Saving…");
+  await act(() => outbox.push({ id: "d1", kind: "finish", unit_id: "m1" }));
+  await act(() => outbox.fail("d1"));
+  expect(el.textContent).toContain("NOT SAVED – 1 deed waits");
+  await click("button");
+  expect(sent).toEqual(["d1", "d1"]);
+  outbox.close();
+});
+
+test("keys within the widget are heard before the page, but for its own; those elsewhere are the page's", () => {
+  const [heard, leaked]: [string[], string[]] = [[], []];
+  const leak = (event: KeyboardEvent) => void leaked.push(event.key);
+  document.addEventListener("keydown", leak, true);
+  const stop = hearKeys(() => el, (event) => heard.push(event.key));
+  const press = (key: string, target: Element) =>
+    target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+  for (const key of ["d", "Shift", "Tab"]) press(key, el);
+  press("x", document.body);
+  expect([heard, leaked]).toEqual([["d"], ["Tab", "x"]]);
+  stop();
+  press("d", el);
+  expect([heard, leaked]).toEqual([["d"], ["Tab", "x", "d"]]);
+  document.removeEventListener("keydown", leak, true);
+});
