@@ -21,7 +21,6 @@ default_role = "code"  # one pair of backticks, as in the docstrings
 add_module_names = False
 autodoc_typehints = "none"  # the signature has them as words already
 autodoc_member_order = "bysource"
-autodoc_default_options = {"show-inheritance": False}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
