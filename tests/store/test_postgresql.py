@@ -113,6 +113,22 @@ def test_threads_write_one_coders_acts_without_losing_one(store: Store) -> None:
     assert verified[["coder", "n_acts"]].dropna().to_numpy().tolist() == [["ana", 48]]
 
 
+def test_a_coder_whom_another_session_has_just_made_is_written_to(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another session makes the coder after this one has found none, and before it would make one."""
+    leads, turns = roles.leads, itertools.count()
+
+    def leads_late(connection: Connection, at: server.Server) -> bool:
+        if next(turns) == 0:
+            assert store.append([put(start=0, end=1)]) == 1
+        return leads(connection, at)
+
+    monkeypatch.setattr(roles, "leads", leads_late)
+    assert store.append([put(start=0, end=2)]) == 1
+    assert len(store.acts(coder="ana")) == 2
+
+
 def test_two_threads_make_the_same_coder(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both find no such coder before either has made it, and one makes it after the other has."""
     both, done, turns = threading.Barrier(2), threading.Event(), itertools.count()

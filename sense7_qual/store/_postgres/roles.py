@@ -163,7 +163,8 @@ def _check_own(connection: Connection, server: Server, coder: str) -> None:
         return
     if leads(connection, server):
         refuse_device(coder)
-        if take(connection, server, coder):
+        # Where there is one now, another session of this role may have made it since it was asked for.
+        if take(connection, server, coder) or connection.execute(is_mine, {"coder": coder}).scalar_one():
             return
     role, _ = connection.execute(WHO).one()
     raise StoreError(
