@@ -82,12 +82,6 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     keys : mapping, optional
         Other keys for commands, such as ``{"memo": "i"}``; `COMMANDS` names them all.
 
-    Attributes
-    ----------
-    notice : str
-        What the coder should know, as the widget shows it: that the study's codebook was revised since it was
-        opened, or since the coder coded some of the texts. Empty where there is nothing.
-
     Raises
     ------
     ArgumentError
@@ -168,7 +162,10 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
 
     @property
     def notice(self) -> str:
-        """What the coder should know of the codebook; empty where there is nothing."""
+        """What the coder should know of the codebook, as the widget shows it; empty where there is nothing.
+
+        That it was revised since the study was opened, or since the coder coded some of the texts.
+        """
         session, n_earlier = self._session, self._session.n_earlier
         notices = [
             "The codebook of this study was revised after it was opened here. Open the study again, then run "
