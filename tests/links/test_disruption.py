@@ -271,3 +271,12 @@ def test_bad_input_is_refused_in_words() -> None:
         disruption(units, decisions=decisions.assign(unit_id="stranger"), source="ana")
     with pytest.raises(TableError, match="found 'pooled'"):
         disruption(units, decisions=decisions, source="pooled")
+
+
+def test_the_conversation_is_the_column_document_id_unless_another_is_named() -> None:
+    units = pd.DataFrame(
+        {"unit_id": list("abcd"), "document_id": list("ttss"), "turn": [1, 2, 1, 2], "stars": 3.0}
+    )
+    given = {"rating": "stars", "position": "turn", "n_boot": 10}
+    by_name = links.disruption(units, document_id="document_id", **given)
+    pd.testing.assert_frame_equal(links.disruption(units, **given), by_name)

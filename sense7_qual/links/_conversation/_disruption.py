@@ -32,7 +32,7 @@ def disruption(
     *,
     rating: str,
     rating_range: RatingRange = None,
-    document_id: str,
+    document_id: str = "document_id",
     position: str,
     threshold: float = 2,
     cluster: str | None = None,
@@ -53,7 +53,7 @@ def disruption(
         The column of numeric ratings, taken as equally spaced.
     rating_range : pair of numbers, or mapping of str to pair, optional
         As for `code_to_rating`; a mapping gives those of the outcomes, too.
-    document_id : str
+    document_id : str, default "document_id"
         The column that names the conversation of each turn.
     position : str
         The column of numbers that orders the turns of a conversation; only their order counts.
