@@ -359,3 +359,11 @@ def test_threads_write_one_coders_file_without_losing_an_act(store: Store) -> No
         "",
         "",
     ]
+
+
+def test_units_that_repeat_a_transcript_many_times_are_refused_with_what_to_shorten(tmp_path: Path) -> None:
+    texts = {f"m{n}": f"Sentence {n}." for n in range(3_000)}
+    units = frame_of(texts).assign(context='[{"role": "user", "text": "' + "so it went on " * 3_000 + '"}]')
+    with pytest.raises(StoreError, match=r"more than 100 MB.*whole transcript as the context"):
+        Store.create(tmp_path / "long", units=units, codebook=CODEBOOK)
+    assert list(tmp_path.iterdir()) == []

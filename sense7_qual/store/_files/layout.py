@@ -338,8 +338,9 @@ def units_limits(packed: int) -> Limits:
 def _table(table: bytes, name: str) -> pd.DataFrame:
     from pyarrow import ArrowException
 
+    limits = units_limits(len(table))
     try:
-        refuse_unfolding(table, _UNITS, units_limits(len(table)))
+        refuse_unfolding(table, _UNITS, limits)
         return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"), as_written=True)
     except (
         ArrowException,
@@ -351,9 +352,17 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
         TableError,
         ImportRefused,
     ) as error:
+        found, remedy = (
+            f"none that can be read ({type(error).__name__})",
+            "get the file again from where it was kept",
+        )
+        if isinstance(error, ImportRefused) and "limits." in str(error):
+            found = f"one of more than {limits.unpacked_bytes / 1e6:,.0f} MB, far more than its file"
+            remedy = (
+                "keep less of what repeats, such as a whole transcript as the context of each of its units"
+            )
         raise StoreError(
-            f"study {name!r}: expected {_UNITS} to be a table of units – found none that can be read "
-            f"({type(error).__name__}) – get the file again from where it was kept."
+            f"study {name!r}: expected {_UNITS} to be a table of units – found {found} – {remedy}."
         ) from None
 
 
