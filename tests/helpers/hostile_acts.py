@@ -41,7 +41,7 @@ def acts_file(r: random.Random, study: Study, folder: Path) -> Path:
             shutil.copyfile(source, path)
             with closing(sqlite3.connect(path, isolation_level=None)) as connection:
                 for script in r.sample(SCRIPTS, r.choice([1, 1, 2])):
-                    with suppress(sqlite3.Error):
+                    with suppress(sqlite3.Error, MemoryError):
                         connection.executescript(script)
     if r.random() < 0.05:
         os.truncate(path, r.choice([path.stat().st_size * 1_000, GIGABYTES]))
