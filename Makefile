@@ -22,7 +22,7 @@ LONG := $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.p
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
 	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks, documents)"
-	@echo "make check     lint, types and the fast tests (under 3 minutes)"
+	@echo "make check     lint, types and the fast tests (about 2 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"
@@ -50,7 +50,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 check: lint
-	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW))"
+	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW) or simulation or long)"
 
 test: lint system $(NODE_READY)
 	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW))" --cov --cov-report=

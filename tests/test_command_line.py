@@ -203,6 +203,7 @@ def test_a_notebook_runs_from_the_installed_example(installed, tmp_path: Path, n
     assert all(cell.execution_count for cell in ran.cells if cell.cell_type == "code")
 
 
+@pytest.mark.long
 def test_the_package_needs_no_module_that_posix_alone_has(tmp_path: Path) -> None:
     """From the example to a table in Word, with fcntl, resource, os.fork and their like hidden."""
     program = Path(__file__).parent / "programs" / "without_posix.py"

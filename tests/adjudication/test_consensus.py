@@ -176,6 +176,7 @@ def test_what_is_not_decisions_is_refused() -> None:
             function(pd.concat([DISPUTED, DISPUTED]))
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     st.dictionaries(

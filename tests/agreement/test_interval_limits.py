@@ -66,6 +66,7 @@ def check(found: agreement.Estimate, smallest: float) -> None:
         assert np.isnan(share) or 0 <= share <= 1
 
 
+@pytest.mark.long
 def test_every_interval_of_small_tables_lies_within_what_the_coefficient_can_be() -> None:
     number = 0
     for *shape, step in SHAPES:
@@ -166,6 +167,7 @@ def decided(given: dict[str, list[bool]]) -> pd.DataFrame:
     )
 
 
+@pytest.mark.long
 def test_the_limits_hold_for_decisions_of_people_and_models() -> None:
     """A person and a model, in every combination of how often both, one, the other or neither applied it."""
     for both, one, other, none in product(range(4), repeat=4):

@@ -97,6 +97,7 @@ def test_almost_whole_numbers_are_not_rounded() -> None:
     assert from_values(np.array([[high, high - 1]])).categories.tolist() == [high - 1, high]
 
 
+@pytest.mark.long
 def test_many_units_are_counted_in_blocks() -> None:
     """More units than a block holds, more coders than fit jointly, and values up to the widest byte."""
     rng = np.random.default_rng(4)

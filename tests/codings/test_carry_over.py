@@ -278,6 +278,7 @@ kinds = st.sampled_from(["add", "rename", "redefine", "merge", "merge into a new
 numbers = st.integers(0, 9)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(kinds, numbers, numbers, st.lists(numbers, max_size=2)), max_size=6), numbers, numbers

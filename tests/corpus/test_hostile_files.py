@@ -120,6 +120,7 @@ def test_deep_json_is_refused_with_its_line(tmp_path: Path) -> None:
 FLIP_EACH = program("read_with_each_bit_flipped")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY"])
 def test_no_broken_footer_ends_the_process(tmp_path: Path, encoding: str) -> None:
     """Arrow calls std::terminate where a histogram of levels does not fit its column: no kernel survives."""

@@ -225,6 +225,7 @@ def test_labels_are_text_whatever_they_hold() -> None:
     assert any(text.endswith("…") for text in shown)
 
 
+@pytest.mark.long
 def test_a_control_character_does_not_end_the_process() -> None:
     """The renderer aborts on one, wherever it stands: in a child, or the tests would end with it."""
     code = """

@@ -81,6 +81,7 @@ def fastest(work: Work) -> float:
     return min(times)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("make", "n"),
     [

@@ -108,6 +108,7 @@ def is_refused(study: Path, units: pd.DataFrame, codebook: Codebook) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_some_broken_files_are_read_or_refused() -> None:
     """And both happen, in every kind of file: a fuzzer that breaks nothing, or everything, shows nothing."""
     ends = check(__name__, 1_000_000, 300)

@@ -167,6 +167,7 @@ def fuzz(first: int, count: int) -> dict[str, object]:
     }
 
 
+@pytest.mark.long
 def test_a_study_stays_as_it_is_beside_some_broken_files() -> None:
     """And every door refuses some."""
     ends = check("tests.slow.test_fuzzed_studies", 1_000_000, 80)

@@ -144,6 +144,7 @@ def grown(read: str, path: Path, *, because: str) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
 def test_an_archive_whose_units_unfold_is_refused_in_little_memory(tmp_path: Path) -> None:
     """One text of 1,000 letters in 250,000 units with other ids: 3 MB that stand for 250."""

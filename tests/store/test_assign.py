@@ -93,6 +93,7 @@ def later_deals(draw):
     return units, first, begun, later, first["ana"]["unit_id"].tolist()[:calibration], asked
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(case=later_deals())
 def test_a_later_deal_moves_nothing_that_is_begun_and_keeps_its_other_promises(case):

@@ -317,6 +317,7 @@ def test_a_pseudonym_that_is_a_device_on_windows_begins_no_file(store: Store) ->
     assert store.append([put("con-1", minute=3)]) == 1
 
 
+@pytest.mark.long
 def test_forks_of_forks_merged_in_every_order_read_the_same(store: Store) -> None:
     """Each copy is a copy of the one before, each coder goes on in each, and clocks run backwards."""
     copies = [store]

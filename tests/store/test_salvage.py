@@ -88,6 +88,7 @@ def test_a_break_before_the_last_act_stops_the_coding_too(store: Store) -> None:
         store.append([put(start=0, end=9)])
 
 
+@pytest.mark.long
 def test_any_one_byte_costs_few_acts(store: Store, tmp_path: Path) -> None:
     """Seeded single bytes all over the file: every act that is saved is one that was done."""
     store.append([put(start=i % 5, end=9 + i % 7) for i in range(200)])

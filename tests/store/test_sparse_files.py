@@ -73,6 +73,7 @@ def test_a_file_of_holes_in_a_study_is_not_read(what: str, tmp_path: Path) -> No
     assert must_refuse <= {name for name, outcome, _ in doors if outcome == "refused"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "member", ["manifest.json", "study.json", "units.parquet", "acts.jsonl", "a codebook"]
 )
