@@ -13,7 +13,7 @@ SLOW := browser or model or crash or notebook or frontend or spark or postgres o
 TOGETHER := -n auto --maxprocesses 4
 # The slow ones start processes of their own, so two files at a time.
 TWO := -n 2 --dist loadfile
-LONG := $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
+LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
   record_machine.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
   $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py)
 

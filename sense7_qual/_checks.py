@@ -1,14 +1,12 @@
-"""What several modules ask of a value: a codebook, True or False, a printable name, whole characters."""
+"""What several modules ask of a value: a codebook, a printable name, whole characters."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError
+from sense7_qual.errors import ActError
 
-__all__ = ["check_codebook", "check_switch", "is_name", "is_unicode"]
+__all__ = ["check_codebook", "is_name", "is_unicode"]
 
 
 def check_codebook(codebook: Codebook) -> Codebook:
@@ -19,18 +17,6 @@ def check_codebook(codebook: Codebook) -> Codebook:
             "Codebook.read(…)."
         )
     return codebook
-
-
-def check_switch(value: bool, *, name: str, of: str) -> bool:
-    """Return `value`, or raise `ArgumentError` where the parameter `name` is neither True nor False.
-
-    A word would pass for True: ``valence="met"`` does not choose what was met.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ArgumentError(
-            f"{of}: expected {name} to be True or False – found {type(value).__name__} – say which."
-        )
-    return bool(value)
 
 
 def is_name(value: object) -> bool:

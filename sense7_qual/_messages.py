@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import numbers
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -38,6 +39,8 @@ def word(value: object) -> str:
     >>> word("m17"), word(17), word("It listened to me.")
     ("'m17'", "'17'", '18 characters')
     """
+    if not isinstance(value, str | numbers.Number):
+        return type(value).__name__
     shown = str(value)
     is_word = len(shown) <= 40 and not any(letter.isspace() for letter in shown)
     return repr(shown) if is_word else f"{len(shown)} characters"

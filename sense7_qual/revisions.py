@@ -26,6 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
@@ -79,6 +80,7 @@ class Revision:
         CodebookError
             The text is not what `to_text` wrote.
         """
+        check_arguments(Revision.from_text, locals())
         try:
             said: dict[str, Any] = json.loads(text)
             steps = tuple(Change(one["kind"], one["code"], tuple(one["into"])) for one in said["changes"])
@@ -130,11 +132,12 @@ def changes(
     >>> [(one.kind, one.code, one.into) for one in changes(old, new, merged={"kind": "warm"})]
     [('rename', 'warm', ()), ('merge', 'kind', ('warm',))]
     """
-    for book in (old, new):
+    check_arguments(changes, locals(), but=("old", "new"))
+    for name, book in (("old", old), ("new", new)):
         if not isinstance(book, Codebook):
             raise CodebookError(
-                f"revision: expected a Codebook – found {type(book).__name__} – take store.codebook and "
-                "change it (dataclasses.replace, or its YAML file)."
+                f"revision: expected a Codebook as {name} – found {type(book).__name__} – take "
+                "store.codebook and change it (dataclasses.replace, or its YAML file)."
             )
     into = {code: (target,) for code, target in (merged or {}).items()}
     parts = {code: _parts(code, given) for code, given in (split or {}).items()}
@@ -201,6 +204,7 @@ def _check_told(
 
 def path(revisions: Iterable[Revision], made_under: str, now: str) -> tuple[Revision, ...] | None:
     """Return the revisions that lead from one fingerprint to another, in their order; None if none do."""
+    check_arguments(path, locals())
     if made_under == now:
         return ()
     steps: dict[str, list[Revision]] = {}
@@ -240,6 +244,7 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
     >>> [code.label for code in combine(base, ours, theirs).codes]
     ['Warmth', 'Cold']
     """
+    check_arguments(combine, locals())
     conflicts: list[str] = []
     sides = [{code.id: code for code in book.codes} for book in (base, ours, theirs)]
     order = dict.fromkeys([*theirs.ids, *ours.ids] if ours.ids == base.ids else [*ours.ids, *theirs.ids])

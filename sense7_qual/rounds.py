@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._checks import is_name
 from sense7_qual._messages import first_three
 from sense7_qual.acts import LEAD_KINDS, Act, check_coder, stamp
@@ -107,14 +108,15 @@ def open_round(
     >>> opened([act, unblind("calibration 1", coder="lead", codebook=sense7)])[0].unblinded_by
     'lead'
     """
+    check_arguments(open_round, locals())
     _check_name(round)
     for what, given in (("units", units), ("coders", coders)):
         _check_ids(round, what, given)
-    if leads:
+    if len(leads):
         _check_ids(round, "leads", leads)
     for each in (*coders, *leads):
         check_coder(each)
-    content = {"units": list(units), "coders": list(coders)} | ({"leads": list(leads)} if leads else {})
+    content = {"units": list(units), "coders": list(coders)} | ({"leads": list(leads)} if len(leads) else {})
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return Act(kind="open_round", round=round, text=text, **stamp(coder, codebook, act_id, at))
 
@@ -129,6 +131,7 @@ def unblind(
     ActError
         No name.
     """
+    check_arguments(unblind, locals())
     _check_name(round)
     return Act(kind="unblind", round=round, **stamp(coder, codebook, act_id, at))
 
@@ -145,6 +148,8 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
     ActError
         An act of opening does not hold what one holds.
     """
+    acts = read_once(acts)
+    check_arguments(opened, locals())
     ordered = sorted((act for act in acts if act.kind in LEAD_KINDS), key=lambda act: (act.at, act.act_id))
     openings: dict[str, list[Act]] = {}
     for act in ordered:
@@ -190,8 +195,9 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     >>> [act.kind for act in visible([opening, of_ben, ending], viewer="ana")]
     ['open_round', 'apply', 'unblind']
     """
+    everything = read_once(acts)
+    check_arguments(visible, {"acts": everything, "viewer": viewer})
     check_coder(viewer)
-    everything = list(acts)
     shown = {one.name for one in opened(everything) if one.unblinded_at is not None}
     deeds = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
     return [
@@ -222,6 +228,8 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     TableError
         `coverage` is not what its contract says.
     """
+    rounds = read_once(rounds)
+    check_arguments(progress, locals())
     checked = COVERAGE.check(coverage, as_written=True)
     done = set(zip(checked["round"], checked["coder"], checked["unit_id"], strict=True))
     rows = [

@@ -23,13 +23,14 @@ frame               key                                             other column
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 
@@ -85,6 +86,7 @@ class Contract:
             is not of its kind; coders differ in upper and lower case alone, or a person has the name of
             computed decisions. The message names rows (from 0), never a value.
         """
+        check_arguments(Contract.check, locals(), but=("frame",))
         if not isinstance(frame, pd.DataFrame):
             raise TableError(
                 f"{self.name}: expected a pandas DataFrame – found {type(frame).__name__} – "
@@ -159,6 +161,7 @@ class Contract:
 
 def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None:
     """Raise `TableError`, with the nearest column's name, where `frame` has no such column."""
+    check_arguments(require_column, locals())
     if column not in frame.columns:
         # Where a file had no header, its first row of texts became the names: long ones are not shown.
         names = [str(name) for name in frame.columns if len(str(name)) <= 60]
@@ -170,6 +173,7 @@ def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None
 
 def one_spelling(ids: pd.Series, *, name: str, frame_name: str) -> None:
     """Raise `TableError` where an id stands there with and without white space around it."""
+    check_arguments(one_spelling, locals())
     known = pd.Index(ids.dropna().unique()).astype("string")
     bare = known.str.strip()
     alike = known[bare.duplicated(keep=False)]
@@ -185,6 +189,7 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
 
     "Consensus" would count as a person beside the people whom it settles, "Ana" as another one than "ana".
     """
+    check_arguments(check_coder_names, locals())
     known = list(dict.fromkeys(names))
     computed = [name for name in known if name.lower() in RESERVED_CODERS and name not in RESERVED_CODERS]
     if computed:
@@ -202,7 +207,7 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
         )
 
 
-def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Series:
+def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, name: str) -> pd.Series:
     """Return one label for each of `unit_ids`, in their order, found by the index of `labels` alone.
 
     Labels are never matched by position: a Series that does not name units is refused, also where it happens
@@ -213,7 +218,7 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Se
     ----------
     labels : Series
         One label per unit, indexed by unit_id; labels of other units are passed over.
-    unit_ids : Index
+    unit_ids : Index or sequence
         The ids of the units that need a label.
     name : str
         The parameter that `labels` were given as, for the error.
@@ -231,14 +236,15 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index, *, name: str) -> pd.Se
     ['p2', nan]
     """
     labelled = indexed_by_unit(labels, name=name)
-    unit_ids = pd.Index(unit_ids).astype("string")
-    if len(unit_ids) and not labelled.index.isin(unit_ids.str.strip()).any():
+    check_arguments(labels_by_unit, locals())
+    ids = pd.Index(unit_ids).astype("string")
+    if len(ids) and not labelled.index.isin(ids.str.strip()).any():
         raise TableError(
-            f"{name}: expected labels indexed by unit_id, such as {unit_ids[0]!r} – found an index that "
-            f"names none of the {len(unit_ids)} units – pass units.set_index('unit_id')[…] with the "
+            f"{name}: expected labels indexed by unit_id, such as {ids[0]!r} – found an index that "
+            f"names none of the {len(ids)} units – pass units.set_index('unit_id')[…] with the "
             "column's name; labels are not matched by position."
         )
-    return labelled.reindex(unit_ids.str.strip()).set_axis(unit_ids)
+    return labelled.reindex(ids.str.strip()).set_axis(ids)
 
 
 def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Series | None:
@@ -256,6 +262,7 @@ def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Seri
     >>> clusters_by_unit(pd.DataFrame({"unit_id": ["m1"], "case_id": ["p1"]}), "case_id").to_dict()
     {'m1': 'p1'}
     """
+    check_arguments(clusters_by_unit, locals())
     if units is None and cluster is None:
         return None
     if units is None or cluster is None:
@@ -281,6 +288,7 @@ def indexed_by_unit(labels: pd.Series, *, name: str) -> pd.Series:
             f"{name}: expected a Series of labels indexed by unit_id – found {type(labels).__name__} – pass "
             "units.set_index('unit_id')[…] with the column's name."
         )
+    check_arguments(indexed_by_unit, locals())
     if len(labels) and pd.api.types.is_integer_dtype(labels.index.dtype) and labels.index.name != "unit_id":
         raise TableError(
             f"{name}: expected labels indexed by unit_id – found row numbers – pass "
@@ -298,6 +306,7 @@ def indexed_by_unit(labels: pd.Series, *, name: str) -> pd.Series:
 
 def without_blanks(labels: pd.Series) -> pd.Series:
     """Return labels without white space around words, and missing where nothing else is left."""
+    check_arguments(without_blanks, locals())
     if labels.dtype == object:
         return labels.map(lambda one: (one.strip() or None) if isinstance(one, str) else one)
     if isinstance(labels.dtype, pd.StringDtype):

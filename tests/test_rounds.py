@@ -14,7 +14,7 @@ import pytest
 from sense7_qual import acts, codings, rounds
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ActError, QualError
 from sense7_qual.store import Store
 from tests.helpers.revised_codebooks import UNITS
 
@@ -75,15 +75,15 @@ def test_only_who_opened_a_round_and_whom_they_named_open_it_again_or_unblind_it
     [
         ({"units": []}, "units of round 'one', each once – found none"),
         ({"units": ["m1", "m1"]}, "found 'm1' twice"),
-        ({"units": "m1"}, "found other values"),
-        ({"coders": ["ana", 7]}, "coders of round 'one', each once – found other values"),
+        ({"units": "m1"}, "expected units to be a list of text"),
+        ({"coders": ["ana", 7]}, "expected coders to be a list of text"),
         ({"coders": ["consensus"]}, "computed decisions"),
-        ({"units": None}, "found other values"),
-        ({"units": ["m1", None]}, "found other values"),
+        ({"units": None}, "expected units to be a list of text"),
+        ({"units": ["m1", None]}, "expected units to be a list of text"),
     ],
 )
 def test_a_round_without_units_or_coders_is_refused(named: dict[str, object], message: str) -> None:
-    with pytest.raises(ActError, match=message):
+    with pytest.raises(QualError, match=message):
         opening(**named)
     with pytest.raises(ActError, match="expected a name"):
         opening(" ")
@@ -140,7 +140,7 @@ def test_what_takes_an_act_back_is_seen_where_the_act_is() -> None:
     without = [replace(acts.undo(each, codebook=BOOK), round=r) for each, r in ((one, None), (two, "one"))]
     seen = rounds.visible([begin, one, two, *without, shown], viewer="ana")
     assert seen == [begin, one, without[0], shown]
-    with pytest.raises(ActError, match="pseudonym"):
+    with pytest.raises(QualError, match="expected viewer to be text"):
         rounds.visible([one], viewer=None)
 
 

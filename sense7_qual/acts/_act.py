@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from operator import attrgetter
+from types import NoneType
 from typing import Final
 
 from sense7_qual._checks import is_name
@@ -98,15 +100,30 @@ class Act:
                 f"act: expected a lower-case UUID as act_id – found {word(self.act_id)} – leave act_id "
                 "out to have one made."
             )
+        self._check_texts()
         if self.round is not None and not is_name(self.round):
             raise ActError(
                 "act: expected the name of a round – found one that is empty, no text, has a space at an "
                 "end or a control character – write it as the lead opened it, or leave it out."
             )
         self._check_span()
+        if self.at is None or self.codebook is None:
+            raise ActError(
+                "act: expected at and codebook – found none – make acts with `apply` and the others."
+            )
         for name in _NEEDS[self.kind]:
             if getattr(self, name) is None:
                 raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
+
+    def _check_texts(self) -> None:
+        if _TEXT_OR_NONE.issuperset(map(type, _texts_of(self))):
+            return  # at once: there may be a million
+        for name in _TEXTS:
+            if not isinstance(getattr(self, name), str | None):
+                raise ActError(
+                    f"act: expected text as {name} – found {type(getattr(self, name)).__name__} – convert it "
+                    "with str()."
+                )
 
     def _check_span(self) -> None:
         if self.start is None and self.end is None:
@@ -126,6 +143,10 @@ class Act:
         parts = (f"{name}={getattr(self, name)!r}" for name in shown if getattr(self, name) is not None)
         return f"Act({', '.join(parts)})"
 
+
+_TEXTS: Final = ("at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "text")
+_texts_of: Final = attrgetter(*_TEXTS)
+_TEXT_OR_NONE: Final = frozenset({str, NoneType})
 
 _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "apply": ("unit_id", "code"),

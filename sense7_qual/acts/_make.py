@@ -52,7 +52,7 @@ def apply(
     'apply'
     """
     check_codable(codebook, unit_id, code)
-    if valence is not None and valence not in codebook.valence:
+    if valence is not None and (not isinstance(valence, str) or valence not in codebook.valence):
         raise ActError(
             f"act on unit {word(unit_id)}: expected valence out of {', '.join(codebook.valence) or 'none'} – "
             f"found {word(valence)} – use one that the codebook has, or leave it out."
@@ -135,7 +135,7 @@ def memo(
             f"memo: expected the {target_kind} that it is about – found none – name it as "
             f"{'unit_id' if target_kind == 'unit' else 'code'}."
         )
-    if memo_id == "":  # it would become a second memo beside the one that was meant
+    if isinstance(memo_id, str) and not memo_id:  # it would become a second memo beside another
         raise ActError("memo: expected the id of a memo – found an empty memo_id – leave it out.")
     stamped = stamp(coder, codebook, act_id, at)
     return Act(

@@ -37,7 +37,7 @@ def standing(acts: Iterable[Act]) -> list[Act]:
 
 
 def _each_once(acts: Iterable[Act]) -> list[Act]:
-    order = list(acts)
+    order = list(acts) if isinstance(acts, Iterable) else [None]
     try:
         if len({act.act_id for act in order}) == len(order):
             return order  # without a table of a million pairs

@@ -53,7 +53,7 @@ def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:
 
 def check_word(name: str, found: str, known: Sequence[str]) -> None:
     """Raise `ActError` where `found` is none of the known words."""
-    if found not in known:
+    if not isinstance(found, str) or found not in known:
         raise ActError(
             f"act: expected {name} out of {', '.join(known)} – found {word(found)} – "
             f"{did_you_mean(str(found), known)}"
@@ -63,6 +63,8 @@ def check_word(name: str, found: str, known: Sequence[str]) -> None:
 def whole(value: Any, name: str) -> int:
     """Return a whole number of any kind (NumPy's, pandas') as Python's."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         return int(operator.index(value))
     except TypeError:
         raise ActError(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual._checks import check_switch
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS, Act, standing
 from sense7_qual.errors import ActError
@@ -65,6 +65,7 @@ def disagreements(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> disagreements(decisions)[["applied_by", "not_applied_by", "disagreement"]].round(3).values.tolist()
     [['ana, ben', 'cleo', 0.667]]
     """
+    check_arguments(disagreements, locals())
     decisions = DECISIONS.check(decisions, as_written=True)
     tally = codings.tally(decisions)
     tally = tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])]
@@ -126,7 +127,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     >>> consensus(decisions, rulings=[ruling])[["unit_id", "applied"]].values.tolist()
     [['m1', True], ['m2', False]]
     """
-    check_switch(single, name="single", of="consensus")
+    check_arguments(consensus, locals())
     tally = codings.tally(decisions)
     unanimous = (tally["n_applied"] == 0) | (tally["n_applied"] == tally["n_coders"])
     agreed = tally[unanimous & (tally["n_coders"] >= (1 if single else 2))]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS
@@ -129,6 +130,8 @@ def dawid_skene(
     >>> found.coders[["coder", "sensitivity", "specificity"]].round(2).values.tolist()
     [['ana', 0.86, 0.89], ['ben', 0.71, 0.92], ['cleo', 0.89, 0.49]]
     """
+    check_arguments(dawid_skene, locals())
+    check_least(dawid_skene, 0, n_draws=n_draws)
     check_resampling("dawid_skene", n_boot=max(n_draws, 1), confidence_level=0.95, seed=seed)
     decisions = DECISIONS.check(decisions)
     people = decisions[~decisions["coder"].isin(RESERVED_CODERS)]

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement._coefficients._compute import compute
@@ -131,6 +132,7 @@ def by_code(
     >>> by_code(decisions, seed=7)[["n_units", "percent", "alpha"]].round(3).values.tolist()
     [[10.0, 0.6, 0.095]]
     """
+    check_arguments(by_code, locals())
     check_resampling("by_code", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     decisions = DECISIONS.check(decisions)
     codes = decisions["code"].unique()
@@ -209,6 +211,7 @@ def overall(
     >>> overall(decisions, seed=7)[["n_units", "n_sets", "percent", "alpha"]].round(3).values.tolist()
     [[3.0, 3.0, 0.667, 0.667]]
     """
+    check_arguments(overall, locals())
     check_resampling("overall", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     patterns = set_patterns(decisions)
     groups = cluster_numbers(pd.Index(patterns.unit_ids, dtype="string"), clusters_by_unit(units, cluster))

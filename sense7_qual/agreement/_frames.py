@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
@@ -83,9 +83,9 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis) -> pd.DataFrame:
     >>> round(krippendorff_alpha(values, level="nominal"), 3)
     0.533
     """
-    if coders not in get_args(Axis):
+    if not isinstance(coders, str) or coders not in get_args(Axis):
         raise ArgumentError(
-            f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {coders!r} – "
+            f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {word(coders)} – "
             f"{did_you_mean(str(coders), get_args(Axis))}"
         )
     if not isinstance(frame, pd.DataFrame):

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.codebook import _yaml_csv
@@ -83,6 +84,11 @@ class Code:
     def __post_init__(self) -> None:
         named = f"code {word(self.id)}"
         _check_text(self, named)
+        if not isinstance(self.codable, bool):  # the word "no" would be true
+            raise CodebookError(
+                f"codebook: expected codable of {named} to be True or False – found "
+                f"{type(self.codable).__name__} – say which."
+            )
         if not _ID.fullmatch(self.id):
             raise CodebookError(
                 "codebook: expected a code id of a letter followed by letters, digits, '_', '.' or '-' – "
@@ -151,6 +157,11 @@ class Codebook:
         _check_text(self, "the codebook")
         if not self.name.strip():
             raise CodebookError("codebook: expected a name – found none – add one.")
+        if not isinstance(self.codes, tuple) or not all(isinstance(code, Code) for code in self.codes):
+            raise CodebookError(
+                f"codebook: expected a tuple of Code as codes – found {type(self.codes).__name__} – pass "
+                "codes=(Code(…), …)."
+            )
         if not self.codes:
             raise CodebookError("codebook: expected at least one code – found none – add codes.")
         refuse_many(len(self.codes))
@@ -249,6 +260,7 @@ class Codebook:
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
+        check_arguments(Codebook.write, locals())
         formats = {".yaml": self.to_yaml, ".yml": self.to_yaml, ".csv": lambda: self._to_csv(Path(path))}
         write_by_suffix(path, formats, what="codebook", overwrite=overwrite)
 
@@ -277,6 +289,7 @@ class Codebook:
         CodebookError
             The file is missing, cannot be read as a codebook, or the codebook is not sound.
         """
+        check_arguments(Codebook.read, locals())
         return _codebook(_yaml_csv.read_file(_yaml_csv.shipped(source), lists=_lists()))
 
     @classmethod
@@ -288,6 +301,7 @@ class Codebook:
         CodebookError
             The bytes are not UTF-8, or not a sound codebook.
         """
+        check_arguments(Codebook.from_yaml, locals())
         return _codebook(_yaml_csv.parse_yaml(content, Path("codebook.yaml")))
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
@@ -49,6 +50,7 @@ def of_round(
         A frame is not what its contract says; on a unit that was finished in a round stands a coding without
         one, or the other way round; or it cannot be told which round was finished last.
     """
+    check_arguments(of_round, locals())
     codings = CODINGS.check(codings, as_written=True)
     coverage = COVERAGE.check(coverage, as_written=True)
     for name in _PAIR:
@@ -143,6 +145,7 @@ def carried(
         A frame is not what its contract says, or no revisions lead from the codebook of a coding, or of a
         finished unit, to `codebook`.
     """
+    check_arguments(carried, locals())
     codings, coverage = of_round(codings, coverage, round=round)
     finished = coverage[[*_PAIR, "codebook", "finished_at"]].rename(columns={"codebook": "finished_under"})
     joined = codings.merge(finished, on=_PAIR)
@@ -204,6 +207,7 @@ def stale(
     TableError
         A frame is not what its contract says, or no revisions lead to `codebook`.
     """
+    check_arguments(stale, locals())
     return carried(codings, coverage, codebook, revisions=revisions, round=round)[1]
 
 

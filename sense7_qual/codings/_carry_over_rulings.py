@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, standing
 from sense7_qual.codebook import Codebook
@@ -56,6 +57,7 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
     >>> rulings([given], sense7, revisions=()) == [given]
     True
     """
+    check_arguments(rulings, locals())
     now = check_codebook(codebook).fingerprint
     under: dict[str, _Verdicts] = {}
     for act in standing(acts):

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._checks import check_codebook, check_switch
+from sense7_qual._arguments import check_arguments
+from sense7_qual._checks import check_codebook
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings._carry_over import carried, of_round
@@ -86,8 +87,8 @@ def decisions(
     >>> len(found), int(found["applied"].sum())  # ben has not finished: no row of his
     (7, 1)
     """
+    check_arguments(decisions, locals())
     check_codebook(codebook)
-    check_switch(valence, name="valence", of="decisions")
     codings, coverage = of_round(codings, coverage, round=round)
     undecided = None
     if revisions:
@@ -185,6 +186,7 @@ def from_table(
     TableError
         A column is missing, a value is neither 0 nor 1, or a coder stands twice on a unit.
     """
+    check_arguments(from_table, locals())
     if not isinstance(table, pd.DataFrame) or isinstance(codes, str):
         found, where = (type(table), "table") if not isinstance(table, pd.DataFrame) else (str, "codes")
         raise TableError(
@@ -233,6 +235,7 @@ def majority(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> majority(given).values.tolist()
     [['m1', 'majority', 'interest', True]]
     """
+    check_arguments(majority, locals())
     counts = tally(decisions)
     counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
     applied = 2 * counts["n_applied"] > counts["n_coders"]
@@ -266,6 +269,7 @@ def tally(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> tally(given).values.tolist()
     [['m1', 'interest', 3, 2]]
     """
+    check_arguments(tally, locals())
     checked = DECISIONS.check(decisions, as_written=True)
     check_coder_names(checked["coder"].unique(), frame_name="decisions")
     people = checked[~checked["coder"].isin(RESERVED_CODERS)]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import TableError
@@ -83,10 +84,12 @@ def assign(
     >>> {coder: len(part) for coder, part in plan.items()}
     {'ana': 5, 'ben': 5}
     """
+    check_arguments(assign, locals())
     units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
     names, several = _checked(coders, overlap, seed, coders_per_unit)
-    stay = {coder: _rows_of(units, ids, "fixed") for coder, ids in (fixed or {}).items()}
-    strata = _strata(units, [stratify] if isinstance(stratify, str) else list(stratify or ()))
+    stay = {coder: _rows_of(units, ids, "fixed") for coder, ids in _checked_fixed(fixed).items()}
+    by = [stratify] if isinstance(stratify, str) else stratify
+    strata = _strata(units, [] if by is None else list(by))
     rng = np.random.default_rng(seed)
     # The draw comes before the coders, so that the same seed shares the same units when there are more.
     shared = _shared_counts([len(rows) for rows in strata], overlap, rng)
@@ -155,6 +158,16 @@ class _Deal:
         least = min(rank.values())
         equals = [coder for coder in free if rank[coder] == least]
         return equals[int(self.rng.integers(len(equals)))]
+
+
+def _checked_fixed(fixed: Mapping[str, Sequence[str]] | None) -> Mapping[str, Sequence[str]]:
+    lists = list(fixed.values()) if isinstance(fixed, Mapping) else [] if fixed is None else [fixed]
+    if any(isinstance(one, str) or not isinstance(one, Iterable) for one in lists):
+        raise TableError(
+            f"assign: expected fixed to be a mapping of coders to lists of unit_ids – found "
+            f"{type(fixed).__name__} – pass {{'ana': ['m1', …], …}}."
+        )
+    return fixed or {}
 
 
 def _rows_of(units: pd.DataFrame, unit_ids: Sequence[str], what: str) -> list[int]:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.corpus._cells import places, shown
 from sense7_qual.errors import ImportRefused, TableError
@@ -57,6 +58,7 @@ def canonical(text: str) -> str:
     >>> canonical("\\ufeffI felt heard.\\r\\nMostly.\\r")
     'I felt heard.\\nMostly.\\n'
     """
+    check_arguments(canonical, locals())
     bad = re.search("[\x00\ud800-\udfff]", text)
     if bad:
         raise ImportRefused(

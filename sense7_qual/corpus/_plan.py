@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError
 from sense7_qual.rounds import Round, opened
@@ -63,6 +64,7 @@ class Assignment:
         ActError
             The act's text is not what `to_text` wrote.
         """
+        check_arguments(Assignment.from_act, locals())
         try:
             content: dict[str, Any] = json.loads(str(act.text))
             units = {check_coder(coder): _ids(ids) for coder, ids in content["units"]}
@@ -96,6 +98,8 @@ def assignments(acts: Iterable[Act], *, round: str | None = None) -> list[tuple[
     ActError
         An act of kind ``assign`` does not hold what one holds.
     """
+    acts = read_once(acts)
+    check_arguments(assignments, locals())
     made = [(act, Assignment.from_act(act)) for act in acts if act.kind == "assign" and act.round == round]
     replaced = {act_id for act, one in made for act_id in one.replaces if act_id != act.act_id}
     standing = [(act, one) for act, one in made if act.act_id not in replaced]
@@ -128,7 +132,8 @@ def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
     ActError
         An act that assigns or opens a round does not hold what one holds.
     """
-    acts = list(acts)
+    acts = read_once(acts)
+    check_arguments(planned, locals())
     rounds = {one.name: one for one in opened(acts)}
     dealt: dict[str | None, list[Act]] = {name: [] for name in rounds}
     for act in acts:

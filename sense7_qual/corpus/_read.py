@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
 from sense7_qual.corpus._cells import places, strings
@@ -25,9 +27,6 @@ from sense7_qual.corpus._columns import (
 from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
-
-if TYPE_CHECKING:
-    import os
 
 __all__ = ["read"]
 
@@ -113,8 +112,9 @@ def read(
     >>> units["text"].tolist(), units["stars"].tolist()
     (['None', 'It heard me.\\n'], [4.0, nan])
     """
+    check_arguments(read, locals())
     table = _table(source, encoding=encoding, sheet=sheet, limits=limits)
-    ids = [unit_id] if isinstance(unit_id, str) else list(unit_id or ())
+    ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = _renamed(ratings)
     others = [name for name in table.columns if name not in {text, *roles, *rated}]

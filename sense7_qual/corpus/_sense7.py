@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean
 from sense7_qual.corpus._cells import places, shown
@@ -15,9 +17,6 @@ from sense7_qual.corpus._columns import NUMBER, canonical, ids_of, positions_of,
 from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
-
-if TYPE_CHECKING:
-    import os
 
 __all__ = ["SENSE7_DIMENSIONS", "read_sense7", "read_sense7_messages", "sense7_levels"]
 
@@ -56,6 +55,7 @@ def sense7_levels(column: pd.Series) -> pd.Series:
     TableError
         A cell is neither.
     """
+    check_arguments(sense7_levels, locals())
     cells = column.astype(object).where(column.notna(), "").map(str)
     return ratings_of(
         cells.rename(str(column.name)), _LEVEL_WORDS, low=1, high=5, remedy="correct these cells."
@@ -123,6 +123,7 @@ def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -
     >>> units.loc[0, "context"]
     '[{"role": "user", "text": "I failed."}, {"role": "assistant", "text": "Oh."}]'
     """
+    check_arguments(read_sense7, locals())
     tasks, turns = _tasks_and_turns(path, limits)
     asked = [name for name in map(str, tasks) if _is_of_task(name)]
     of_task = tasks.loc[turns["TaskId"]].set_index(turns.index)
@@ -187,6 +188,7 @@ def read_sense7_messages(path: str | os.PathLike[str], *, limits: Limits | None 
     >>> found[["unit_id", "Role", "Content", "Affective"]].values.tolist()
     [['t1/1', 'user', 'I failed.', 4.0], ['t1/2', 'assistant', 'Oh.', 4.0]]
     """
+    check_arguments(read_sense7_messages, locals())
     tasks, turns = _tasks_and_turns(path, limits)
     of_task = tasks.loc[turns["TaskId"]].set_index(turns.index)
     said = {"Role": turns["Role"], "Content": turns["Content"].astype("string"), "Model": of_task["Model"]}

@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.figures._figure import Columns, Figure
 from sense7_qual.figures._interval_rows import draw_rows, read_points
@@ -55,6 +56,7 @@ def agreement_plot(
     >>> print(agreement_plot(result).description)
     Krippendorff's α with 95% CI for each code. prosocial: .77 [.64, .87].
     """
+    check_arguments(agreement_plot, locals())
     names = ("alpha", "alpha_low", "alpha_high")
     rows, interval = read_points(agreement, names, frame_name="agreement", codebook=codebook)
     title = f"Krippendorff's α with {interval}"

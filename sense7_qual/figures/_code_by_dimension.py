@@ -9,6 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
@@ -89,6 +90,7 @@ def code_dimension_matrix(
     >>> print(code_dimension_matrix(result).description)  # doctest: +ELLIPSIS
     Rank-biserial r of each code with each rating, 95% CI (ana). affective: Affective (own) .50 [.30, .70]...
     """
+    check_arguments(code_dimension_matrix, locals())
     import altair as alt
 
     check_columns(columns)

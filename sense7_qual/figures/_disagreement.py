@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
@@ -90,6 +91,7 @@ def pairwise_plot(
     >>> print(pairwise_plot(pairs, code="prosocial").description)
     Krippendorff's α of every two coders (prosocial). ana, ben: .77.
     """
+    check_arguments(pairwise_plot, locals())
     import altair as alt
 
     if statistic not in get_args(Statistic):
@@ -167,6 +169,7 @@ def drift_plot(
     >>> print(drift_plot(found, code="prosocial").description.partition(". ")[2])
     pilot (n = 20): .51 [.20, .75]. main (n = 60): .77 [.64, .87].
     """
+    check_arguments(drift_plot, locals())
     import altair as alt
 
     check_columns(columns)
@@ -239,6 +242,7 @@ def unit_plot(
     >>> print(unit_plot(costs, code="prosocial").description)
     Krippendorff's α without the unit, minus α (prosocial). m1 (1 of 3): .021.
     """
+    check_arguments(unit_plot, locals())
     import altair as alt
 
     check_columns(columns)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
@@ -81,6 +82,7 @@ def rating_distributions(
     >>> print(rating_distributions(result, source="ana").description)  # doctest: +ELLIPSIS
     Ratings (%) with and without each code (ana). prosocial, with (4): 4 25.0, 5 75.0; without (1): 4 100.0...
     """
+    check_arguments(rating_distributions, locals())
     import altair as alt
 
     check_columns(columns)

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.errors import ArgumentError
@@ -92,6 +93,7 @@ class Figure:
 
     def png(self, scale: float = 2) -> bytes:
         """Return the figure as PNG with `scale` dots for each CSS pixel; 3.125 gives 300 dots per inch."""
+        check_arguments(Figure.png, locals())
         import vl_convert
 
         if not 0.1 <= scale <= 20:
@@ -119,6 +121,7 @@ class Figure:
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
+        check_arguments(Figure.write, locals())
         formats: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self._svg.encode(),
             ".png": lambda: self.png(scale=300 / 96),

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
@@ -108,6 +109,7 @@ def link_forest(
     >>> print(link_forest(result, effect="rank_biserial").description)
     Rank-biserial r with 95% CI. ana: prosocial .30 [.10, .50]. majority: prosocial .21 [−.01, .41].
     """
+    check_arguments(link_forest, locals())
     if effect not in get_args(Effect):
         raise ArgumentError(
             f"figure: expected effect out of {', '.join(get_args(Effect))} – found {effect!r} – "
@@ -170,6 +172,7 @@ def disruption(
     >>> print(disruption(result).description)
     Cohen's d with 95% CI. Later turns: All poor turns −0.60 [−1.10, −0.10].
     """
+    check_arguments(globals()["disruption"], locals())  # the parameter has its name
     names = ("cohens_d", "d_low", "d_high")
     for name in ("contrast", "code", *names, "confidence_level", "reason"):
         require_column(disruption, name, frame_name="disruption")

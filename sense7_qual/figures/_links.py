@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.figures._figure import Columns, Figure
 from sense7_qual.figures._interval_rows import draw_rows, read_points
@@ -56,6 +57,7 @@ def link_plot(
     >>> print(link_plot(result, source="majority").description)
     Rank-biserial r with 95% CI (majority) for each code. prosocial: .21 [−.01, .41].
     """
+    check_arguments(link_plot, locals())
     names = ("rank_biserial", "rank_biserial_low", "rank_biserial_high")
     chosen = _present.of_source(links, source)
     rows, interval = read_points(chosen, names, frame_name="links", codebook=codebook)

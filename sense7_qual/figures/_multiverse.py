@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
@@ -101,6 +102,7 @@ def specification_curve(
     >>> print(specification_curve(result, code="prosocial", effect="odds_ratio").description)
     Odds ratio under 2 choices (prosocial), 2 computable: 1.20 to 1.50; 2 above 1, intervals without 1: 1.
     """
+    check_arguments(specification_curve, locals())
     import altair as alt
 
     check_columns(columns)

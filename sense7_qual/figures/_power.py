@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.figures._figure import (
     DARK,
@@ -73,6 +74,7 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     >>> print(power_curve(result).description)
     Power by number of participants. 40: 50.0 %, 80: 82.0 %.
     """
+    check_arguments(power_curve, locals())
     import altair as alt
 
     check_columns(columns)

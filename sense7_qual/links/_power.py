@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._cluster._rank_biserial import rank_biserial
@@ -122,6 +123,8 @@ def power(
     >>> plan["power"].is_monotonic_increasing, plan.loc[0, ["sensitivity", "specificity"]].round(3).tolist()
     (True, [0.869, 0.967])
     """
+    check_arguments(power, locals())
+    check_least(power, 1, n_simulations=n_simulations)
     study = _study(
         "power", rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc,
         sensitivity, specificity, agreement, rating_shares, significance,
@@ -183,6 +186,8 @@ def sample_size(
     >>> 20 <= int(needed["participants"]) <= 40
     True
     """
+    check_arguments(sample_size, locals())
+    check_least(sample_size, 1, n_simulations=n_simulations)
     study = _study(
         "sample_size", rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc,
         sensitivity, specificity, agreement, rating_shares, significance,

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.models._openai import Endpoint, EndpointError, Message, NoAnswer, endpoint
 from sense7_qual.models._reply_cache import Reply, ReplyCache
@@ -157,6 +158,7 @@ class Chat:
         ArgumentError
             No consent, or one for fewer texts, for another destination, or without redaction.
         """
+        check_arguments(Chat.prepare, locals())
         found = self.estimate(conversations)
         if found.n_to_send:
             self._check_consent(found.n_to_send, lambda: found)
@@ -176,6 +178,8 @@ class Chat:
         Cost
             `print` shows it as a sentence; `.consent` is what to pass as `chat(consent=…)`.
         """
+        check_arguments(Chat.estimate, locals())
+        check_least(Chat.estimate, 0, reply_tokens=reply_tokens)
         return self._estimated([self._ready(messages) for messages in conversations], reply_tokens)
 
     @property
@@ -243,7 +247,8 @@ class Chat:
 
     def _ready(self, messages: Sequence[Message]) -> list[dict[str, str]]:
         """Return the messages as they are sent: checked, and redacted but for what the system says."""
-        if isinstance(messages, str | Mapping) or not all(map(_is_message, messages)):
+        listed = isinstance(messages, Iterable) and not isinstance(messages, str | Mapping)
+        if not listed or not all(map(_is_message, messages)):
             raise TableError(
                 "chat: expected a list of messages, each with role and content – found something else – "
                 'pass [{"role": "user", "content": "…"}].'
@@ -353,6 +358,7 @@ def chat(
     >>> found.consent, found.n_tokens, round(found.cost, 6)
     ('send at most 1 text to api.example.org', 8, 0.00012)
     """
+    check_arguments(chat, locals())
     if run < 1:
         raise EndpointError(f"chat: expected run to be 1 or more – found {run} – number the runs from 1.")
     return Chat(

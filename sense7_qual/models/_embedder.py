@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import read_file
 from sense7_qual._messages import first_three
 from sense7_qual._present import Progress, reporting
@@ -198,6 +199,7 @@ def embedder(
     >>> embed.model_id.startswith("all-MiniLM-L6-v2@sha256:")
     True
     """
+    check_arguments(embedder, locals())
     if batch_size < 1:
         raise TableError(f"embedder: expected batch_size of 1 or more – found {batch_size} – use 32.")
     name, folder = _find(model)

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.models._vector_cache import VectorCache, read_or_make_key
@@ -164,6 +165,7 @@ def clear_cache(folder: str | Path) -> int:
     StoreError
         There is no such cache, or the disk refuses.
     """
+    check_arguments(clear_cache, locals())
     path = Path(folder)
     if not (path / "key").is_file():
         raise StoreError(

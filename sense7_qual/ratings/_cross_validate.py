@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -94,10 +95,16 @@ def cross_validate(
     >>> found[found["predictor"] == "mean rating"].groupby("cluster")["predicted"].first().to_dict()
     {'p': 3.5, 'q': 2.75, 'r': 2.25}
     """
+    check_arguments(cross_validate, locals())
     taken = [name for name in predictors if name in BASELINES or name == PUBLISHED]
     if taken:
         raise TableError(
             f"cross_validate: expected names other than the baselines' – found {first_three(taken)} – rename."
+        )
+    if not all(callable(predict) for predict in predictors.values()):
+        raise TableError(
+            "cross_validate: expected predictors to be a mapping of names to functions – found others – "
+            "pass {'name': function of (train, test)}."
         )
     rated = _rated(units, rating, cluster, unit_id)
     parts = []
@@ -179,6 +186,7 @@ def compare(
     2                                 mean rating       NaN     0.400  1.04
     3  SENSE-7 paper (published, on its own data)     0.369     0.487   NaN
     """
+    check_arguments(compare, locals())
     check_resampling("compare", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     checked = _PREDICTIONS.check(predictions)
     for name in ("truth", "predicted", "label"):

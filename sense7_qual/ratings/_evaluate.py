@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -158,6 +159,7 @@ def evaluate(
     >>> round(found.spearman, 3)
     0.8
     """
+    check_arguments(evaluate, locals())
     if groups is not None:
         check_resampling("evaluate", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     given = {"true": true, "predicted": predicted, "labels": labels, "fold": fold, "groups": groups}
@@ -213,6 +215,7 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
     1  accuracy  0.750  0.354       2
     2  macro_f1  0.667  0.471       2
     """
+    check_arguments(evaluate_runs, locals(), but=("runs",))
     table = runs if isinstance(runs, pd.DataFrame) else _two_dimensional(runs)
     if table.shape[1] == 0:
         raise TableError("evaluate_runs: expected one column per run – found none – pass at least one run.")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.corpus import SENSE7_DIMENSIONS, sense7_levels
 from sense7_qual.errors import TableError
 from sense7_qual.ratings._turns import ASSISTANT, column_of, turns_by_document
@@ -87,7 +88,8 @@ def ground_truth(
     >>> found[["truth", "n_turns", "n_turns_rated", "n_ratings", "n_missing"]].iloc[0].tolist()
     [3.25, 2.0, 2.0, 3.0, 1.0]
     """
-    if isinstance(dimensions, str) or not dimensions:
+    check_arguments(ground_truth, locals())
+    if not len(dimensions):
         raise TableError("ground_truth: expected a list of columns of ratings – found none – name them.")
     document_id = column_of(messages, document_id, "document_id")
     turns = turns_by_document(
@@ -132,8 +134,9 @@ def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
 
 def _cases(turns: pd.DataFrame, case_id: str) -> dict[str, object]:
     """Return the participant of each conversation; none where the frame has no such column."""
-    if case_id not in turns:
+    if case_id == "case_id" and case_id not in turns:
         return {}
+    require_column(turns, case_id, frame_name="messages")
     known = turns[["document_id", case_id]].dropna().drop_duplicates()
     twice = known["document_id"][known["document_id"].duplicated()]
     if len(twice):

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual._present import Progress, reporting
 from sense7_qual.corpus import canonical
@@ -122,6 +123,7 @@ def judge(
     0          t1        3.5        2        <NA>
     1          t2        NaN        1  unparsable
     """
+    check_arguments(judge, locals())
     prompts = judge_prompts(
         messages,
         document_id=document_id,
@@ -182,6 +184,7 @@ def judge_prompts(
     >>> print(judge_prompts(messages)["t1"][1]["content"])
     [{"role": "user", "content": "I \\"failed\\"."}, {"role": "assistant", "content": "Oh no."}]
     """
+    check_arguments(judge_prompts, locals())
     document_id, position = (
         column_of(messages, given, name)
         for given, name in ((document_id, "document_id"), (position, "position"))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import TableError
 from sense7_qual.ratings._evaluate import LEVELS, levels_of, numbers_of
 from sense7_qual.tables import require_column
@@ -48,6 +49,7 @@ class OrdinalRegression:
             There is no column of texts, no unit to learn from, a truth is not from 1 to 5, or `embed` gives
             no row per text.
         """
+        check_arguments(OrdinalRegression.__call__, locals())
         for units in (train, test):
             require_column(units, self.text, frame_name="units")
         train = train[_has_text(train[self.text])]
@@ -150,7 +152,8 @@ def ordinal_regression(
     >>> predict(train, pd.DataFrame({"text": ["a", "e", ""]}))["label"].tolist()
     [1.0, 5.0, nan]
     """
-    if not penalties or not all(isinstance(one, int | float) and one > 0 for one in penalties):
+    check_arguments(ordinal_regression, locals())
+    if not len(penalties) or not all(isinstance(one, int | float) and one > 0 for one in penalties):
         raise TableError("ordinal_regression: expected penalties above 0 – found others – leave them out.")
     return OrdinalRegression(embed=embed, text=text, penalties=tuple(sorted(penalties)))
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, found_in, same
@@ -104,6 +105,7 @@ def find(
     >>> find(units, names=["Anna"])[["kind", "start", "end"]].values.tolist()
     [['name', 0, 4], ['email', 6, 22], ['phone', 29, 42]]
     """
+    check_arguments(find, locals())
     wanted = _kinds(kinds)
     listed = _names(names, any_case, inflected)
     rows = [
@@ -145,6 +147,8 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.
     >>> preview(units, apply(units).replacements)["replacement"].tolist()
     ['[HANDLE-1]']
     """
+    check_arguments(preview, locals())
+    check_least(preview, 0, width=width)
     for name in _FOUND:
         require_column(found, name, frame_name="found")
     texts = dict(_texts(units, [str(column) for column in units if column in set(found["column"])]))
@@ -186,6 +190,7 @@ def summary(units: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     >>> summary(units, find(units, names=["Anna"])).values.tolist()
     [['email', 'a@b.org', 1, 1], ['name', 'Anna', 3, 2]]
     """
+    check_arguments(summary, locals())
     shown = preview(units, found, width=0)
     by = ["kind", "folded", *(["replacement"] if "replacement" in shown else [])]
     counted = shown.assign(folded=shown["identifier"].str.casefold()).groupby(by, sort=False)
@@ -259,6 +264,7 @@ def apply(
     >>> apply(units, names=["Anna"], key="kept in a safe place").units["text"].tolist()[0]
     '[NAME-c265e59faa] said hi'
     """
+    check_arguments(apply, locals())
     secret = _key(key)
     if found is None:
         found = find(units, names=names, kinds=kinds, columns=columns, any_case=any_case, inflected=inflected)
@@ -340,7 +346,11 @@ def _names(names: Collection[str] | Mapping[str, str], any_case: bool, inflected
     if isinstance(names, str):
         raise TableError("expected a list of names – found one string – put it into a list.")
     listed = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
-    bad = [i for i, name in enumerate(listed) if not isinstance(name, str) or sum(map(str.isalnum, name)) < 2]
+    bad = [
+        i
+        for i, (name, person) in enumerate(listed.items())
+        if not (isinstance(name, str) and isinstance(person, str)) or sum(map(str.isalnum, name)) < 2
+    ]
     if bad:
         # A name may be a participant's: its place in the list is told.
         raise TableError(
@@ -361,7 +371,7 @@ def _texts(units: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[_Place
             "rows – keep one of each."
         )
     there = [name for name in columns if name in units]
-    if not there and columns:
+    if not there and len(columns):
         require_column(units, columns[0], frame_name="units")
     for column in there:
         for row, (unit, text) in enumerate(zip(ids, units[column], strict=True)):

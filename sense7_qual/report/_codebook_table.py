@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.report._notes import made_with
@@ -32,6 +33,7 @@ def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
     >>> table.rows[3][0]
     'Prosocial Expression'
     """
+    check_arguments(codebook_table, locals())
     rows = tuple(_codebook_row(code, codebook) for code in codebook.codes)
     empty = [f"{MISSING} = not given in the codebook."] if any(MISSING in row for row in rows) else []
     facet = [f"Each coding can carry a valence: {', '.join(codebook.valence)}."] if codebook.valence else []

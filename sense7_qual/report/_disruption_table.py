@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.report._notes import made_with, reason_notes, undefined_note
 from sense7_qual.report._table import Alignment, Table
@@ -70,6 +71,7 @@ def disruption_table(
     >>> disruption_table(found).rows[0][:6]
     ('later turns', 'all', '1', '4', '2.50', '4.04')
     """
+    check_arguments(disruption_table, locals())
     for name in _DISRUPTION:
         require_column(disruption, name, frame_name="disruption")
     rows = [_labelled(row, codebook) for row in disruption.to_dict("records")]

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
@@ -79,6 +80,7 @@ def joint_table(
     >>> joint_table(result).rows
     (('prosocial', '61', '1.52', '[0.97, 2.38]', '.068', '.068', '1.04'),)
     """
+    check_arguments(joint_table, locals())
     for name in _COLUMNS:
         require_column(joint, name, frame_name="joint")
     rows = _rows(joint, codebook)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.report._notes import (
     bootstrap_note,
@@ -104,6 +105,7 @@ def link_table(
     >>> link_table(result, source="majority").rows[0][8:]
     ('.21', '[−.01, .41]')
     """
+    check_arguments(link_table, locals())
     for name in _present.LINK_COLUMNS:
         require_column(links, name, frame_name="links")
     sources = [source] if isinstance(source, str) else list(source)

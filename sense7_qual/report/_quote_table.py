@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
 from sense7_qual.report import _choose_quotes
@@ -76,6 +77,7 @@ def quote_table(
     >>> table.rows
     (('Interest', 'asked how my sister was doing', 'P07', '4', 'ana'),)
     """
+    check_arguments(quote_table, locals())
     chosen = _choose_quotes.select(
         codings, units, codebook=codebook, per_code=per_code, rating=rating, seed=seed
     )

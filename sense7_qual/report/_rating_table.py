@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.errors import TableError
 from sense7_qual.report._notes import grouped, made_with, undefined_note
@@ -83,6 +84,7 @@ def rating_table(
     >>> table.rows[-1][2:4]
     ('.37', '.49')
     """
+    check_arguments(rating_table, locals())
     ends = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high")]
     for name in ("predictor", *ends, "n", "n_missing", "n_clusters", "n_boot", "n_undefined", "reason"):
         require_column(comparison, name, frame_name="comparison")

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
@@ -74,6 +75,7 @@ def reliability_table(
     >>> reliability_table(result).rows
     (('prosocial', '120', '25.4', '91.2', '.77', '[.64, .87]'),)
     """
+    check_arguments(reliability_table, locals())
     rows = _present.rows(agreement, _present.AGREEMENT_COLUMNS, frame_name="agreement", codebook=codebook)
     interval = _present.interval_name(rows, frame_name="agreement")
     return Table(

@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_table
@@ -141,6 +142,7 @@ class Table:
         ArgumentError
             The label has other characters.
         """
+        check_arguments(Table.latex, locals())
         if label is not None and not _LABEL.fullmatch(label):
             raise ArgumentError(
                 f"table: expected a LaTeX label of letters, digits and ': . _ -' – found {label!r} – "
@@ -215,6 +217,7 @@ class Table:
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
+        check_arguments(Table.write, locals())
         formats: dict[str, Callable[[], bytes]] = {
             ".md": lambda: self.markdown().encode(),
             ".tex": lambda: self.latex().encode(),

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
 from sense7_qual.report._notes import made_with, reason_notes
 from sense7_qual.report._table import Table
 from sense7_qual.tables import require_column
@@ -59,6 +60,7 @@ def variance_table(
     >>> variance_table(found, names={"case_id": "Participant"}).rows[0]
     ('Participant', '2', '7.75', '91.2', '–')
     """
+    check_arguments(variance_table, locals())
     for name in _SHARES:
         require_column(shares, name, frame_name="shares")
     given = {"remainder": "Remainder (turn, and error)"} | dict(names or {})

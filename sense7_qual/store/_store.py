@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
@@ -90,6 +91,7 @@ class Store:
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
 
     def __init__(self, path: str | Path) -> None:
+        check_arguments(Store.__init__, locals())
         self._backend = open_backend(path)
         self._backend.clear()
         self.path = self._backend.address
@@ -124,6 +126,7 @@ class Store:
         ActError
             `codebook` is none.
         """
+        check_arguments(Store.create, locals(), but=("units", "codebook"))
         open_backend(path).create(units=units, codebook=codebook)
         return cls(path)
 
@@ -169,6 +172,7 @@ class Store:
         >>> Store.open_or_create(path, units=units, codebook=sense7)
         Store(1 units, 7 codes, 0 coders)
         """
+        check_arguments(Store.open_or_create, locals(), but=("units", "codebook"))
         backend = open_backend(path)
         if not backend.is_there():
             try:
@@ -251,6 +255,7 @@ class Store:
             The calling role does not lead, `role` is one that cannot be kept blind, the coder has another
             role already, or the study is a folder, where every coder simply has a file.
         """
+        check_arguments(Store.add_coder, locals())
         self._backend.add_coder(coder, role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
@@ -335,6 +340,7 @@ class Store:
         StoreError
             The study cannot be written, or the role does not lead.
         """
+        check_arguments(Store.revise, locals())
         wish = revise.Wish(
             base=self.codebook,
             codebook=codebook,
@@ -399,7 +405,9 @@ class Store:
         """
         if self._backend.changed(self._known):
             self._look_again()
-        names = list(coders) if isinstance(coders, Iterable) and not isinstance(coders, str) else coders
+        one = not isinstance(coders, Iterable) or isinstance(coders, str | pd.DataFrame)
+        names = coders if one else list(coders)
+        check_arguments(Store.assign, locals() | {"coders": names})
         act = assign.act_of(
             self._known.units, self.acts(), coder=coder, codebook=self.codebook, coders=names,
             overlap=overlap, seed=seed, stratify=stratify, coders_per_unit=coders_per_unit,
@@ -494,6 +502,7 @@ class Store:
         ActError
             `coder` or `viewer` cannot be a pseudonym, or there is no such `kind`.
         """
+        check_arguments(Store.acts, locals())
         if kind is not None and kind not in KINDS:
             raise ActError(
                 f"acts: expected kind out of {', '.join(KINDS)} – found {kind!r} – "
@@ -513,14 +522,17 @@ class Store:
         As `coverage` and `memos`, without the units of participants who withdrew; with `viewer`, only what
         that coder may see (`acts`).
         """
+        check_arguments(Store.codings, locals())
         return self._standing(coder, viewer).codings
 
     def coverage(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return which coder has finished which unit (`tables.COVERAGE`)."""
+        check_arguments(Store.coverage, locals())
         return self._standing(coder, viewer).coverage
 
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the memos that stand now (`tables.MEMOS`)."""
+        check_arguments(Store.memos, locals())
         return self._standing(coder, viewer).memos
 
     def decisions(
@@ -591,6 +603,7 @@ class Store:
         >>> len(decisions), decisions.loc[decisions["applied"], "code"].tolist()
         (7, ['interest'])
         """
+        check_arguments(Store.decisions, locals(), but=("coder", "round"))
         choice = decide.Choice(round=round, coder=coder, valence=valence, consensus=consensus, single=single)
         self._refuse_superseded()
         if self._backend.changed(self._known):
@@ -640,6 +653,7 @@ class Store:
         ActError
             `coder` cannot be a pseudonym.
         """
+        check_arguments(Store.accept_loss, locals())
         self._backend.accept_loss(check_coder(coder), self._known.study.id)
 
     def salvage(self, coder: str, path: str | Path) -> Salvage:
@@ -666,6 +680,7 @@ class Store:
         StoreError
             There is no such coder, nothing sound was found, something is at `path`, or the disk refuses.
         """
+        check_arguments(Store.salvage, locals())
         return self._backend.salvage(check_coder(coder), Path(path).absolute(), self._known)
 
     def merge(self, other: Store | str | Path) -> merge.Merge:
@@ -694,6 +709,7 @@ class Store:
             It is another study, is damaged or of a later version, a file cannot be written, or the role does
             not lead. Coders whose acts were merged before stay so; merge again when that is mended.
         """
+        check_arguments(Store.merge, locals())
         backend = other._backend if isinstance(other, Store) else open_backend(other)
         with backend.as_folder(self._backend.place) as copy:
             found = self._backend.merge(copy, self._known)
@@ -712,6 +728,7 @@ class Store:
         StoreError
             Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
+        check_arguments(Store.backup, locals())
         self._backend.backup(Path(path).absolute())
 
     def hand_out(self, round: str, coder: str, path: str | Path) -> None:
@@ -737,6 +754,7 @@ class Store:
             A lead has coded under the pseudonym that opened the round; something is at `path`, the study is
             not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
+        check_arguments(Store.hand_out, locals())
         self._backend.hand_out(round, coder, Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
@@ -751,6 +769,7 @@ class Store:
         StoreError
             Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
         """
+        check_arguments(Store.archive, locals())
         self._backend.archive(Path(path).absolute())
 
     @classmethod
@@ -767,6 +786,7 @@ class Store:
             What the file holds is not byte for byte what `archive` wrote, something is at `path`, or the disk
             or server refuses.
         """
+        check_arguments(Store.restore, locals())
         open_backend(path).restore(Path(archive).absolute())
         return cls(path)
 
@@ -802,6 +822,7 @@ class Store:
             There is no such participant, `why` repeats their words, a note or the units are damaged, the role
             does not lead, or the disk or server refuses: call again then.
         """
+        check_arguments(Store.forget, locals())
         found = self._backend.forget(case_id, why=why)
         self._look_again()
         return found

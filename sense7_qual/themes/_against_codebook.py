@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, TableError
@@ -73,6 +74,8 @@ def against_codebook(
        verdict  n_decided best_code
     0  covered          2  interest
     """
+    check_arguments(against_codebook, locals())
+    check_least(against_codebook, 1, min_units=min_units)
     if not 0 <= uncovered <= covered <= 1:
         raise TableError(
             f"against_codebook: expected 0 ≤ uncovered ≤ covered ≤ 1 – found {uncovered:g} and {covered:g} – "
@@ -133,6 +136,7 @@ def codes_by_theme(themes: Themes, decisions: pd.DataFrame, codebook: Codebook) 
     0      0  interest          1    0.0   0.0
     1      1  interest          2    0.5   1.5
     """
+    check_arguments(codes_by_theme, locals())
     shares = _shares(themes, _placed(themes, decisions, codebook), codebook)
     return shares[["theme", "code", "n_units", "n_decided", "n_decisions", "share", "overall_share", "lift"]]
 

@@ -149,7 +149,8 @@ def _described(
     stop_words: str | Collection[str] | None,
 ) -> pd.DataFrame:
     """Run BERTopic with the clusterer and return the terms of each group."""
-    words = [_plain(text, english=stop_words == "english") for text in texts]
+    english = isinstance(stop_words, str) and stop_words == "english"
+    words = [_plain(text, english=english) for text in texts]
     counter = _counter(words, _stop_list(stop_words))
     if counter is None:  # no word stands in two texts: groups without terms
         clusterer.fit(vectors)
@@ -207,7 +208,7 @@ def _counter(words: list[str], stop_list: list[str] | None) -> CountVectorizer |
 def _stop_list(stop_words: str | Collection[str] | None) -> list[str] | None:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    if stop_words == "english":
+    if isinstance(stop_words, str) and stop_words == "english":
         return sorted((ENGLISH_STOP_WORDS | _UNAPOSTROPHED) - _NEGATIONS - _ANSWERS)
     if isinstance(stop_words, str):
         raise TableError(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.themes._bertopic import Topics, topics
 from sense7_qual.themes._graph_clusters import NO_GROUP, centres
@@ -102,6 +103,7 @@ def fit(
        theme              label  n_units  n_cases  stability
     0      0  queue, slow, wait       20        7        1.0
     """
+    check_arguments(fit, locals())
     _check_settings(seed, granularity, min_size, n_resamples)
     _check_installed()
     texts = distinct_texts(units)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import TableError
 from sense7_qual.themes._graph_clusters import nearest_neighbours
 from sense7_qual.themes._texts import Embed, distinct_texts, embedded
@@ -45,6 +46,7 @@ def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
     1       b     1            a    0.970143
     2       c     1            a    1.000000
     """
+    check_arguments(nearest, locals())
     texts = distinct_texts(units)
     there = texts.text_of >= 0
     if there.sum() < 2 or k < 1:

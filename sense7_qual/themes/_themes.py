@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
@@ -89,6 +90,8 @@ def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
        theme        label unit_id     text
     0      0  queue, slow       b  So slow
     """
+    check_arguments(quotes, locals())
+    check_least(quotes, 1, n=n)
     units = UNITS.check(units)
     chosen = themes.quotes[themes.quotes["rank"] <= n]
     gone = chosen.loc[~chosen["unit_id"].isin(units["unit_id"]), "unit_id"]

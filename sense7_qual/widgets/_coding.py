@@ -14,6 +14,7 @@ import anywidget
 import pandas as pd
 import traitlets
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
@@ -130,6 +131,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 "coder: expected the pseudonym of who codes – found none – name them: "
                 "CodingWidget(store, coder='ana')."
             )
+        check_arguments(CodingWidget.__init__, locals(), but=("coder",))
         if isinstance(store, pd.DataFrame) and units is None:
             store, units = None, store
         parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}

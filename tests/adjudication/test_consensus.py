@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -157,9 +156,10 @@ def test_the_store_gives_rulings_with_the_undo_and_redo_acts_about_them(store: S
 
 
 def test_a_ruling_without_a_verdict_is_refused() -> None:
-    broken = SimpleNamespace(
-        kind="rule", coder="dora", at="2026-03-01", unit_id="m2", code="interest", applied="yes", act_id="a1"
-    )
+    broken = acts.Act(
+        act_id="0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f", kind="rule", coder="dora", at="2026-03-01",
+        codebook="c", unit_id="m2", code="interest", applied="yes",  # type: ignore[arg-type]
+    )  # fmt: skip
     with pytest.raises(ActError, match=r"unit 'm2', code 'interest'.*True or False"):
         adjudication.consensus(DISPUTED, rulings=[broken])
 

@@ -306,7 +306,7 @@ def test_patterns_without_coders_are_not_enough_for_some(name: str) -> None:
         (lambda: agreement.krippendorff_alpha(PAIR, level=lambda a, b: a - b), "not symmetric"),
         (lambda: agreement.gwet_ac(PAIR, categories=["0", "1"]), "list of numbers, as the values are"),
         (lambda: agreement.gwet_ac(PAIR, categories=[0, 1, None]), "none of them missing"),
-        (lambda: agreement.gwet_ac(PAIR, categories="01"), "found a str"),
+        (lambda: agreement.gwet_ac(PAIR, categories="01"), "found '01'"),
         (lambda: agreement.gwet_ac([["a", "b"], ["a", "a"]], categories=[1, 2]), "list of strings"),
         (lambda: agreement.specific_agreement(PAIR, category=[0, 1]), "one number or string"),
         (lambda: agreement.krippendorff_alpha(PAIR, level=[[0, -1], [-1, 0]]), "differences ≥ 0"),

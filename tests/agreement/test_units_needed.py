@@ -141,7 +141,7 @@ def test_a_code_is_the_same_at_every_level_and_as_two_shares() -> None:
     ("change", "message"),
     [
         ({"alpha": 1.0}, "alpha above 0 and below 1"),
-        ({"alpha": float("nan")}, "alpha above 0"),
+        ({"alpha": float("nan")}, "alpha (above 0|to be a finite number)"),
         ({"prevalence": 0.0}, "prevalence between 0 and 1"),
         ({"prevalence": [0.5, 0.6]}, "adding up to 1"),
         ({"prevalence": [0.5, 0.3, 0.2]}, "expected a level for a scale of 3 values"),

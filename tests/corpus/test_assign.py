@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.corpus import assign
-from sense7_qual.errors import ActError, TableError
+from sense7_qual.errors import ActError, QualError, TableError
 from sense7_qual.tables import UNITS
 
 
@@ -132,7 +132,7 @@ def test_one_coder_gets_everything():
     ("change", "reason"),
     [
         ({"coders": []}, "expected a list of coders"),
-        ({"coders": "ana"}, "expected a list of coders – found 'ana'"),
+        ({"coders": "ana"}, "expected coders to be a list of text – found 'ana'"),
         ({"coders": ["ana", " "]}, "expected a list of coders"),
         (
             {"coders": ["ana", "ben", "ana"]},
@@ -143,7 +143,7 @@ def test_one_coder_gets_everything():
         ({"overlap": -0.1}, "found -0.1"),
         ({"overlap": "20%"}, "found '20%'"),
         ({"overlap": float("nan")}, "found nan"),
-        ({"seed": None}, "a whole number from 0 as seed – found None"),
+        ({"seed": None}, "expected seed to be a whole number – found None"),
         ({"seed": -1}, "found -1"),
         ({"stratify": "Model"}, "did you mean 'model'"),
         ({"coders_per_unit": 1}, "coders_per_unit from 2 to 2 – found 1"),
@@ -152,7 +152,7 @@ def test_one_coder_gets_everything():
 )
 def test_bad_plans_are_refused(change, reason):
     chosen = {"coders": ["ana", "ben"], "overlap": 0.2, "seed": 7} | change
-    with pytest.raises(TableError, match=reason):
+    with pytest.raises(QualError, match=reason):
         assign(make_units(5, model="m"), **chosen)
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import corpus
-from sense7_qual.errors import ImportRefused, TableError
+from sense7_qual.errors import ImportRefused, QualError, TableError
 from sense7_qual.tables import UNITS
 from tests.helpers.messages import SOURCES, messages
 
@@ -282,7 +282,7 @@ def test_texts_that_are_empty_are_refused_or_skipped(tmp_path):
     units = corpus.read(tmp_path / "a.csv", text="said", unit_id="id", empty="skip")
     assert units["unit_id"].tolist() == ["1", "4"]
     assert units.index.tolist() == [0, 1]
-    with pytest.raises(TableError, match="empty='error' or empty='skip' – found 'drop'"):
+    with pytest.raises(QualError, match="empty to be 'error' or 'skip' – found 'drop'"):
         corpus.read(tmp_path / "a.csv", text="said", empty="drop")
 
 

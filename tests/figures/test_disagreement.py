@@ -181,7 +181,7 @@ def test_what_cannot_be_drawn_is_refused(plot: object, frame: pd.DataFrame) -> N
         plot(frame.iloc[:, :2], code="x")  # type: ignore[operator]
     with pytest.raises(CodebookError):
         plot(frame, code="x", codebook=Codebook(name="z", codes=(Code(id="z", label="z"),)))  # type: ignore[operator]
-    with pytest.raises(QualError, match="columns 1 or 2"):
+    with pytest.raises(QualError, match="columns to be 1 or 2"):
         plot(frame, code="x", columns=3)  # type: ignore[operator]
     with pytest.raises(QualError, match="did you mean 'kappa'"):
         figures.pairwise_plot(PAIRS, code="x", statistic="kapa")  # type: ignore[arg-type]

@@ -267,7 +267,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         figures.agreement_plot(AGREEMENT, codebook=Codebook(name="x", codes=(Code(id="z", label="z"),)))
     with pytest.raises(TableError, match="did you mean 'majority'"):
         figures.link_plot(LINKS, source="majorty")
-    with pytest.raises(QualError, match="columns 1 or 2"):
+    with pytest.raises(QualError, match="columns to be 1 or 2"):
         figures.agreement_plot(AGREEMENT, columns=3)  # type: ignore[arg-type]
     with pytest.raises(QualError, match="scale from"):
         figures.agreement_plot(AGREEMENT).png(scale=0)

@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused() -> None:
         figures.link_forest(
             LINKS, effect="odds_ratio", codebook=Codebook(name="x", codes=(Code(id="b", label="b"),))
         )
-    with pytest.raises(QualError, match="columns 1 or 2"):
+    with pytest.raises(QualError, match="columns to be 1 or 2"):
         figures.link_forest(LINKS, effect="odds_ratio", columns=3)  # type: ignore[arg-type]
 
 

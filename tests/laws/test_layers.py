@@ -19,6 +19,7 @@ PACKAGE = ROOT / "sense7_qual"
 FLOORS = {
     0: ["_messages", "errors"],
     1: [
+        "_arguments",
         "_atomic",
         "_bootstrap",
         "_checks",

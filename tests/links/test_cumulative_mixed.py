@@ -363,7 +363,7 @@ def test_bad_input_is_refused_without_showing_it(fit: Any, change: dict[str, Any
         "predictors": pd.DataFrame({"x": [0.0, 1.0, 0.0, 1.0]}),
         "groups": pd.Series([1, 1, 2, 2]),
     } | change
-    with pytest.raises(TableError, match=message) as caught:
+    with pytest.raises(QualError, match=message) as caught:
         fit(given["rating"], given["predictors"], groups=given["groups"])
     assert "good" not in str(caught.value)
     assert "yes" not in str(caught.value)

@@ -262,7 +262,7 @@ def test_bad_input_is_refused_in_words() -> None:
         disruption(units, outcomes=["empathy"])
     with pytest.raises(TableError, match="one value of 'case_id' per 'document_id'"):
         disruption(units.assign(case_id=units["unit_id"]))
-    with pytest.raises(QualError, match="expected a number as threshold"):
+    with pytest.raises(QualError, match="expected threshold to be a finite number"):
         disruption(units, threshold="poor")
     decisions = pd.DataFrame({"unit_id": ["u0"], "coder": "ana", "code": "c", "applied": True})
     with pytest.raises(QualError, match="expected the source"):

@@ -129,7 +129,7 @@ def test_the_same_seed_simulates_the_same_studies() -> None:
         ({"participants": 1}, "whole number from 2"),
         ({"significance": 5}, "significance above 0"),
         ({"units_per_participant": 0.5}, "units_per_participant 1 to 1000"),
-        ({"n_simulations": 0}, "n_boot"),
+        ({"n_simulations": 0}, "expected n_simulations to be 1 or more"),
     ],
 )
 def test_bad_input_is_refused_in_words(change: dict[str, object], message: str) -> None:

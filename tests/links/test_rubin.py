@@ -182,7 +182,7 @@ def test_pooling_says_why_not_and_whom_it_left_out() -> None:
     assert np.isnan(row["rank_biserial"])
     nobody = link(decisions.assign(applied=False), units, sources=["pooled"]).iloc[0]
     assert nobody["reason"] == "code_never_applied"
-    with pytest.raises(QualError, match="'joint' or 'rubin'"):
+    with pytest.raises(QualError, match="expected pooling to be"):
         link(decisions, units, pooling="mean")
     with pytest.raises(QualError, match="two or more estimates"):
         _rubin.pool(np.array([1.0]), np.array([1.0]), df=3)

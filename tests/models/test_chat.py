@@ -174,7 +174,7 @@ def test_an_address_that_is_not_safe(base_url: str, expected: str) -> None:
     ],
 )
 def test_settings_out_of_range(wrong: dict[str, object]) -> None:
-    with pytest.raises(EndpointError, match="expected"):
+    with pytest.raises(QualError, match="expected"):
         models.chat(**{"base_url": "http://localhost:1/v1", "model": "m", **wrong})  # type: ignore[arg-type]
 
 

@@ -132,7 +132,7 @@ def test_a_message_that_stands_twice_is_refused_and_not_counted_twice() -> None:
 def test_a_dimension_that_is_no_column() -> None:
     with pytest.raises(TableError, match="expected a column 'Cognitive'"):
         ratings.ground_truth(pd.DataFrame([turn("t1", "assistant", 5)]))
-    with pytest.raises(TableError, match="a list of columns"):
+    with pytest.raises(QualError, match="expected dimensions to be a list"):
         ratings.ground_truth(pd.DataFrame([turn("t1", "assistant", 5)]), dimensions="Affective")
 
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import corpus, redact
-from sense7_qual.errors import TableError
+from sense7_qual.errors import QualError, TableError
 from tests.helpers import redaction_sample
 from tests.helpers.places import ROOT
 
@@ -171,13 +171,13 @@ def test_what_is_found_can_be_chosen_and_added_to() -> None:
 def test_what_cannot_be_redacted_is_said() -> None:
     said = units("Anna")
     for options, expected in (
-        ({"names": "Anna"}, "found one string"),
+        ({"names": "Anna"}, "expected names to be a list"),
         ({"names": ["Anna", "x"]}, "others at place '1' of the list"),
         ({"kinds": ["mail"]}, "did you mean 'email'"),
         ({"columns": ["texts"]}, "did you mean 'text'"),
         ({"key": "short"}, "at least 16 characters"),
     ):
-        with pytest.raises(TableError, match=expected):
+        with pytest.raises(QualError, match=expected):
             redact.apply(said, **options)  # type: ignore[arg-type]
     with pytest.raises(TableError, match="each unit_id once"):
         redact.find(pd.concat([said, said]))

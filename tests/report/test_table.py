@@ -268,7 +268,7 @@ def test_write_refuses_another_suffix(tmp_path) -> None:
         QualError, match=r"\.md, \.tex, \.html, \.docx, \.csv – found 'table.doc' – did you mean"
     ):
         hostile_table("x").write(str(tmp_path / "table.doc"))
-    with pytest.raises(QualError, match="found NoneType"):
+    with pytest.raises(QualError, match="path – found None"):
         hostile_table("x").write(None)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 

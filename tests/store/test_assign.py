@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sense7_qual import acts, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.corpus import Assignment, assign, assignments, planned
-from sense7_qual.errors import ActError, StoreError, TableError
+from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.disk import another_computer
@@ -155,14 +155,14 @@ def test_calibration_is_drawn_from_the_strata_in_one_order_for_all() -> None:
 
 @pytest.mark.parametrize("calibration", [-1, 41, 2.5, True, "u001"])
 def test_a_calibration_that_cannot_be_is_refused(calibration: object) -> None:
-    with pytest.raises(TableError, match="expected calibration"):
+    with pytest.raises(QualError, match="expected calibration"):
         assign(units_of(), coders=["ana"], overlap=0, calibration=calibration)
 
 
 def test_units_that_are_not_there_cannot_stay() -> None:
     with pytest.raises(TableError, match="fixed: expected units of `units` – found 'u0001'"):
         assign(units_of(), coders=["ana"], overlap=0, fixed={"ana": ["u0001"]})
-    with pytest.raises(TableError, match="expected a list of coders – found 3"):
+    with pytest.raises(QualError, match="expected coders to be a list of text – found 3"):
         assign(units_of(), coders=3, overlap=0)
 
 
@@ -313,15 +313,15 @@ def test_who_gets_a_folder_gets_the_plan(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "error", "reason"),
     [
-        ({"coders": "ana"}, TableError, "expected a list of coders"),
-        ({"coders": 3}, TableError, "expected a list of coders"),
-        ({"coders": [["ana"]]}, TableError, "expected a list of coders"),
+        ({"coders": "ana"}, ArgumentError, "expected coders to be a list of text"),
+        ({"coders": 3}, ArgumentError, "expected coders to be a list of text"),
+        ({"coders": [["ana"]]}, ArgumentError, "expected coders to be a list of text"),
         ({"coders": ["ana", "An a"]}, ActError, "expected a pseudonym"),
         ({"coders": ["Ana"]}, ActError, "use 'ana'"),
         ({"overlap": 25}, TableError, "an overlap from 0 to 1"),
         ({"stratify": "modle"}, TableError, "did you mean 'model'"),
         ({"calibration": 41}, TableError, "calibration from 0 to 40"),
-        ({"calibration": 1.5}, TableError, "expected calibration"),
+        ({"calibration": 1.5}, ArgumentError, "expected calibration"),
         ({"coder": "the lead"}, ActError, "expected a pseudonym"),
         ({"round": "one"}, ActError, "expected a round that was opened"),
     ],

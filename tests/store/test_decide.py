@@ -364,9 +364,9 @@ def test_a_role_sees_what_the_database_shows_it(postgres: Callable[..., str]) ->
 @pytest.mark.parametrize(
     ("wrong", "found"),
     [
-        ({"valence": "met"}, "expected valence to be True or False – found str"),
-        ({"consensus": "lead"}, "expected consensus to be True or False – found str"),
-        ({"consensus": True, "single": 1}, "expected single to be True or False – found int"),
+        ({"valence": "met"}, "expected valence to be True or False – found 'met'"),
+        ({"consensus": "lead"}, "expected consensus to be True or False – found 'lead'"),
+        ({"consensus": True, "single": 1}, "expected single to be True or False – found 1"),
         ({"single": True}, "expected single=True with consensus=True – found it alone"),
         ({"valence": True, "consensus": True}, "expected valence=True or consensus=True – found both"),
         ({"coder": ["ana", "ben"]}, "expected coder out of the coders of the study – found list"),
@@ -385,9 +385,9 @@ def test_wrong_arguments_are_refused_in_a_sentence(tmp_path: Path, wrong: dict, 
 def test_switches_of_the_long_form_are_refused_too(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
     did(store, "ana", "m1", "warm", valence="unmet")
-    with pytest.raises(ArgumentError, match="expected valence to be True or False – found str"):
+    with pytest.raises(ArgumentError, match="expected valence to be True or False – found 'met'"):
         codings.decisions(store.codings(), store.coverage(), BOOK, valence="met")
-    with pytest.raises(ArgumentError, match="expected single to be True or False – found str"):
+    with pytest.raises(ArgumentError, match="expected single to be True or False – found 'no'"):
         adjudication.consensus(store.decisions(), single="no")
 
 

@@ -84,7 +84,7 @@ def test_every_kind_of_change_is_told() -> None:
         (without(BASE, "cold"), {"split": {"cold": ["warm", "kind"]}}, "found 'warm', 'kind'"),
         (plus(without(BASE, "cold"), "icy"), {"split": {"cold": ["icy"]}}, "two new codes or more .* 'icy'"),
         (plus(without(BASE, "cold"), "icy"), {"split": {"cold": "icy"}}, "expected a list of the codes"),
-        (None, {}, "expected a Codebook – found NoneType"),
+        (None, {}, "expected a Codebook as new – found NoneType"),
     ],
 )
 def test_merges_and_splits_that_do_not_fit_are_refused(

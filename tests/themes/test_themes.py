@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import themes
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import CodebookError, ImportRefused, TableError
+from sense7_qual.errors import CodebookError, ImportRefused, QualError, TableError
 from sense7_qual.themes._bertopic import _counter, _plain, _stop_list
 from tests.helpers.messages import SOURCES, messages
 
@@ -217,7 +217,7 @@ def test_too_few_distinct_texts_are_refused_with_the_way_out() -> None:
     ],
 )
 def test_settings_out_of_range_are_refused(setting: dict[str, Any], message: str) -> None:
-    with pytest.raises(TableError, match=f"fit: expected {message}"):
+    with pytest.raises(QualError, match=f"fit: expected {message}"):
         themes.fit(study(), **{"embed": words_of, "seed": 1} | setting)
 
 

@@ -188,7 +188,7 @@ def test_the_long_form_takes_its_parts_by_name_or_in_order() -> None:
         (["the study"], {"coder": 3}, ActError, "coder: expected a pseudonym"),
         (["the study"], {"coder": ["ana"]}, ActError, "coder: expected a pseudonym"),
         (["the study"], {"coder": "majority"}, ActError, "expected a person's pseudonym"),
-        (["the study"], {"coder": "ana", "round": 3}, ActError, "expected a round that was opened"),
+        (["the study"], {"coder": "ana", "round": 3}, ArgumentError, "expected round to be text or None"),
         (["the study"], {"coder": "ana", "acts": []}, ArgumentError, "found acts beside it"),
         (["the study", SENSE7], {"coder": "ana"}, ArgumentError, "found codebook beside it"),
         (["the study"], {"coder": "ana", "units": units()}, ArgumentError, "found units beside it"),

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._coefficients._weights import Metric, Weights
@@ -87,6 +88,7 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
     >>> round(krippendorff_alpha(values, level="ordinal"), 3)
     0.815
     """
+    check_arguments(krippendorff_alpha, locals())
     return _value("krippendorff_alpha", values, level=level)
 
 
@@ -132,6 +134,7 @@ def percent_agreement(
     >>> percent_agreement([[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]])
     0.6
     """
+    check_arguments(percent_agreement, locals())
     return _value("percent_agreement", values, weights=weights, categories=categories)
 
 
@@ -176,6 +179,7 @@ def cohen_kappa(
     >>> round(cohen_kappa(list(zip(*pairs))), 3)
     0.492
     """
+    check_arguments(cohen_kappa, locals())
     return _value("cohen_kappa", values, weights=weights, categories=categories)
 
 
@@ -217,6 +221,7 @@ def scott_pi(
     >>> round(scott_pi(list(zip(*pairs))), 4)
     0.7995
     """
+    check_arguments(scott_pi, locals())
     return _value("scott_pi", values, weights=weights, categories=categories)
 
 
@@ -261,6 +266,7 @@ def fleiss_kappa(
     >>> round(fleiss_kappa(values), 5)
     0.76117
     """
+    check_arguments(fleiss_kappa, locals())
     return _value("fleiss_kappa", values, weights=weights, categories=categories)
 
 
@@ -305,6 +311,7 @@ def conger_kappa(
     >>> round(conger_kappa(values), 5)
     0.76282
     """
+    check_arguments(conger_kappa, locals())
     return _value("conger_kappa", values, weights=weights, categories=categories)
 
 
@@ -347,6 +354,7 @@ def light_kappa(
     >>> round(light_kappa(values), 3)
     0.644
     """
+    check_arguments(light_kappa, locals())
     return _value("light_kappa", values, weights=weights, categories=categories)
 
 
@@ -389,6 +397,7 @@ def brennan_prediger(
     >>> round(brennan_prediger(list(zip(*pairs))), 2)
     0.82
     """
+    check_arguments(brennan_prediger, locals())
     return _value("brennan_prediger", values, weights=weights, categories=categories)
 
 
@@ -433,6 +442,7 @@ def gwet_ac(values: Values, *, weights: Weights | None = None, categories: Categ
     >>> round(gwet_ac(values), 5)
     0.77544
     """
+    check_arguments(gwet_ac, locals())
     return _value("gwet_ac", values, weights=weights, categories=categories)
 
 
@@ -474,6 +484,7 @@ def specific_agreement(values: Values, *, category: object) -> float:
     >>> round(specific_agreement(values, category=1), 3), round(specific_agreement(values, category=0), 3)
     (0.333, 0.714)
     """
+    check_arguments(specific_agreement, locals())
     return _value("specific_agreement", values, category=category)
 
 

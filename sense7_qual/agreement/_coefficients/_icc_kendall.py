@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
 from sense7_qual.agreement._values import read_values
 from sense7_qual.errors import ArgumentError, TableError
@@ -61,6 +62,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     >>> [round(icc(values, kind=kind), 2) for kind in ("one_way", "agreement", "consistency")]
     [0.17, 0.29, 0.71]
     """
+    check_arguments(icc, locals())
     if kind not in get_args(Kind):
         raise ArgumentError(
             f"icc: expected kind out of {', '.join(get_args(Kind))} – found {kind!r} – "
@@ -118,6 +120,7 @@ def kendall_w(values: npt.ArrayLike) -> float:
     >>> kendall_w([[1, 2, 3, 4], [10, 20, 30, 40], [2, 3, 4, 5]])
     1.0
     """
+    check_arguments(kendall_w, locals())
     from scipy import stats
 
     table = _complete(values)

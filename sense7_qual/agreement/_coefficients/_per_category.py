@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Patterns, tally
 from sense7_qual.agreement._values import read_values
@@ -67,6 +68,7 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
     1        b         0.467
     2        c         1.000
     """
+    check_arguments(per_category, locals())
     patterns = values if isinstance(values, Patterns) else tally(read_values(values))
     paired = patterns.pairable()
     rows = []

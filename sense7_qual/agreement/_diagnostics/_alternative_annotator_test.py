@@ -11,6 +11,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._counts import own_decisions, require_coders
 from sense7_qual.errors import ArgumentError
@@ -180,6 +181,7 @@ def alternative_annotator_test(
     >>> found.humans[["human", "advantage_human", "difference"]].values.tolist()
     [['ana', 0.8, -0.2], ['ben', 0.8, -0.2], ['cleo', 0.8, -0.2]]
     """
+    check_arguments(alternative_annotator_test, locals())
     _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
     own = own_decisions(decisions)
     others = [other_models] if isinstance(other_models, str) else list(other_models)

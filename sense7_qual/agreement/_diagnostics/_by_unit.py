@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._counts import (
     binary_alpha,
     own_decisions,
@@ -77,6 +78,7 @@ def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> by_unit(decisions)[columns].round(3).head(2).values.tolist()
     [['m2', 1.0, 0.533, 1.0, 0.467], ['m3', 0.0, 0.533, 0.444, -0.089]]
     """
+    check_arguments(by_unit, locals())
     counts = unit_counts(own_decisions(decisions))
     totals, disagreement = counts.totals(), counts.disagreement
     absent = counts.n_coders - counts.n_applied

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._counts import (
     Pairs,
     own_decisions,
@@ -68,6 +69,7 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> confusion(decisions).values.tolist()
     [['affective', 'cognitive', 1, 1, 0.5], ['affective', <NA>, 1, 1, 0.5]]
     """
+    check_arguments(confusion, locals())
     pairs = paired(own_decisions(decisions))
     found, n_differing = _confused(pairs)
     cells, place = np.unique(found[:, :2], axis=0, return_inverse=True)

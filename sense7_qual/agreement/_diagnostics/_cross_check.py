@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._coefficients import (
     cohen_kappa,
     fleiss_kappa,
@@ -96,6 +97,7 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> bool(found["difference"].max() < 1e-12)
     True
     """
+    check_arguments(cross_check, locals())
     own = own_decisions(decisions)
     rows: list[dict[str, object]] = []
     for code, values in value_tables(own):

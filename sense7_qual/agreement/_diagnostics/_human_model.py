@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.agreement._by_code import by_code
@@ -134,6 +135,7 @@ def human_model(
     >>> found[["comparison", "statistic", "n_units", "percent", "estimate"]].round(3).values.tolist()
     [['human–human', 'alpha', 0, nan, nan], ['human–model', 'cross_kappa', 10, 0.6, 0.091]]
     """
+    check_arguments(human_model, locals())
     check_resampling("human_model", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     own = own_decisions(decisions)
     models = [models] if isinstance(models, str) else list(dict.fromkeys(models))

@@ -8,6 +8,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._by_code import by_code
@@ -92,6 +93,7 @@ def over_time(
     >>> found[["slice", "n_units", "percent"]].values.tolist()
     [['pilot', 4, 1.0], ['main', 4, 0.5]]
     """
+    check_arguments(over_time, locals())
     check_resampling("over_time", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     _check_slicing(by, n_slices)
     own = own_decisions(decisions)

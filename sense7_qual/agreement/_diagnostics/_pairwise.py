@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._counts import (
     Pairs,
     binary_alpha,
@@ -86,6 +87,7 @@ def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> pairwise(decisions)[columns].round(3).values.tolist()
     [['ana', 'ben', 10, 0.6, 0.091, 0.095]]
     """
+    check_arguments(pairwise, locals())
     pairs = paired(own_decisions(decisions))
     cells = _cells(pairs)
     one, two = np.triu_indices(len(pairs.coders), k=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.agreement._by_code import by_code
@@ -62,6 +63,7 @@ def stability(
     >>> stability(first, second, seed=7)[["coder", "n_units", "percent"]].values.tolist()
     [['ana', 10, 0.9]]
     """
+    check_arguments(stability, locals())
     check_resampling("stability", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     earlier, later = own_decisions(first), own_decisions(second)
     coders = sorted(set(earlier["coder"]) & set(later["coder"]))

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.agreement._coefficients import krippendorff_alpha
 from sense7_qual.agreement._coefficients._weights import Level, check_level, difference
@@ -153,6 +154,8 @@ def units_needed(
     >>> plan.n_units, round(plan.standard_error, 2), round(plan.low, 2), round(plan.high, 2)
     (104, 0.08, 0.41, 0.73)
     """
+    check_arguments(units_needed, locals())
+    check_least(units_needed, 1, n_simulations=n_simulations)
     check_resampling("units_needed", n_boot=n_simulations, confidence_level=confidence_level, seed=seed)
     shares = _shares(prevalence)
     chosen = _level(level, len(shares))

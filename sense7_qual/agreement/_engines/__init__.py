@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._engines._group_by import count, rows_of, take_inventory
 from sense7_qual.errors import ArgumentError, TableError
@@ -115,6 +116,7 @@ def patterns(
     >>> round(krippendorff_alpha(found, level="nominal"), 3)
     0.095
     """
+    check_arguments(patterns, locals())
     chosen = {"unit": unit_id, "coder": coder, "value": _value_column(table, value)}
     if by is not None:
         chosen["group"] = by

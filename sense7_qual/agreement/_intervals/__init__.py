@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._coefficients._compute import (
@@ -202,6 +203,7 @@ def estimate(
     >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
     (0.743, 0.04, 0.93)
     """
+    check_arguments(estimate, locals())
     name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
     unit_ids = named_table(values).unit_ids if isinstance(values, pd.DataFrame) else None
     if name == "set_alpha":

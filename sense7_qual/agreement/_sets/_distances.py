@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual._messages import did_you_mean
+from sense7_qual._arguments import check_arguments
+from sense7_qual._messages import did_you_mean, word
 from sense7_qual.agreement._sets._values import Label, Truths, labels_of, membership
 from sense7_qual.errors import ArgumentError
 
@@ -51,6 +52,7 @@ def masi_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
     >>> round(masi_distance({1, 2}, {1, 2, 3, 4}), 4), round(masi_distance({1, 2}, {2, 3}), 4)
     (0.6667, 0.8889)
     """
+    check_arguments(masi_distance, locals())
     return _pair_distance(a, b, "masi")
 
 
@@ -81,6 +83,7 @@ def jaccard_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
     >>> jaccard_distance({1, 2}, {1, 2, 3, 4})
     0.5
     """
+    check_arguments(jaccard_distance, locals())
     return _pair_distance(a, b, "jaccard")
 
 
@@ -111,6 +114,7 @@ def dice_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
     >>> round(dice_distance({1, 2}, {1, 2, 3, 4}), 4)
     0.3333
     """
+    check_arguments(dice_distance, locals())
     return _pair_distance(a, b, "dice")
 
 
@@ -146,9 +150,9 @@ def set_distances(sets: Sequence[AbstractSet[Label]], *, distance: SetDistance) 
 
 def check_distance(distance: str) -> None:
     """Raise `ArgumentError` with the nearest distance's name where there is none of that name."""
-    if distance not in get_args(SetDistance):
+    if not isinstance(distance, str) or distance not in get_args(SetDistance):
         raise ArgumentError(
-            f"distance: expected one out of {', '.join(get_args(SetDistance))} – found {distance!r} – "
+            f"distance: expected one out of {', '.join(get_args(SetDistance))} – found {word(distance)} – "
             f"{did_you_mean(str(distance), get_args(SetDistance))}"
         )
 

@@ -119,11 +119,9 @@ def parsed(sets: Sets) -> tuple[Numbers, Truths]:
     if isinstance(sets, np.ndarray) and sets.ndim == 3:
         warn_of_shape(*sets.shape[:2])
         return _of_indicators(sets)
-    check_rows(_sequence(sets, "one row of sets per coder"))
-    rows = [
-        _sequence(row, f"a list of sets from coder {coder}")
-        for coder, row in enumerate(_sequence(sets, "one row of sets per coder"))
-    ]
+    given = _sequence(sets, "one row of sets per coder")
+    check_rows(given)
+    rows = [_sequence(row, f"a list of sets from coder {coder}") for coder, row in enumerate(given)]
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         raise TableError(

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._counts import cluster_numbers
@@ -99,6 +100,7 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
     >>> overlap_f1(ana, ben)
     0.5
     """
+    check_arguments(overlap_f1, locals())
     both = pd.concat([SPANS.check(spans_a.assign(coder="a")), SPANS.check(spans_b.assign(coder="b"))])
     size = _reach(both) if lengths is None else lengths
     done = pd.DataFrame({"unit_id": both["unit_id"].unique()}).merge(
@@ -224,6 +226,7 @@ def span_agreement(
     >>> found[["code", "overlap_f1"]].values.tolist()
     [['interest', 0.5]]
     """
+    check_arguments(span_agreement, locals())
     check_resampling("span_agreement", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     codings, coverage, units = CODINGS.check(codings), COVERAGE.check(coverage), UNITS.check(units)
     if round is not None or coverage.duplicated(["unit_id", "coder"]).any():

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
 
 __all__ = ["alpha_u_2004", "border_alpha", "resampled_borders"]
@@ -65,6 +66,7 @@ def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFram
     >>> round(alpha_u_2004(c, {"t": 300}), 4)
     0.7286
     """
+    check_arguments(alpha_u_2004, locals())
     line = continuum(spans, lengths, coverage, by_all=True)
     alpha, reason = border_alpha(line, range(len(line.codes)))
     if reason:

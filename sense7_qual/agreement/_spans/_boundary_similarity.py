@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.agreement._spans._values import (
     Lengths,
@@ -145,6 +146,7 @@ def boundary_similarity(segments_a: Sequence[int], segments_b: Sequence[int], *,
     >>> boundary_similarity([2, 3, 6], [2, 2, 7])
     0.75
     """
+    check_arguments(boundary_similarity, locals())
     _check_n_t("boundary_similarity", n_t)
     lengths_a, lengths_b = _segments(segments_a, "segments_a"), _segments(segments_b, "segments_b")
     if lengths_a.sum() != lengths_b.sum():
@@ -215,6 +217,7 @@ def segmentation_agreement(
     >>> found.boundary_similarity, round(found.kappa, 4), round(found.pi, 4)
     (0.25, 0.2258, 0.2227)
     """
+    check_arguments(segmentation_agreement, locals())
     _check_n_t("segmentation_agreement", n_t)
     size = text_lengths(lengths)
     rows = _placed(people(_BOUNDARIES.check(boundaries)), size)

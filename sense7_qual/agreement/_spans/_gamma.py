@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
 from sense7_qual.errors import ArgumentError
 
@@ -21,6 +22,7 @@ __all__ = ["Gamma", "gamma", "gamma_dissimilarity"]
 
 _NAN: Final = float("nan")
 _LARGEST_SEED: Final = 2**32 - 1
+_MOST: Final = 1_000_000  # of a weight: beyond, its program knows no difference from 0
 _MOST_COMBINATIONS: Final = 2e7  # the library holds them all, with one number for each pair of coders
 
 
@@ -119,6 +121,7 @@ def gamma(
     >>> round(found.observed_disorder, 4)  # doctest: +SKIP
     0.7083
     """
+    check_arguments(gamma, locals())
     _check(position_weight, code_weight, empty, n_samples, seed)
     line = continuum(spans, lengths, coverage, by_all=True)
     counts = {
@@ -144,8 +147,8 @@ def gamma(
 
 
 def gamma_dissimilarity(
-    a: tuple[int, int],
-    b: tuple[int, int],
+    a: tuple[float, float],
+    b: tuple[float, float],
     *,
     same_code: bool,
     position_weight: float = 1.0,
@@ -183,6 +186,8 @@ def gamma_dissimilarity(
     >>> gamma_dissimilarity((1, 5), (2, 6), same_code=True)
     0.0625
     """
+    check_arguments(gamma_dissimilarity, locals())
+    _check(position_weight, code_weight, empty, n_samples=1, seed=0)
     lengths = a[1] - a[0], b[1] - b[0]
     if min(lengths) <= 0:
         raise ArgumentError(
@@ -195,9 +200,9 @@ def gamma_dissimilarity(
 
 def _check(position_weight: float, code_weight: float, empty: float, n_samples: int, seed: int) -> None:
     ranges = {
-        "position_weight": (position_weight, position_weight >= 0, "0 or more"),
-        "code_weight": (code_weight, code_weight >= 0, "0 or more"),
-        "empty": (empty, empty > 0, "above 0"),
+        "position_weight": (position_weight, 0 <= position_weight <= _MOST, f"from 0 to {_MOST}"),
+        "code_weight": (code_weight, 0 <= code_weight <= _MOST, f"from 0 to {_MOST}"),
+        "empty": (empty, 0 < empty <= _MOST, f"above 0, and at most {_MOST}"),
         "n_samples": (n_samples, n_samples >= 1 and n_samples == int(n_samples), "a whole number from 1"),
         "seed": (seed, 0 <= seed <= _LARGEST_SEED and seed == int(seed), f"from 0 to {_LARGEST_SEED}"),
     }

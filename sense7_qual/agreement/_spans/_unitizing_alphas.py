@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, covered
 
 __all__ = [
@@ -148,6 +149,7 @@ def unitizing_alphas(
     >>> round(unitizing_alphas(spans, {"t": 56}).u_alpha, 4)
     0.5645
     """
+    check_arguments(unitizing_alphas, locals())
     line = continuum(spans, lengths, coverage)
     sums = over_texts(by_text(line))
     u_alpha, binary, cu_alpha, reason = _whole(sums)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.links._cluster._resample import decided_by
 
 __all__ = ["by_unit", "co_occurrence"]
@@ -55,6 +56,7 @@ def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     >>> found[["code", "other", "n_both", "phi", "lift"]].round(3).values.tolist()
     [['interest', 'prosocial', 1, 0.577, 2.0]]
     """
+    check_arguments(co_occurrence, locals())
     decided = decided_by(decisions, decisions, source)
     wide = by_unit(decided)
     pairs = itertools.combinations(wide, 2)

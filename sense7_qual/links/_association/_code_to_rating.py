@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual import codings
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._present import LINK_COLUMNS
 from sense7_qual.acts import RESERVED_CODERS
@@ -206,6 +207,7 @@ def code_to_rating(
     >>> found[["n_with", "n_without", "mean_difference", "rank_biserial", "reason"]].round(3).values.tolist()
     [[3, 3, 1.667, 0.667, 'few_clusters']]
     """
+    check_arguments(code_to_rating, locals())
     check_resampling("code_to_rating", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if pooling not in ("joint", "rubin"):
         raise ArgumentError(

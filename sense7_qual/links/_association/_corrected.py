@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.errors import TableError
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds
@@ -117,6 +118,8 @@ def corrected(
     >>> found[["n_with", "imputation_share", "parameters_drawn"]].values.tolist()
     [[14.0, 0.0, False]]
     """
+    check_arguments(corrected, locals())
+    check_least(corrected, 1, n_imputations=n_imputations)
     check_resampling("corrected", n_boot=n_imputations, confidence_level=confidence_level, seed=seed)
     posterior = _checked(posterior, rating, n_imputations)
     rated = _inputs.rated_units(posterior, units, rating, cluster, rating_range=rating_range)

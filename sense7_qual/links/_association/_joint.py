@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._association._co_occurrence import by_unit
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
@@ -119,6 +120,7 @@ def joint(
     >>> (found["p_holm"] < 0.05).tolist()
     [True, False]
     """
+    check_arguments(joint, locals())
     _check_level("joint", confidence_level)
     units = checked_units(units, *([] if interaction is None else [interaction]))
     decided = decided_by(decisions, units, source)

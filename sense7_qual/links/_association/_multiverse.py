@@ -8,6 +8,7 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual import codings
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import TableError
 from sense7_qual.links._association._code_to_rating import code_to_rating
@@ -91,6 +92,7 @@ def multiverse(
     >>> found[["exclusion", "estimate", "n_units", "reason"]].round(3).values.tolist()
     [['none', 0.667, 6, 'few_clusters'], ['single_texts', 0.667, 6, 'few_clusters']]
     """
+    check_arguments(multiverse, locals())
     _check_words("analyses", analyses, _ANALYSES)
     _check_words("exclusions", exclusions, _EXCLUSIONS)
     decisions = DECISIONS.check(decisions)

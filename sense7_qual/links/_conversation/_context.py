@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -30,7 +31,7 @@ def context(
     *,
     rating: str,
     rating_range: RatingRange = None,
-    variables: Sequence[str],
+    variables: str | Sequence[str],
     cluster: str,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
@@ -44,7 +45,7 @@ def context(
         The column of numeric ratings, taken as equally spaced.
     rating_range : pair of numbers, or mapping of str to pair, optional
         As for `code_to_rating`; a mapping gives the ranges of numeric variables, too.
-    variables : sequence of str
+    variables : str or sequence of str
         Columns of the context. A column of numbers (stated importance) enters as a straight line; words,
         truth values and Categoricals (the condition) as levels, each compared with the first: of a
         Categorical its first category, else the first in alphabetical order. All of them stand in one
@@ -106,6 +107,7 @@ def context(
     >>> found.loc[found["level"] == "old", ["reference", "n_units", "mean_difference"]].values.tolist()
     [['new', 4, -2.0]]
     """
+    check_arguments(context, locals())
     check_resampling("context", n_boot=1, confidence_level=confidence_level, seed=0)
     variables = [variables] if isinstance(variables, str) else list(variables)
     if not variables or len(set(variables)) < len(variables) or rating in variables:

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
@@ -161,9 +162,8 @@ def disruption(
     >>> found[["contrast", "n_with", "n_without", "mean_difference"]].round(3).head(1).values.tolist()
     [['later_turns', 1, 4, -1.542]]
     """
+    check_arguments(disruption, locals())
     how = settings("disruption", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not np.isfinite(threshold):
-        raise ArgumentError(f"disruption: expected a number as threshold – found {threshold!r} – correct it.")
     outcomes = [outcomes] if isinstance(outcomes, str) else list(outcomes)
     cluster = document_id if cluster is None else cluster
     units = checked_units(units, rating, document_id, position, cluster, *outcomes)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
@@ -125,6 +126,7 @@ def by_dimension(
     >>> found["dimension"].tolist(), found["estimate"].tolist()
     (['Affective', 'Interest', <NA>], [1.0, 0.0, 1.0])
     """
+    check_arguments(by_dimension, locals())
     how = settings("by_dimension", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     ratings = [ratings] if isinstance(ratings, str) else list(ratings)
     if len(set(ratings)) < max(2, len(ratings)):

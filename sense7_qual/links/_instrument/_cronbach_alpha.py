@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
@@ -105,6 +106,7 @@ def internal_consistency(
     >>> found[["n_items", "n", "alpha", "reason"]].round(3).values.tolist()
     [[2, 5, 0.941, 'few_clusters']]
     """
+    check_arguments(internal_consistency, locals())
     check_resampling("internal_consistency", n_boot=1, confidence_level=confidence_level, seed=0)
     if missing not in ("listwise", "pairwise"):
         raise ArgumentError(
@@ -180,6 +182,7 @@ def dimension_correlations(
     >>> found[["n", "spearman", "within", "n_within"]].round(3).values.tolist()
     [[6.0, 0.543, -1.0, 2.0]]
     """
+    check_arguments(dimension_correlations, locals())
     check_resampling("dimension_correlations", n_boot=1, confidence_level=confidence_level, seed=0)
     names = _two_or_more("dimension_correlations", ratings)
     values, cases = _rows(units, names, cluster, once_per, rating_range)

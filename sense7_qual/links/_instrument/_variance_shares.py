@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -36,7 +37,7 @@ def variance_shares(
     *,
     rating: str,
     rating_range: RatingRange = None,
-    levels: Sequence[str],
+    levels: str | Sequence[str],
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int = 0,
@@ -51,7 +52,7 @@ def variance_shares(
         The column of numeric ratings, taken as equally spaced.
     rating_range : pair of numbers, or mapping of str to pair, optional
         As for `code_to_rating`.
-    levels : sequence of str
+    levels : str or sequence of str
         The columns that say what the ratings are nested in, outermost first:
         ["case_id", "document_id"] for conversations of participants. No label may be missing, and each
         group lies within one group of the level before it.
@@ -118,6 +119,7 @@ def variance_shares(
     >>> found[["level", "n_groups", "variance", "share"]].round(3).values.tolist()
     [['case_id', 2, 7.75, 0.912], ['document_id', 4, 0.25, 0.029], ['remainder', 8, 0.5, 0.059]]
     """
+    check_arguments(variance_shares, locals())
     how = settings("variance_shares", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     levels = _checked_levels(levels)
     units = checked_units(units, rating, *levels)

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Integers, Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats, Link
@@ -109,6 +110,7 @@ def cumulative_mixed(
     >>> model.n, model.n_clusters, model.cautions
     (12, 4, ('few_clusters', 'zero_variance'))
     """
+    check_arguments(cumulative_mixed, locals())
     _check_settings(quadrature, link)
     rows = observed("cumulative_mixed", rating, predictors, groups, nested, rating_range=rating_range)
     reason = reason_before(rows) or reason_within(rows)

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats
@@ -79,6 +80,7 @@ def marginal(
     >>> bool(model.odds_ratios()["odds_ratio"]["warm"] > 1), model.cautions
     (True, ('few_clusters',))
     """
+    check_arguments(marginal, locals())
     if standard_errors not in get_args(Errors):
         raise ArgumentError(
             f"marginal: expected standard_errors 'bias_reduced' or 'robust' – found {standard_errors!r} – "

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed
 from sense7_qual.links._ordinal._link_functions import Floats
@@ -115,6 +116,7 @@ class CumulativeModel:
         ArgumentError
             `confidence_level` is not between 0 and 1.
         """
+        check_arguments(CumulativeModel.intervals, locals())
         from scipy import special
 
         if not 0 < confidence_level < 1:
@@ -151,6 +153,7 @@ class CumulativeModel:
         ArgumentError
             The link is not "logit", or `confidence_level` is not between 0 and 1.
         """
+        check_arguments(CumulativeModel.odds_ratios, locals())
         if self.link != "logit":
             raise ArgumentError(
                 f"odds_ratios: expected a model with link='logit' – found {self.link!r} – its coefficients "

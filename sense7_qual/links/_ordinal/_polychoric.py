@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._ordinal._design import levels_of
 from sense7_qual.links._ordinal._link_functions import BEYOND, Floats
@@ -101,6 +102,7 @@ def polychoric(
     >>> round(polychoric(first, second).estimate, 6), round(float(np.sin(0.3 * np.pi)), 6)
     (0.809017, 0.809017)
     """
+    check_arguments(polychoric, locals())
     if not 0 < confidence_level < 1:
         raise ArgumentError(
             f"polychoric: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is "

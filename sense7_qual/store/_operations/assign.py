@@ -48,7 +48,7 @@ def act_of(
 
     The others are those of `Store.assign`, whose errors are raised.
     """
-    columns = (stratify,) if isinstance(stratify, str) else tuple(stratify or ())
+    columns = (stratify,) if isinstance(stratify, str) else tuple(() if stratify is None else stratify)
     asked: dict[str, Any] = {"coders": coders, "overlap": overlap, "seed": seed, "stratify": columns}
     asked["coders_per_unit"] = coders_per_unit
     assign(units.head(0), **asked)  # refuses what it cannot take before anything below meets it

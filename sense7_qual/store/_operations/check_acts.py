@@ -43,10 +43,10 @@ def of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
 
 def as_acts(acts: Sequence[Act]) -> list[Act]:
     """Return `acts` as a list, or raise `ActError` where one is no act."""
-    batch = [] if isinstance(acts, Act) else list(acts)
+    batch = list(acts) if isinstance(acts, Iterable) else []
     other = [type(act).__name__ for act in batch if not isinstance(act, Act)]
-    if isinstance(acts, Act):
-        other = ["a single Act"]
+    if not isinstance(acts, Iterable):
+        other = ["a single Act" if isinstance(acts, Act) else type(acts).__name__]
     if other:
         raise ActError(
             f"append: expected a list of acts – found {first_three(other)} – make them with acts.apply, "

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual._checks import check_switch
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import RESERVED_CODERS, Act, fold
 from sense7_qual.adjudication import consensus
@@ -68,8 +67,6 @@ def _agreed(
 
 
 def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:
-    for name in ("valence", "consensus", "single"):
-        check_switch(getattr(choice, name), name=name, of="decisions")
     if choice.valence and choice.consensus:
         raise ArgumentError(
             "decisions: expected valence=True or consensus=True – found both – a ruling is on a code of any "

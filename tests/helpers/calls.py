@@ -1,0 +1,519 @@
+"""One working call of every public function, method and class, on the synthetic example.
+
+`calls(folder)` gives, for each public name (`agreement.by_code`, `store.Store.append`), a function without
+arguments that gives the callable and its keyword arguments afresh: a call may change what it is given.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import sense7_qual as qual
+
+DATA = Path(__file__).parents[2] / "data"
+N_PARTICIPANTS = 16
+
+Call = tuple[Callable[..., Any], dict[str, Any]]
+
+# Made by the package alone and handed out; nothing is computed from what they are given.
+RESULTS = {
+    "corpus.Assignment",
+    "acts.Record", "adjudication.TrueCodes", "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
+    "agreement.Gamma", "agreement.Patterns", "agreement.SegmentationAgreement", "agreement.UnitizingAlphas",
+    "agreement.UnitsNeeded", "figures.Figure", "links.CumulativeModel", "links.Polychoric", "models.Chat",
+    "models.Cost", "models.Embedder", "models.Usage", "ratings.Evaluation", "ratings.OrdinalRegression",
+    "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
+    "tables.Contract", "themes.Themes",
+}  # fmt: skip
+
+
+def public_names() -> Iterator[str]:
+    """Yield every public function, class that users make, and method that takes an argument."""
+    for package in qual.__all__:
+        module = getattr(qual, package)
+        if not inspect.ismodule(module) or package == "errors":
+            continue
+        for name in module.__all__:
+            value, full = getattr(module, name), f"{package}.{name}"
+            if isinstance(value, FunctionType):
+                yield full
+            elif inspect.isclass(value) and not issubclass(value, Exception):
+                if full not in RESULTS:
+                    yield full
+                for method, inner in vars(value).items():
+                    function = getattr(inner, "__func__", inner)
+                    entered = method[0] != "_" or method == "__call__"
+                    if (
+                        entered
+                        and isinstance(function, FunctionType)
+                        and len(inspect.signature(function).parameters) > 1
+                    ):
+                        yield f"{full}.{method}"
+
+
+def embed(texts: list[str]) -> Any:
+    """Vectors without a model: what letters a text has."""
+    counted = np.array([[text.lower().count(letter) + 0.1 for letter in "abcdefghij"] for text in texts])
+    return counted / np.linalg.norm(counted, axis=1, keepdims=True)
+
+
+class Example:
+    """The synthetic example, its record and what is computed from it."""
+
+    def __init__(self) -> None:
+        units = qual.corpus.read_sense7(DATA / "sense7_synthetic.xlsx")
+        messages = qual.corpus.read_sense7_messages(DATA / "sense7_synthetic.xlsx")
+        few = sorted(set(units["case_id"]))[:N_PARTICIPANTS]
+        self.units = units[units["case_id"].isin(few)].reset_index(drop=True)
+        self.messages = messages[messages["case_id"].isin(few)].reset_index(drop=True)
+        self.codebook = qual.Codebook.read("sense7")
+        lines = (DATA / "example_acts.jsonl").read_text("utf-8").splitlines()
+        acts = (qual.acts.Act(**json.loads(line)) for line in lines)
+        known = set(self.units["unit_id"])
+        self.acts = [act for act in acts if act.unit_id in known]
+        record = qual.acts.fold(self.acts)
+        self.codings, self.coverage = record.codings, record.coverage
+        self.decisions = qual.codings.decisions(self.codings, self.coverage, self.codebook)
+        self.changed = dataclasses.replace(
+            self.codebook,
+            codes=(
+                dataclasses.replace(self.codebook.codes[0], definition="Other."),
+                *self.codebook.codes[1:],
+            ),
+        )
+        self.spans = pd.DataFrame(
+            {"unit_id": "t", "coder": ["a", "b", "a", "b"], "code": "x", "start": [0, 2, 20, 21],
+             "end": [5, 6, 30, 29]}
+        )  # fmt: skip
+        self.ratings = self.units.set_index("unit_id")["EmpathyOverall"]
+        self.groups = self.units.set_index("unit_id")["case_id"]
+        self.applied = np.array([[1, 0, 1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 0, 1, 0, 1]])
+
+    @cache  # noqa: B019 – there is one example
+    def made(self, name: str) -> Any:
+        """Return the result of a call of the table, made once."""
+        function, arguments = calls(Path())[name]()
+        return function(**arguments)
+
+
+@cache
+def example() -> Example:
+    return Example()
+
+
+def copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, pd.DataFrame | pd.Series | dict | list | np.ndarray) else value
+
+
+@cache
+def calls(folder: Path) -> dict[str, Callable[[], Call]]:
+    """Return the calls; files are written to `folder`."""
+    x = example()
+    number = itertools.count()
+
+    def path(suffix: str = "") -> Path:
+        return folder / f"{next(number)}{suffix}"
+
+    def fresh() -> qual.Store:
+        study = qual.Store.create(path(), units=x.units, codebook=x.codebook)
+        for coder in ("ana", "ben"):
+            study.append([act for act in x.acts if act.coder == coder][:20])
+        return study
+
+    @cache
+    def store() -> qual.Store:
+        """Return the one study of those calls that leave it as good as it was."""
+        study = fresh()
+        study.append([opened])
+        return study
+
+    @cache
+    def assigned() -> list[qual.acts.Act]:
+        study = fresh()
+        study.assign(coders=["ana", "ben"], overlap=0.5, coder="lead")
+        return study.acts(kind="assign")
+
+    def cache_folder() -> Path:
+        place = path()
+        qual.models.chat(base_url="http://127.0.0.1:9", model="m", cache=place)
+        return place
+
+    def archived() -> Path:
+        place = path(".zip")
+        store().archive(place)
+        return place
+
+    def merging() -> Call:
+        study, place = fresh(), path()
+        study.backup(place)
+        return study.merge, {"other": place}
+
+    def method(name: str, of: Callable[[], Any], **given: Callable[[], Any]) -> Callable[[], Call]:
+        return lambda: (getattr(of(), name), {key: make() for key, make in given.items()})
+
+    def call(function: Callable[..., Any], **given: Any) -> Callable[[], Call]:
+        return lambda: (function, {key: copied(value) for key, value in given.items()})
+
+    def late(function: Callable[..., Any], **given: Callable[[], Any]) -> Callable[[], Call]:
+        return lambda: (function, {key: copied(make()) for key, make in given.items()})
+
+    a, c, k, r = qual.agreement, qual.codings, qual.acts, qual.ratings
+    f, s, t, p = qual.figures, qual.links, qual.tables, qual.report
+    code = "relational"
+    act = {"coder": "ana", "unit_id": x.acts[0].unit_id, "codebook": x.codebook}
+    coded = act | {"code": code, "start": 0, "end": 3}
+    stamp = {"act_id": "0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f", "at": "2026-01-01T00:00:00.000Z"}
+    boot = {"n_boot": 12, "confidence_level": 0.95, "seed": 0}
+    boot_units = {"units": x.units, "cluster": "case_id", **boot}
+    weighted = {"values": x.applied, "weights": "linear", "categories": [0, 1]}
+    frames = {"codings": x.codings, "coverage": x.coverage}
+    carried = {**frames, "codebook": x.codebook, "revisions": (), "round": None}
+    spans = {"spans": x.spans, "lengths": {"t": 40}, "coverage": None}
+    rating = {"rating": "EmpathyOverall", "rating_range": (1, 5)}
+    link = {"decisions": x.decisions, "units": x.units, **rating}
+    dimensions = list(qual.corpus.SENSE7_DIMENSIONS[:3])
+    first = x.acts[0]
+    model = x.decisions[x.decisions["coder"] == "ana"].assign(coder="gpt")
+    with_model = pd.concat([x.decisions, model], ignore_index=True)
+    sizes = {
+        "units_per_participant": 5.0, "prevalence": 0.3, "icc": 0.2, "rank_biserial": 0.4, "code_icc": 0.3,
+        "sensitivity": 0.9, "specificity": 0.9, "agreement": None,
+        "rating_shares": [0.2, 0.2, 0.2, 0.2, 0.2], "significance": 0.05, "n_simulations": 4, "seed": 0,
+    }  # fmt: skip
+    sheet = pd.DataFrame({"id": ["m1", "m2"], "said": ["one", "two"], "case": ["p1", "p2"], "stars": [1, 2]})
+    wide = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", "ben"], "warm": [1, 0]})
+    texts = {"units": x.units.head(40), "names": ["Anna"], "kinds": ["email", "name"], "columns": ["text"],
+             "any_case": True, "inflected": True}  # fmt: skip
+    described = {"document_id": "document_id", "role": "Role", "content": "Content", "position": "position",
+                 "instructions": "Rate it."}  # fmt: skip
+    talk = {"messages": x.messages.head(30), **described}
+    prompts = [[{"role": "user", "content": "hello"}]]
+    chat = partial(qual.models.chat, base_url="http://127.0.0.1:9", model="m")
+    drawn = {"codebook": x.codebook, "columns": 1}
+    printed = {"codebook": x.codebook, "digits": 2, "cluster_name": "people", "notes": ["A note."]}
+    opened = qual.rounds.open_round(
+        "one", units=[first.unit_id], coders=["ana", "ben"], coder="lead", codebook=x.codebook
+    )
+    limits = dataclasses.fields(qual.corpus.Limits)
+    table = {"frame": x.units, "frame_name": "units"}
+    predictions = {"majority": lambda train, test: pd.Series(3.0, index=test.index)}
+
+    def drawn_from(function: Callable[..., Any], name: str, **given: Any) -> Callable[[], Call]:
+        first_parameter = next(iter(inspect.signature(function).parameters))
+        return lambda: (function, {first_parameter: x.made(name).copy(), **given})
+
+    return {
+        "acts.Act": call(k.Act, kind="apply", codebook=x.codebook.fingerprint, coder="ana", code=code,
+                         unit_id="m1", start=0, end=3, **stamp),
+        "acts.apply": call(k.apply, **coded, valence=None, confidence="sure", round=None, **stamp),
+        "acts.check_coder": call(k.check_coder, coder="ana"),
+        "acts.finish": call(k.finish, **act, round=None, **stamp),
+        "acts.fold": call(k.fold, acts=x.acts),
+        "acts.memo": call(k.memo, **act, text="a memo", target_kind="unit", code=None, memo_id=None, **stamp),
+        "acts.redo": call(k.redo, act=first, codebook=x.codebook, **stamp),
+        "acts.remove": call(k.remove, **coded, round=None, **stamp),
+        "acts.reopen": call(k.reopen, **act, round=None, **stamp),
+        "acts.rule": call(k.rule, **act, code=code, applied=True, **stamp),
+        "acts.stamp": call(k.stamp, coder="ana", codebook=x.codebook, **stamp),
+        "acts.standing": call(k.standing, acts=x.acts),
+        "acts.undo": call(k.undo, act=first, codebook=x.codebook, **stamp),
+        "adjudication.consensus": call(qual.adjudication.consensus, decisions=x.decisions, rulings=[],
+                                       single=False),
+        "adjudication.dawid_skene": call(
+            qual.adjudication.dawid_skene, decisions=x.decisions, prevalence_by="EmpathyOverall",
+            units=x.units, cluster="case_id", n_draws=3, seed=0),
+        "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions),
+        "agreement.alpha_u_2004": call(a.alpha_u_2004, **spans),
+        "agreement.alternative_annotator_test": call(
+            a.alternative_annotator_test, decisions=with_model, model="gpt", epsilon=0.2, by="code",
+            other_models=[], fdr=0.05, fewest_units=5),
+        "agreement.boundary_similarity": call(a.boundary_similarity, segments_a=[2, 3, 6],
+                                              segments_b=[5, 6], n_t=2),
+        **{f"agreement.{name}": call(getattr(a, name), **weighted) for name in (
+            "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "light_kappa",
+            "percent_agreement", "scott_pi")},
+        "agreement.by_code": call(a.by_code, decisions=x.decisions, **boot_units),
+        **{f"agreement.{name}": call(getattr(a, name), decisions=x.decisions) for name in (
+            "by_unit", "confusion", "cross_check", "pairwise")},
+        **{f"agreement.{name}_distance": call(getattr(a, f"{name}_distance"), a=["x", "y"], b=["x"])
+           for name in ("dice", "jaccard", "masi")},
+        "agreement.estimate": call(
+            a.estimate, values=x.applied, statistic="gwet_ac", ci="cluster", groups=list("ababcdcd"), **boot),
+        "agreement.from_wide": call(a.from_wide, frame=pd.DataFrame({"ana": [1, 2], "ben": [1, 1]}),
+                                    coders="columns"),
+        "agreement.gamma": call(a.gamma, **spans, position_weight=1.0, code_weight=1.0, empty=1.0,
+                                n_samples=2, seed=0),
+        "agreement.gamma_dissimilarity": call(
+            a.gamma_dissimilarity, a=(0, 5), b=(2, 6), same_code=True, position_weight=1.0, code_weight=1.0,
+            empty=1.0),
+        "agreement.human_model": call(a.human_model, decisions=with_model, models=["gpt"], **boot_units),
+        "agreement.icc": call(a.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1),
+        "agreement.kendall_w": call(a.kendall_w, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]]),
+        "agreement.krippendorff_alpha": call(a.krippendorff_alpha, values=x.applied, level="nominal"),
+        "agreement.multivalued_alpha": call(a.multivalued_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]]),
+        "agreement.over_time": call(a.over_time, decisions=x.decisions, coverage=x.coverage, by="order",
+                                    n_slices=2, **boot_units),
+        "agreement.overall": call(a.overall, decisions=x.decisions, distance="masi", **boot_units),
+        "agreement.overlap_f1": call(a.overlap_f1, spans_a=x.spans[x.spans["coder"] == "a"],
+                                     spans_b=x.spans[x.spans["coder"] == "b"], lengths={"t": 40}),
+        "agreement.patterns": call(a.patterns, table=x.decisions, unit_id="unit_id", coder="coder",
+                                   value="applied", by="code", keep_coders=False),
+        "agreement.per_category": call(a.per_category, values=x.applied),
+        "agreement.segmentation_agreement": call(
+            a.segmentation_agreement, boundaries=pd.DataFrame(
+                {"unit_id": "t", "coder": ["a", "b"], "position": [3, 4]}),
+            lengths={"t": 40}, coverage=None, n_t=2),
+        "agreement.set_alpha": call(a.set_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]],
+                                    distance="masi"),
+        "agreement.span_agreement": call(a.span_agreement, **frames, units=x.units, code=[code], round=None,
+                                         cluster="case_id", **boot),
+        "agreement.specific_agreement": call(a.specific_agreement, values=x.applied, category=1),
+        "agreement.stability": call(a.stability, first=x.decisions, second=x.decisions, **boot_units),
+        "agreement.unitizing_alphas": call(a.unitizing_alphas, **spans),
+        "agreement.units_needed": call(
+            a.units_needed, alpha=0.7, prevalence=0.3, n_coders=2, width=0.3, level="nominal",
+            confidence_level=0.95, design_effect=1.0, n_simulations=3, seed=0),
+        "codebook.Code": call(qual.Code, id="warm", label="Warm", definition="", use_when=("a",),
+                              avoid_when=(), examples=(), counter_examples=(), parent=None, colour=None,
+                              key="w", origin="deductive", source="", rules_source="", codable=True),
+        "codebook.Codebook": call(qual.Codebook, name="mine", title="", version="1", description="",
+                                  source="", licence="", valence=("met",),
+                                  codes=(qual.Code(id="warm", label="Warm"),)),
+        "codebook.Codebook.write": late(x.codebook.write, path=partial(path, ".yaml"),
+                                        overwrite=lambda: False),
+        "codebook.Codebook.read": call(qual.Codebook.read, source="sense7"),
+        "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
+        "codings.carried": call(c.carried, **carried),
+        "codings.decisions": call(c.decisions, **carried, valence=False),
+        "codings.from_table": call(c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"]),
+        "codings.majority": call(c.majority, decisions=x.decisions),
+        "codings.of_round": call(c.of_round, **frames, round=None),
+        "codings.rulings": call(c.rulings, acts=x.acts, codebook=x.codebook, revisions=()),
+        "codings.stale": call(c.stale, **carried),
+        "codings.tally": call(c.tally, decisions=x.decisions),
+        "corpus.assign": call(qual.corpus.assign, units=x.units, coders=["ana", "ben"], overlap=0.5, seed=0,
+                              stratify="Model", coders_per_unit=2, calibration=2,
+                              fixed={"ana": [first.unit_id]}),
+        "corpus.Assignment.from_act": late(qual.corpus.Assignment.from_act, act=lambda: assigned()[0]),
+        "corpus.assignments": late(qual.corpus.assignments, acts=assigned, round=lambda: None),
+        "corpus.planned": late(qual.corpus.planned, acts=assigned, units=lambda: x.units["unit_id"].tolist()),
+        "corpus.canonical": call(qual.corpus.canonical, text="a text"),
+        "corpus.Limits": call(qual.corpus.Limits, **{field.name: 10 for field in limits}),
+        "corpus.Limits.unpacked": call(qual.corpus.Limits().unpacked, packed=10),
+        "corpus.Limits.require": call(qual.corpus.Limits().require, setting="rows", found=1, name="a.csv",
+                                      of="rows", remedy="split it", allowed=None),
+        "corpus.Limits.beyond": call(qual.corpus.Limits().beyond, setting="rows", name="a.csv", of="rows",
+                                     remedy="split it", found="more", allowed=None),
+        "corpus.read": call(
+            qual.corpus.read, source=sheet, text="said", unit_id="id", document_id="case", case_id="case",
+            position="stars", context=None, ratings=["stars"], variables=["case"], rating_labels=None,
+            encoding=None, sheet=None, limits=None, empty="error"),
+        "corpus.read_sense7": call(qual.corpus.read_sense7, path=DATA / "sense7_synthetic.xlsx", limits=None),
+        "corpus.read_sense7_messages": call(qual.corpus.read_sense7_messages, limits=None,
+                                            path=DATA / "sense7_synthetic.xlsx"),
+        "corpus.sense7_levels": call(qual.corpus.sense7_levels, column=pd.Series(["1", "Good"])),
+        "figures.agreement_plot": drawn_from(f.agreement_plot, "agreement.by_code", **drawn),
+        "figures.code_dimension_matrix": drawn_from(f.code_dimension_matrix, "links.by_dimension", **drawn),
+        "figures.disruption": drawn_from(f.disruption, "links.disruption", **drawn | {"columns": 2}),
+        "figures.drift_plot": drawn_from(f.drift_plot, "agreement.over_time", code=code, **drawn),
+        "figures.link_forest": drawn_from(f.link_forest, "links.code_to_rating", effect="rank_biserial",
+                                          sources=["ana"], **drawn),
+        "figures.link_plot": drawn_from(f.link_plot, "links.code_to_rating", source="ana", **drawn),
+        "figures.pairwise_plot": drawn_from(f.pairwise_plot, "agreement.pairwise", code=code,
+                                            statistic="alpha", **drawn),
+        "figures.power_curve": drawn_from(f.power_curve, "links.power", target=0.8, columns=1),
+        "figures.rating_distributions": drawn_from(f.rating_distributions, "links.distributions",
+                                                   source="ana", **drawn),
+        "figures.specification_curve": drawn_from(f.specification_curve, "links.multiverse", code=code,
+                                                  effect="rank_biserial", **drawn),
+        "figures.unit_plot": drawn_from(f.unit_plot, "agreement.by_unit", code=code, most=5, **drawn),
+        "figures.Figure.png": method("png", partial(x.made, "figures.power_curve"), scale=lambda: 1.0),
+        "figures.Figure.write": method("write", partial(x.made, "figures.power_curve"),
+                                       path=partial(path, ".svg"), overwrite=lambda: False),
+        "links.by_dimension": call(
+            s.by_dimension, decisions=x.decisions, units=x.units, ratings=dimensions, rating_range=(1, 5),
+            cluster="case_id", source="ana", mapping={code: dimensions[0]}, **boot),
+        "links.co_occurrence": call(s.co_occurrence, decisions=x.decisions, source="ana"),
+        "links.code_to_rating": call(
+            s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
+            odds_ratios=False, sensitivity=False, pooling="joint", details=False, **boot),
+        "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
+                              confidence_level=0.95),
+        "links.corrected": late(
+            s.corrected, posterior=lambda: x.made("adjudication.dawid_skene").posterior,
+            units=lambda: x.units, rating=lambda: "EmpathyOverall", cluster=lambda: "case_id",
+            rating_range=lambda: (1, 5), n_imputations=lambda: 2, odds_ratios=lambda: False,
+            confidence_level=lambda: 0.95, seed=lambda: 0),
+        "links.cumulative_mixed": call(
+            s.cumulative_mixed, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
+            groups=x.groups, nested=None, rating_range=(1, 5), quadrature=3, link="logit"),
+        "links.dimension_correlations": call(
+            s.dimension_correlations, units=x.units, ratings=dimensions, rating_range=(1, 5),
+            cluster="case_id", once_per=None, confidence_level=0.95),
+        "links.disruption": call(
+            s.disruption, units=x.units, **rating, document_id="document_id", position="position",
+            threshold=2, cluster="case_id", outcomes=["PostTaskExperience_Engaged"], decisions=x.decisions,
+            source="ana", **boot),
+        "links.distributions": call(s.distributions, **link, sources=["ana"]),
+        "links.internal_consistency": call(
+            s.internal_consistency, units=x.units, ratings=dimensions, rating_range=(1, 5),
+            cluster="case_id", missing="listwise", once_per=None, confidence_level=0.95),
+        "links.joint": call(s.joint, **link, cluster="case_id", source="ana", interaction=None,
+                            nested="document_id", quadrature=3, confidence_level=0.95),
+        "links.marginal": call(
+            s.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
+            groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
+        "links.multiverse": call(
+            s.multiverse, **link, cluster="case_id", sources=["ana"], analyses=["rank_biserial"],
+            exclusions=["none"], **boot),
+        "links.polychoric": call(s.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
+                                 confidence_level=0.95),
+        "links.power": call(s.power, participants=[20], **sizes, odds_ratio=None),
+        "links.sample_size": call(s.sample_size, target=0.5, **sizes, odds_ratio=None),
+        "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
+                                      levels=["case_id", "document_id"], **boot),
+        "links.CumulativeModel.intervals": method(
+            "intervals", partial(x.made, "links.marginal"), confidence_level=lambda: 0.95),
+        "links.CumulativeModel.odds_ratios": method(
+            "odds_ratios", partial(x.made, "links.marginal"), confidence_level=lambda: 0.95),
+        "models.Chat.__call__": method("__call__", chat, messages=lambda: prompts[0]),
+        "models.embedder": call(qual.models.embedder, model=folder, cache=None, batch_size=4, progress=None),
+        "models.chat": call(
+            qual.models.chat, base_url="http://127.0.0.1:9", model="m", consent=None, api_key_env=None,
+            redact=None, timeout=1.0, max_retries=0, cache=None, price_per_million=1.0,
+            parameters={"temperature": 0}, run=1),
+        "models.clear_cache": late(qual.models.clear_cache, folder=cache_folder),
+        "models.Chat.prepare": method("prepare", chat, conversations=list),
+        "models.Chat.estimate": method("estimate", chat, conversations=lambda: prompts,
+                                       reply_tokens=lambda: 10),
+        "ratings.compare": late(r.compare, predictions=partial(x.made, "ratings.cross_validate"),
+                                **{key: partial(lambda one: one, value) for key, value in boot.items()}),
+        "ratings.cross_validate": call(
+            r.cross_validate, units=x.units, predictors=predictions, rating="EmpathyOverall",
+            cluster="case_id", unit_id="unit_id", folds=3, seed=0),
+        "ratings.evaluate": call(
+            r.evaluate, true=[1.0, 2, 3, 4, 5, 3], predicted=[1.0, 2, 3, 4, 4, 3], labels=None, fold=None,
+            groups=list("abcdef"), **boot),
+        "ratings.evaluate_runs": call(r.evaluate_runs, true=[1.0, 2, 3, 4],
+                                      runs=np.array([[1.0, 1], [2, 2], [3, 4], [4, 4]])),
+        "ratings.ground_truth": call(
+            r.ground_truth, messages=x.messages, document_id="document_id", case_id="case_id", role="Role",
+            position="position", dimensions=dimensions),
+        "ratings.judge": call(r.judge, **talk, chat=lambda messages: "4", missing_on=(), progress=None),
+        "ratings.judge_prompts": call(r.judge_prompts, **talk),
+        "ratings.ordinal_regression": call(r.ordinal_regression, embed=embed, text="text",
+                                           penalties=(0.1, 1.0)),
+        "ratings.OrdinalRegression.__call__": method(
+            "__call__", partial(r.ordinal_regression, embed),
+            train=lambda: x.units.head(30).assign(truth=x.units["EmpathyOverall"].fillna(3),
+                                                  cluster=x.units["case_id"]),
+            test=lambda: x.units.tail(5)),
+        "redact.apply": call(qual.redact.apply, **texts, found=None, key="kept in a safe place"),
+        "redact.find": call(qual.redact.find, **texts),
+        "redact.preview": late(qual.redact.preview, units=lambda: x.units.head(40),
+                               found=partial(x.made, "redact.find"), width=lambda: 20),
+        "redact.summary": late(qual.redact.summary, units=lambda: x.units.head(40),
+                               found=partial(x.made, "redact.find")),
+        "report.codebook_table": call(p.codebook_table, codebook=x.codebook, notes=["A note."]),
+        "report.disruption_table": drawn_from(p.disruption_table, "links.disruption", **printed),
+        "report.joint_table": drawn_from(p.joint_table, "links.joint", **printed, rating="Empathy"),
+        "report.link_table": drawn_from(p.link_table, "links.code_to_rating", source="ana", **printed,
+                                        rating="Empathy"),
+        "report.quote_table": call(
+            p.quote_table, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2, max_length=80,
+            rating="EmpathyOverall", seed=0, notes=["A note."]),
+        "report.rating_table": drawn_from(
+            p.rating_table, "ratings.compare", **{key: printed[key] for key in printed if key != "codebook"},
+            rating="Empathy"),
+        "report.reliability_table": drawn_from(p.reliability_table, "agreement.by_code", **printed,
+                                               cross_check=None),
+        "report.variance_table": drawn_from(p.variance_table, "links.variance_shares",
+                                            names={"case_id": "Participant"}, digits=2, rating="Empathy",
+                                            notes=["A note."]),
+        "report.Table.latex": method("latex", partial(x.made, "report.codebook_table"), label=lambda: "t1"),
+        "report.Table.write": method("write", partial(x.made, "report.codebook_table"),
+                                     path=partial(path, ".md"), overwrite=lambda: False),
+        "revisions.changes": call(qual.revisions.changes, old=x.codebook, new=x.changed, merged=None,
+                                  split=None),
+        "revisions.combine": call(qual.revisions.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
+        "revisions.path": call(qual.revisions.path, revisions=(), made_under="a", now="a"),
+        "revisions.Revision.from_text": call(
+            qual.revisions.Revision.from_text, text='{"base": "a", "changes": [], "why": "w"}', coder="lead",
+            at=stamp["at"], codebook="b"),
+        "rounds.open_round": call(
+            qual.rounds.open_round, round="one", units=[first.unit_id], coders=["ana"], coder="lead",
+            codebook=x.codebook, leads=["lead"], **stamp),
+        "rounds.opened": call(qual.rounds.opened, acts=[opened]),
+        "rounds.progress": call(qual.rounds.progress, rounds=list(qual.rounds.opened([opened])),
+                                coverage=x.coverage),
+        "rounds.unblind": call(qual.rounds.unblind, round="one", coder="lead", codebook=x.codebook, **stamp),
+        "rounds.visible": call(qual.rounds.visible, acts=x.acts, viewer="ana"),
+        "store.Store": late(qual.Store, path=lambda: store().path),
+        "store.Store.create": late(qual.Store.create, path=path, units=lambda: x.units,
+                                   codebook=lambda: x.codebook),
+        "store.Store.add_coder": method("add_coder", store, coder=lambda: "cat", role=lambda: None,
+                                        lead=lambda: False),
+        "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.revise": method(
+            "revise", fresh, codebook=lambda: x.changed, why=lambda: "clearer", coder=lambda: "lead",
+            merged=lambda: None, split=lambda: None),
+        "store.Store.acts": method("acts", store, coder=lambda: "ana", kind=lambda: "finish",
+                                   viewer=lambda: None),
+        **{f"store.Store.{name}": method(name, store, coder=lambda: "ana", viewer=lambda: None)
+           for name in ("codings", "coverage", "memos")},
+        "store.Store.decisions": method(
+            "decisions", store, round=lambda: None, coder=lambda: "ana", valence=lambda: False,
+            consensus=lambda: True, single=lambda: False, viewer=lambda: None),
+        "store.Store.open_or_create": late(qual.Store.open_or_create, path=lambda: store().path,
+                                           units=lambda: x.units, codebook=lambda: x.codebook),
+        "store.Store.assign": method(
+            "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
+            seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,
+            round=lambda: None),
+        "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
+        "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
+        "store.Store.merge": merging,
+        "store.Store.backup": method("backup", store, path=path),
+        "store.Store.hand_out": method("hand_out", store, round=lambda: "one", coder=lambda: "ana",
+                                       path=path),
+        "store.Store.archive": method("archive", store, path=partial(path, ".zip")),
+        "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
+        "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
+                                     why=lambda: "asked to"),
+        "tables.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
+        "tables.check_coder_names": call(t.check_coder_names, names=["ana", "ben"], frame_name="decisions"),
+        "tables.clusters_by_unit": call(t.clusters_by_unit, units=x.units, cluster="case_id"),
+        "tables.indexed_by_unit": call(t.indexed_by_unit, labels=x.groups, name="cluster"),
+        "tables.labels_by_unit": call(t.labels_by_unit, labels=x.groups, unit_ids=x.groups.index,
+                                      name="cluster"),
+        "tables.one_spelling": call(t.one_spelling, ids=x.units["unit_id"], name="unit_id",
+                                    frame_name="units"),
+        "tables.require_column": call(t.require_column, **table, column="text"),
+        "tables.without_blanks": call(t.without_blanks, labels=x.units["text"]),
+        "themes.against_codebook": late(
+            qual.themes.against_codebook, themes=partial(x.made, "themes.fit"),
+            decisions=lambda: x.decisions, codebook=lambda: x.codebook, covered=lambda: 0.7,
+            uncovered=lambda: 0.3, min_units=lambda: 2),
+        "themes.codes_by_theme": late(qual.themes.codes_by_theme, themes=partial(x.made, "themes.fit"),
+                                      decisions=lambda: x.decisions, codebook=lambda: x.codebook),
+        "themes.fit": call(
+            qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
+            n_resamples=0, stop_words="english", progress=False),
+        "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
+        "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
+                              units=lambda: x.units, n=lambda: 2),
+        "widgets.CodingWidget": call(
+            qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
+            coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[], keys=None),
+    }  # fmt: skip
