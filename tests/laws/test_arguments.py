@@ -133,6 +133,7 @@ def test_every_public_function_class_and_method_has_a_working_call(folder: Path)
 REFUSED_HERE = {"models.embedder", "models.Chat.__call__", "store.Store.add_coder"}
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in parameters() if name not in SLOW])
 def test_the_calls_work_and_give_every_parameter(name: str, folder: Path) -> None:
@@ -149,6 +150,7 @@ def test_the_calls_work_and_give_every_parameter(name: str, folder: Path) -> Non
         function(**arguments)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", parameters())
 def test_a_wrong_kind_of_argument_gives_one_clear_error(name: str, folder: Path) -> None:
@@ -226,6 +228,7 @@ def right_kinds(value: Any, hint: Any) -> dict[str, Any]:
     return same | ({"generator": (one for one in value)} if Iterable in members else {})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", parameters())
 def test_no_right_kind_of_argument_is_refused(name: str, folder: Path) -> None:
     """NumPy's and pandas' own kinds, any list, subclasses, generators where an iterable is asked."""
