@@ -27,10 +27,10 @@ def first_three(values: Iterable[object]) -> str:
     >>> first_three(["m1", "m2", "m3", "m4"])
     "'m1', 'm2', 'm3' (4 in all)"
     """
-    found = list(values)
-    shown = (str(value) for value in found[:3])
+    listed = list(values)
+    shown = (str(value) for value in listed[:3])
     named = ", ".join(repr(each if len(each) <= 200 else f"{each[:200]}…") for each in shown)
-    return f"{named} ({len(found)} in all)" if len(found) > 3 else named
+    return f"{named} ({len(listed)} in all)" if len(listed) > 3 else named
 
 
 def word(value: object) -> str:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -60,13 +61,15 @@ class Writers:
         self.process = subprocess.Popen(command, text=True, bufsize=1, **pipes)
         self.folder = folder
         self.files: list[Path] = []
+        self.pids: list[int] = []
 
     def start(self, coders: Sequence[str]) -> list[int]:
         """Start a writer for each name in `coders`; return their process ids."""
         begin = len(self.files)
         self.files += [self.folder / f"said-{begin + i}-{coder}" for i, coder in enumerate(coders)]
         self.process.stdin.write(" ".join(map(str, self.files[begin:])) + "\n")
-        return [int(pid) for pid in self.process.stdout.readline().split()]
+        self.pids = [int(pid) for pid in self.process.stdout.readline().split()]
+        return self.pids
 
     def ended(self) -> list[int]:
         """Wait for the writers of the last start; return how they ended (-9: killed)."""
@@ -76,7 +79,15 @@ class Writers:
         """Return the acknowledged ids of each writer."""
         return [path.read_text().split() if path.exists() else [] for path in self.files]
 
-    def close(self) -> None:
+    def __enter__(self) -> Writers:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        """End the process; where a test failed, the writers too, which would go on for ever."""
+        if failed is not None:
+            for pid in self.pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         with self.process:
             self.process.stdin.close()
 
@@ -84,10 +95,9 @@ class Writers:
 def test_two_processes_write_one_coders_first_acts_at_once_without_losing_one(
     store: Store, tmp_path: Path
 ) -> None:
-    writers = Writers(store, tmp_path, most=45)
-    writers.start(["ana", "ana"])
-    assert writers.ended() == [0, 0]
-    writers.close()
+    with Writers(store, tmp_path, most=45) as writers:
+        writers.start(["ana", "ana"])
+        assert writers.ended() == [0, 0]
     ids, found = writers.said(), [act.act_id for act in store.acts()]
     assert [len(each) for each in ids] == [135, 135]
     assert len(found) == 270
@@ -117,17 +127,16 @@ def kill_writers(folder: Path, dice: random.Random) -> list[list[str]]:
     """
     folder.mkdir()
     store = new_study(folder / "pilot")
-    writers = Writers(store, folder)
-    for number in range(25):
-        pids = writers.start(["ana"] * 4 if number % 3 == 1 else ["ana", "ben", "cy", "dan"])
-        if number % 3:
-            wait_until(lambda: sum(map(bool, writers.said()[-4:])) >= 3)
-        for pid in pids:
-            time.sleep(dice.uniform(0, 0.03))
-            os.kill(pid, signal.SIGKILL)
-        assert writers.ended() == [-9] * 4
-        check_after_crash(Store(store.path), {act_id for each in writers.said() for act_id in each})
-    writers.close()
+    with Writers(store, folder) as writers:
+        for number in range(25):
+            pids = writers.start(["ana"] * 4 if number % 3 == 1 else ["ana", "ben", "cy", "dan"])
+            if number % 3:
+                wait_until(lambda: sum(map(bool, writers.said()[-4:])) >= 3)
+            for pid in pids:
+                time.sleep(dice.uniform(0, 0.03))
+                os.kill(pid, signal.SIGKILL)
+            assert writers.ended() == [-9] * 4
+            check_after_crash(Store(store.path), {act_id for each in writers.said() for act_id in each})
     assert store.append([acts.finish(coder="ana", unit_id="m1", codebook=CODEBOOK)]) == 1
     return writers.said()
 

@@ -352,17 +352,17 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
         TableError,
         ImportRefused,
     ) as error:
-        found, remedy = (
+        problem, remedy = (
             f"none that can be read ({type(error).__name__})",
             "get the file again from where it was kept",
         )
         if isinstance(error, ImportRefused) and "limits." in str(error):
-            found = f"one of more than {limits.unpacked_bytes / 1e6:,.0f} MB, far more than its file"
+            problem = f"one of more than {limits.unpacked_bytes / 1e6:,.0f} MB, far more than its file"
             remedy = (
                 "keep less of what repeats, such as a whole transcript as the context of each of its units"
             )
         raise StoreError(
-            f"study {name!r}: expected {_UNITS} to be a table of units – found {found} – {remedy}."
+            f"study {name!r}: expected {_UNITS} to be a table of units – found {problem} – {remedy}."
         ) from None
 
 
