@@ -22,7 +22,17 @@ from make_reference import MODULES
 
 ROOT: Final = Path(__file__).parents[1]
 REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
-GUIDES: Final = ("agreement", "links", "record", "redaction", "architecture", "contributing")
+GUIDES: Final = (
+    "coding",
+    "command_line",
+    "agreement",
+    "links",
+    "record",
+    "training",
+    "redaction",
+    "architecture",
+    "contributing",
+)
 _FOLDERS: Final = ("scripts", "benchmarks", "tests", "frontend", "sense7_qual", "codebooks", "data")
 
 
@@ -55,6 +65,7 @@ def assemble(source: Path) -> None:
     for guide in GUIDES:
         path = ROOT / ("CONTRIBUTING.md" if guide == "contributing" else f"docs/{guide}.md")
         write(source / "guides" / f"{guide}.md", linked(path.read_text("utf-8"), up="../"))
+    shutil.copytree(ROOT / "docs" / "pictures", source / "guides" / "pictures")
     for module in MODULES:
         write(source / "reference" / f"{module}.rst", reference_page(module))
     write(source / "reference" / "index.md", reference_index())
@@ -77,6 +88,7 @@ def front_page(readme: str) -> str:
         toctree(*(f"guides/{name}" for name in GUIDES), caption="Guides"),
         toctree("reference/index", "releases/index", caption="Reference"),
     ]
+    readme = readme.replace("```csv\n", "```text\n")  # Pygments does not know CSV, which is a warning
     return linked(readme, up="") + "\n".join(trees)
 
 

@@ -254,18 +254,20 @@ def applied(desk: Desk, turn: Turn, code: str, there: Sequence[Span]) -> Iterato
     if draws.chance(SPANS[desk.coder]):
         for span in there:
             start, end = drawn(turn.text, span, draws)
-            yield {"code": code, "start": start, "end": end, "valence": perceived([span], draws), **doubt}
+            yield {"code": code, "start": start, "end": end, **perceived([span], draws), **doubt}
     else:
-        yield {"code": code, "valence": perceived(there, draws), **doubt}
+        yield {"code": code, **perceived(there, draws), **doubt}
 
 
-def perceived(there: Sequence[Span], draws: Draws) -> str | None:
-    """Return the valence that a coder gives: the planted one, but for slips and omissions."""
+def perceived(there: Sequence[Span], draws: Draws) -> dict[str, Any]:
+    """Return the facets with the valence that a coder gives: the planted one, but for slips and omissions."""
     planted = {span.valence for span in there}
     valence = "mixed" if len(planted) > 1 else planted.pop()
     if draws.chance(0.04):
-        return None
-    return draws.pick(("met", "unmet", "mixed")) if draws.chance(0.05) else valence
+        return {}
+    if draws.chance(0.05):
+        valence = draws.pick(("met", "unmet", "mixed"))
+    return {"facets": {"valence": valence}}
 
 
 def drawn(text: str, span: Span, draws: Draws) -> tuple[int, int]:

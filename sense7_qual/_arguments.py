@@ -21,7 +21,7 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = ["check_arguments", "check_least", "read_once"]
+__all__ = ["check_arguments", "check_least", "read_mapping", "read_once"]
 
 _IN_ORDER: Final = (
     list, tuple, abc.Sequence, abc.KeysView, abc.ValuesView,
@@ -29,6 +29,7 @@ _IN_ORDER: Final = (
 )  # fmt: skip
 _NO_LIST: Final = (str, bytes, bytearray, memoryview, pd.DataFrame)
 _Item = TypeVar("_Item")
+_Name = TypeVar("_Name")
 _LARGEST: Final = 2**63  # whole numbers of the results have 64 bits
 
 
@@ -48,7 +49,8 @@ def check_arguments(
     """Refuse arguments that are not of the kinds that the annotations of `function` say.
 
     A number is finite, a whole number has at most 64 bits, True is neither; a text is no list, and what has
-    no order (a set) or can be read once (a generator) is none either.
+    no order (a set) or can be read once (a generator) is none either. Where a mapping can be, and no list, a
+    Series that is indexed by name, each once, is one; `read_mapping` reads it.
 
     Parameters
     ----------
@@ -106,6 +108,17 @@ def read_once(values: Iterable[_Item]) -> Iterable[_Item]:
     return list(values) if isinstance(values, Iterator) else values
 
 
+def read_mapping(values: Mapping[_Name, _Item] | None) -> dict[_Name, _Item]:
+    """Return what a mapping says, or a Series that is indexed by name; None says nothing.
+
+    >>> read_mapping(pd.Series({"good": 1, "unknown": pd.NA}, dtype="Int64"))
+    {'good': 1, 'unknown': None}
+    """
+    if isinstance(values, pd.Series):
+        return {name: None if value is pd.NA else value for name, value in values.to_dict().items()}
+    return dict(values or {})
+
+
 @cache
 def _kinds(function: Callable[..., Any]) -> tuple[tuple[str, _Kind], ...]:
     """Return the kind of each parameter whose annotation says one."""
@@ -129,7 +142,7 @@ def _kind(hint: Any) -> _Kind:
     if origin is abc.Callable:
         return _Kind("a function", callable)
     if origin in (dict, Mapping):
-        return _of_type("a mapping", Mapping)
+        return _MAPPING
     if origin in (list, tuple, Sequence, Collection, Iterable):
         return _listed(origin, [_kind(each) for each in inner if each is not Ellipsis])
     if origin is os.PathLike:
@@ -149,6 +162,8 @@ def _any_of(kinds: list[_Kind]) -> _Kind:
         return _ANYTHING
     words = " or ".join(dict.fromkeys(kind.words for kind in kinds))
     item = next((kind.item for kind in kinds if kind.item is not None), None)
+    if item is not None:  # a Series is a list there
+        kinds = [_of_type(kind.words, Mapping) if kind is _MAPPING else kind for kind in kinds]
     of = tuple(one for kind in kinds for one in kind.types)
     others = [kind.fits for kind in kinds if not kind.types]
     if not others:
@@ -173,6 +188,12 @@ def _listed(origin: Any, of: list[_Kind]) -> _Kind:
 
     words = item.words.removeprefix("a ") + "s" * item.words.endswith("number")
     return _Kind(f"a list of {f'{length} ' if length else ''}{words}", fits, item)
+
+
+def _is_mapping(value: object) -> bool:
+    if not isinstance(value, pd.Series):
+        return isinstance(value, Mapping)
+    return value.index.inferred_type == "string" and value.index.is_unique and not value.index.hasnans
 
 
 def _is_class(value: object, of: type) -> bool:
@@ -213,6 +234,8 @@ def _items(value: object) -> Iterable[object]:
 def _remedy(value: object, kind: _Kind) -> str:
     if kind.item is not None and kind.item is not _ANYTHING and kind.item.fits(value):
         return "put it in [ ]"
+    if isinstance(value, pd.Series) and kind.item is None and _MAPPING.words in kind.words:
+        return "index it by name, each name once"
     if isinstance(value, pd.Series | pd.Index | pd.DataFrame) and kind.words.startswith(_TEXT):
         return "pass its name alone"
     known = [each.strip("'") for each in kind.words.split(" or ") if each.startswith("'")]
@@ -221,6 +244,7 @@ def _remedy(value: object, kind: _Kind) -> str:
 
 _FRAME: Final = "a pandas DataFrame"
 _TEXT: Final = "text"
+_MAPPING: Final = _Kind("a mapping", _is_mapping)
 _ANYTHING: Final = _Kind("anything", lambda value: True)
 _PLAIN: Final[Mapping[Any, _Kind]] = {
     Any: _ANYTHING,

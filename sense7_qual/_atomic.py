@@ -2,16 +2,93 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
+import stat
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, StoreError
 
-__all__ = ["save", "write_by_suffix"]
+__all__ = ["move_in", "save", "sync_folder", "write", "write_by_suffix", "write_new"]
+
+
+def write_new(path: Path, content: bytes, mode: int = 0o600, *, sync: bool = True) -> Path:
+    """Write a new file, which is on the disk then unless `sync` is false, and return its path."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+        file.flush()
+        if sync:
+            os.fsync(handle)
+    return path
+
+
+def move_in(built: Path, path: Path, *, overwrite: bool = False, sync: bool = True) -> None:
+    """Give a finished file its name, and wait for the disk unless `sync` is false.
+
+    Raises
+    ------
+    FileExistsError
+        Something is at `path`, which is on the disk then, and `overwrite` is false.
+    """
+    try:
+        if overwrite:
+            built.replace(path)
+        else:
+            _link(built, path)
+    except FileExistsError:
+        sync_folder(path.parent)  # whoever wrote it may not have come as far as this
+        raise
+    if sync:
+        sync_folder(path.parent)
+
+
+def _link(built: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(built)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links (a memory stick). Here alone two could meet in one instant; a
+        # rename is the nearest thing to it there.
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+        built.rename(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in `folder` are on the disk (Windows does this by itself)."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write(path: Path, content: bytes, *, overwrite: bool, mode: int = 0o600, sync: bool = True) -> None:
+    """Write a file whole, under another name beside its place at first; one that it replaces gives its mode.
+
+    Raises
+    ------
+    FileExistsError
+        Something is at `path`, and `overwrite` is false.
+    """
+    old_mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        write_new(part, content, mode if old_mode is None else old_mode, sync=sync)
+        if old_mode is not None:
+            part.chmod(old_mode)  # what the umask took
+        move_in(part, path, overwrite=overwrite, sync=sync)
+    finally:
+        with suppress(OSError):  # must not hide the first error
+            part.unlink()
 
 
 def save(path: Path, content: bytes, *, overwrite: bool) -> None:
@@ -36,20 +113,10 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
     target = Path(os.path.realpath(path))
     if not overwrite and target.exists():
         raise _taken(path)
-    part = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        with part.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if overwrite:
-            if target.exists():
-                shutil.copymode(target, part)
-            part.replace(target)
-        else:
-            _link(part, target)
-    finally:
-        part.unlink(missing_ok=True)
+        write(target, content, overwrite=overwrite, mode=0o666)
+    except FileExistsError:  # taken meanwhile
+        raise _taken(path) from None
 
 
 def write_by_suffix(
@@ -85,18 +152,6 @@ def write_by_suffix(
     if path.exists() and not overwrite:
         raise _taken(path)  # before the work of drawing it
     save(path, formats[path.suffix.lower()](), overwrite=overwrite)
-
-
-def _link(part: Path, target: Path) -> None:
-    """Give the file its name unless another took it meanwhile; some disks have no links to tell by."""
-    try:
-        os.link(part, target)
-    except FileExistsError:
-        raise _taken(target) from None
-    except OSError:
-        if target.exists():
-            raise _taken(target) from None
-        part.replace(target)
 
 
 def _taken(path: Path) -> StoreError:

@@ -20,7 +20,7 @@ def check_codebook(codebook: Codebook) -> Codebook:
 
 
 def is_name(value: object) -> bool:
-    """Tell whether a value can name a round: text without control characters, and no space at its ends."""
+    """Return True if a value can name a round: text without control characters, and no space at its ends."""
     return (
         isinstance(value, str)
         and bool(value)
@@ -30,7 +30,7 @@ def is_name(value: object) -> bool:
 
 
 def is_unicode(value: str) -> bool:
-    """Tell whether a text holds whole characters only, no half of a surrogate pair."""
+    """Return True if a text holds whole characters only, no half of a surrogate pair."""
     try:
         value.encode()
     except UnicodeEncodeError:

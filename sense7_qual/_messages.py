@@ -46,7 +46,7 @@ def word(value: object) -> str:
     return repr(shown) if is_word else f"{len(shown)} characters"
 
 
-def did_you_mean(found: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known word, or the known words where none is near.
 
     >>> did_you_mean("prosical", ["affective", "prosocial"])
@@ -54,7 +54,7 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     """
     words = [str(word) for word in known]
     folded = {word.casefold(): word for word in words[:_MOST_COMPARED]}
-    near = difflib.get_close_matches(str(found)[:100].casefold(), list(folded), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(name)[:100].casefold(), list(folded), n=1, cutoff=0.6)
     if near:
         return f"did you mean {folded[near[0]]!r}?"
     return f"known are {first_three(words)}" if words else "there are none"

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
@@ -82,12 +82,12 @@ class Revision:
         """
         check_arguments(Revision.from_text, locals())
         try:
-            said: dict[str, Any] = json.loads(text)
-            steps = tuple(Change(one["kind"], one["code"], tuple(one["into"])) for one in said["changes"])
-            if not all(_is_told(step) for step in steps) or type(said["base"]) is not str:
+            values: dict[str, Any] = json.loads(text)
+            steps = tuple(Change(one["kind"], one["code"], tuple(one["into"])) for one in values["changes"])
+            if not all(_is_valid(step) for step in steps) or type(values["base"]) is not str:
                 raise ValueError("a change that is none")
             return cls(
-                coder=coder, at=at, why=said["why"], base=said["base"], codebook=codebook, changes=steps
+                coder=coder, at=at, why=values["why"], base=values["base"], codebook=codebook, changes=steps
             )
         except (ValueError, KeyError, TypeError, RecursionError):
             raise CodebookError(
@@ -96,7 +96,7 @@ class Revision:
             ) from None
 
 
-def _is_told(change: Change) -> bool:
+def _is_valid(change: Change) -> bool:
     n_into = {"merge": len(change.into) == 1, "split": len(change.into) > 1}
     return change.kind in CHANGES and n_into.get(change.kind, not change.into)
 
@@ -139,60 +139,62 @@ def changes(
                 f"revision: expected a Codebook as {name} – found {type(book).__name__} – take "
                 "store.codebook and change it (dataclasses.replace, or its YAML file)."
             )
-    into = {code: (target,) for code, target in (merged or {}).items()}
-    parts = {code: _parts(code, given) for code, given in (split or {}).items()}
-    _check_told(old, new, into, parts)
-    found = []
+    into = {code: (target,) for code, target in read_mapping(merged).items()}
+    parts = {code: _parts(code, into_codes) for code, into_codes in read_mapping(split).items()}
+    _check_merged_and_split(old, new, into, parts)
+    in_order = []
     for code in old.codable:
         after = next((one for one in new.codable if one.id == code.id), None)
         if code.id in into:
-            found.append(Change("merge", code.id, into[code.id]))
+            in_order.append(Change("merge", code.id, into[code.id]))
         elif code.id in parts:
-            found.append(Change("split", code.id, parts[code.id]))
+            in_order.append(Change("split", code.id, parts[code.id]))
         elif after is None:
-            found.append(Change("retire", code.id))
+            in_order.append(Change("retire", code.id))
         else:
-            found += [Change(kind, code.id) for kind in _edits(code, after)]
-    before = {code.id for code in old.codable} | {part for given in parts.values() for part in given}
+            in_order += [Change(kind, code.id) for kind in _edits(code, after)]
+    before = {code.id for code in old.codable} | {
+        part for into_codes in parts.values() for part in into_codes
+    }
     # A new code is there before anything goes into it.
-    return (*(Change("add", code.id) for code in new.codable if code.id not in before), *found)
+    return (*(Change("add", code.id) for code in new.codable if code.id not in before), *in_order)
 
 
-def _parts(code: str, given: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+def _parts(code: str, codes: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(codes, str) or not isinstance(codes, Iterable):
         raise CodebookError(
             f"revision: expected a list of the codes that {code!r} was split into – found "
-            f"{type(given).__name__} – write split={{{code!r}: [..., ...]}}."
+            f"{type(codes).__name__} – write split={{{code!r}: [..., ...]}}."
         )
-    return tuple(given)
+    return tuple(codes)
 
 
 def _edits(old: Code, new: Code) -> list[str]:
     different = {field.name for field in fields(Code) if getattr(old, field.name) != getattr(new, field.name)}
     kinds = {"rename": {"label"}, "move": {"parent"}, "redefine": set(_MEANING)}
-    found = [kind for kind, names in kinds.items() if different & names]
-    return found + ["annotate"] * bool(different - set().union(*kinds.values()))
+    edited = [kind for kind, names in kinds.items() if different & names]
+    return edited + ["annotate"] * bool(different - set().union(*kinds.values()))
 
 
-def _check_told(
+def _check_merged_and_split(
     old: Codebook, new: Codebook, merged: Mapping[str, tuple[str, ...]], split: Mapping[str, tuple[str, ...]]
 ) -> None:
     before, after = {code.id for code in old.codable}, {code.id for code in new.codable}
-    for kind, told in (("merged", merged), ("split", split)):
-        for code, into in told.items():
+    for kind, mapping in (("merged", merged), ("split", split)):
+        for code, into in mapping.items():
             if code not in before or code in after:
-                found = "still one of the new" if code in after else "not one of the old"
+                problem = "still one of the new" if code in after else "not one of the old"
                 raise CodebookError(
                     f"revision: expected {kind} codes to be gone from the codebook – found {code!r}, "
-                    f"{found} – {did_you_mean(code, before - after)}"
+                    f"{problem} – {did_you_mean(code, before - after)}"
                 )
             absent = [target for target in into if target not in after]
-            there = [target for target in into if target in before] if kind == "split" else []
-            if absent or there or (kind == "split" and len(set(into)) < 2):
+            old_ones = [target for target in into if target in before] if kind == "split" else []
+            if absent or old_ones or (kind == "split" and len(set(into)) < 2):
                 raise CodebookError(
                     f"revision: expected {code!r} to be {kind} into "
                     f"{'two new codes or more' if kind == 'split' else 'a code'} of the new version – found "
-                    f"{first_three(absent or there or into)} – correct `{kind}`."
+                    f"{first_three(absent or old_ones or into)} – correct `{kind}`."
                 )
     both = sorted(merged.keys() & split.keys())
     if both:
@@ -264,15 +266,15 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
 
 
 def _combined(sides: Sequence[Code | None], conflicts: list[str]) -> Code | None:
-    there = [code for code in sides if code is not None]
-    if len(there) < 3:
-        chosen: Code | None = _value(f"code {there[0].id!r}", sides, conflicts)
+    present = [code for code in sides if code is not None]
+    if len(present) < 3:
+        chosen: Code | None = _value(f"code {present[0].id!r}", sides, conflicts)
         return chosen
     values = {}
     for name in (field.name for field in fields(Code)):
-        what = f"{name} of code {there[0].id!r}"
-        values[name] = _value(what, [getattr(code, name) for code in there], conflicts)
-    return replace(there[0], **values)
+        what = f"{name} of code {present[0].id!r}"
+        values[name] = _value(what, [getattr(code, name) for code in present], conflicts)
+    return replace(present[0], **values)
 
 
 def _value(what: str, sides: Sequence[Any], conflicts: list[str]) -> Any:
@@ -281,11 +283,11 @@ def _value(what: str, sides: Sequence[Any], conflicts: list[str]) -> Any:
     if base == ours or ours == theirs:
         return theirs
     if base != theirs:
-        conflicts.append(f"{what}: yours {_said(ours)}, theirs {_said(theirs)}")
+        conflicts.append(f"{what}: yours {_described(ours)}, theirs {_described(theirs)}")
     return ours
 
 
-def _said(value: object) -> str:
+def _described(value: object) -> str:
     # A codebook's examples may be participants' words: those are not shown.
     if value is None:
         return "taken away"

@@ -9,6 +9,10 @@ Blindness itself is kept by where the acts are. In a study folder a coder is not
 until the lead has unblinded the round; send them the lead's own file, so that they know the rounds, and let
 the lead code under another pseudonym. In PostgreSQL the database keeps it, from the same acts. `visible`
 says what a coder may see, for a notebook that holds everybody's acts.
+
+A round with gold decisions is one of training: the widget shows after each finished text where the coder
+differs from gold, and its decisions are never among those of the study (`Store.decisions`) unless they are
+asked for by its name.
 """
 
 from __future__ import annotations
@@ -24,12 +28,12 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._checks import is_name
 from sense7_qual._messages import first_three
-from sense7_qual.acts import LEAD_KINDS, Act, check_coder, stamp
+from sense7_qual.acts import LEAD_KINDS, Act, check_coder, stamp, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import COVERAGE
+from sense7_qual.tables import COVERAGE, DECISIONS
 
-__all__ = ["Round", "open_round", "opened", "progress", "unblind", "visible"]
+__all__ = ["Round", "first_decisions", "open_round", "opened", "progress", "unblind", "visible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,10 @@ class Round:
         named.
     unblinded_by, unblinded_at : str or None
         Whose act let the coders see each other, and when; None while they are blind.
+    gold : tuple of (str, tuple of str)
+        Of a round of training the codes that gold applies to each unit; empty for any other round.
+    gold_codes : tuple of str
+        The codes that gold decided on.
     """
 
     name: str
@@ -64,10 +72,26 @@ class Round:
     leads: tuple[str, ...]
     unblinded_by: str | None = None
     unblinded_at: str | None = None
+    gold: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    gold_codes: tuple[str, ...] = ()
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it has gold decisions."""
+        return bool(self.gold_codes)
+
+    @property
+    def gold_decisions(self) -> pd.DataFrame:
+        """The gold decisions: unit_id, code, applied (bool)."""
+        rows = [(unit_id, code, code in codes) for unit_id, codes in self.gold for code in self.gold_codes]
+        return pd.DataFrame(rows, columns=["unit_id", "code", "applied"]).astype(
+            {"unit_id": "string", "code": "string", "applied": "bool"}
+        )
 
     def __repr__(self) -> str:
         state = f"unblinded {self.unblinded_at}" if self.unblinded_at else "blind"
-        return f"Round({self.name!r}, {len(self.units)} units, {len(self.coders)} coders, {state})"
+        kind = ", training" if self.is_training else ""
+        return f"Round({self.name!r}, {len(self.units)} units, {len(self.coders)} coders, {state}{kind})"
 
 
 def open_round(
@@ -78,6 +102,7 @@ def open_round(
     coder: str,
     codebook: Codebook,
     leads: Sequence[str] = (),
+    gold: pd.DataFrame | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
@@ -92,11 +117,18 @@ def open_round(
     leads : sequence of str, optional
         The pseudonyms of others who may open this round again and unblind it. They are taken from the acts of
         who opened the round first.
+    gold : DataFrame, optional
+        What an expert, or a consensus, decided on these units: unit_id, code, applied (bool), for every unit
+        of the round and the same codes on each. It makes the round one of training. It stands in this act,
+        which every copy of the study holds: the widget shows it text by text, and whoever reads the record
+        by hand can read all of it.
 
     Raises
     ------
     ActError
-        No name, no unit or no coder, or one of them twice.
+        No name, no unit or no coder, or one of them twice; gold decisions that lack a unit or a code.
+    TableError
+        `gold` is not what its contract says.
 
     Examples
     --------
@@ -110,13 +142,15 @@ def open_round(
     """
     check_arguments(open_round, locals())
     _check_name(round)
-    for what, given in (("units", units), ("coders", coders)):
-        _check_ids(round, what, given)
+    for what, ids in (("units", units), ("coders", coders)):
+        _check_ids(round, what, ids)
     if len(leads):
         _check_ids(round, "leads", leads)
     for each in (*coders, *leads):
         check_coder(each)
-    content = {"units": list(units), "coders": list(coders)} | ({"leads": list(leads)} if len(leads) else {})
+    content: dict[str, Any] = {"units": list(units), "coders": list(coders)}
+    content |= {"leads": list(leads)} if len(leads) else {}
+    content |= {} if gold is None else {"gold": _gold_of(gold, units, codebook)}
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return Act(kind="open_round", round=round, text=text, **stamp(coder, codebook, act_id, at))
 
@@ -165,23 +199,23 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
 def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
     """Return the round that stands after the acts which open it, in order, and those that unblind any."""
     first = openings[0]
-    named = [lead for act in openings if act.coder == first.coder for lead in _said(act)[2]]
+    named = [lead for act in openings if act.coder == first.coder for lead in _opening(act)[2]]
     leads = dict.fromkeys([first.coder, *named])
     shown = [act for act in unblindings if act.coder in leads and act.at >= first.at]
     last = [act for act in openings if act.coder in leads][-1]
-    units, coders, _ = _said(last)
+    units, coders, _ = _opening(last)
     return Round(
         str(last.round), units, coders, last.codebook, last.coder, last.at, tuple(leads),
-        shown[0].coder if shown else None, shown[0].at if shown else None,
+        shown[0].coder if shown else None, shown[0].at if shown else None, *_gold(last),
     )  # fmt: skip
 
 
 def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     """Return the acts that the coder `viewer` may see, in their order.
 
-    These are their own, what the lead did for the team (rounds, unblinding, revisions of the codebook), and
-    every act of an unblinded round, with all that takes it back or does it again. An act without a round,
-    such as a memo or a ruling, stays its coder's.
+    These are their own, what the lead did for the team (rounds, unblinding, revisions, settings), and
+    every act of an unblinded round, memos for the team among them, with all that takes it back or does it
+    again. An act without a round, such as a memo of one's own or a ruling, stays its coder's.
 
     Examples
     --------
@@ -199,11 +233,13 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     check_arguments(visible, {"acts": everything, "viewer": viewer})
     check_coder(viewer)
     shown = {one.name for one in opened(everything) if one.unblinded_at is not None}
-    deeds = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
+    visible_ids = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
     return [
         act
         for act in everything
-        if act.coder == viewer or act.kind in LEAD_KINDS or (act.coder, act.target or act.act_id) in deeds
+        if act.coder == viewer
+        or act.kind in LEAD_KINDS
+        or (act.coder, act.target or act.act_id) in visible_ids
     ]
 
 
@@ -242,6 +278,55 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict(_PROGRESS))
 
 
+def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.DataFrame:
+    """Return what a coder decided on each unit of a round when they finished it for the first time.
+
+    In a round of training nothing that came later counts: the coder had seen gold.
+
+    Parameters
+    ----------
+    acts : iterable of Act
+        The coder's acts in their order, those of others or other rounds among them or not.
+    round : Round
+        As `Store.rounds` has them.
+    coder : str
+        The pseudonym.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder, code, applied (bool) for each finished unit, in the order in which they were finished,
+        and each code that gold decided on; of a round without gold, each code that the coder applied at all.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts
+    >>> sense7 = Codebook.read("sense7")
+    >>> gold = pd.DataFrame({"unit_id": ["m1"], "code": ["interest"], "applied": [True]})
+    >>> opening = open_round("training", units=["m1"], coders=["ana"], coder="lead", codebook=sense7,
+    ...                      gold=gold)
+    >>> own = {"coder": "ana", "unit_id": "m1", "round": "training", "codebook": sense7}
+    >>> done = [acts.finish(**own), acts.reopen(**own), acts.apply(code="interest", **own)]
+    >>> first_decisions(done, opened([opening])[0], coder="ana")[["code", "applied"]].values.tolist()
+    [['interest', False]]
+    """
+    acts = read_once(acts)
+    check_arguments(first_decisions, locals())
+    done: dict[str, list[Act]] = {}
+    first: dict[str, set[str]] = {}
+    for act in acts:
+        unit_id = str(act.unit_id)
+        if act.coder != coder or act.round != round.name or unit_id in first:
+            continue
+        done.setdefault(unit_id, []).append(act)
+        if act.kind == "finish" and unit_id in round.units:
+            first[unit_id] = {str(one.code) for one in standing(done[unit_id]) if one.kind == "apply"}
+    codes = round.gold_codes or sorted(set().union(*first.values()))
+    rows = [(unit_id, coder, code, code in own) for unit_id, own in first.items() for code in codes]
+    frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    return frame.astype({"unit_id": "string", "coder": "string", "code": "string", "applied": "bool"})
+
+
 _PROGRESS: Final = {
     "round": "string",
     "coder": "string",
@@ -251,7 +336,7 @@ _PROGRESS: Final = {
 }
 
 
-def _said(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def _opening(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the units, coders and further leads that an act of opening names."""
     try:
         content: dict[str, Any] = json.loads(str(act.text))
@@ -265,6 +350,45 @@ def _said(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     return units, coders, leads
 
 
+def _gold(act: Act) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:
+    """Return the gold decisions that an act of opening holds, and on which codes."""
+    try:
+        gold = json.loads(str(act.text)).get("gold")
+        if gold is None:
+            return (), ()
+        applied = tuple((str(unit), tuple(map(str, codes))) for unit, codes in gold["applied"].items())
+        return applied, tuple(map(str, gold["codes"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ActError(
+            f"open_round: expected the gold decisions of round {act.round!r} in act {act.act_id!r} – found "
+            "something else – make it with rounds.open_round(…, gold=…)."
+        ) from None
+
+
+def _gold_of(gold: pd.DataFrame, units: Sequence[str], codebook: Codebook) -> dict[str, Any]:
+    """Return gold decisions as an act holds them; no unit of the round may lack one of the codes."""
+    frame = gold.assign(coder="gold") if "coder" not in gold.columns else gold
+    checked = DECISIONS.check(frame)
+    if len(coders := checked["coder"].unique()) > 1:
+        raise ActError(
+            f"open_round: expected the gold decisions of one coder – found those of {first_three(coders)} – "
+            "choose one of them."
+        )
+    here = checked[checked["unit_id"].isin(list(units))]
+    codes = [code.id for code in codebook.codable if code.id in set(here["code"])]
+    other = sorted(set(here["code"]) - set(codes))
+    decided = {(row.unit_id, row.code): bool(row.applied) for row in here.itertuples()}
+    lacking = [unit for unit in units if any((unit, code) not in decided for code in codes)]
+    if other or lacking or not codes:
+        problem = f"codes {first_three(other)}" if other else f"none of every code on {first_three(lacking)}"
+        raise ActError(
+            "open_round: expected gold decisions on every unit of the round, on the same codes of its "
+            f"codebook – found {problem} – complete them, or leave those units out."
+        )
+    applied = {unit: [code for code in codes if decided[unit, code]] for unit in units}
+    return {"codes": codes, "applied": applied}
+
+
 def _check_name(round: str) -> None:
     if not is_name(round):
         raise ActError(
@@ -273,14 +397,14 @@ def _check_name(round: str) -> None:
         )
 
 
-def _check_ids(round: str, what: str, given: Sequence[str]) -> None:
-    is_list = isinstance(given, Iterable) and not isinstance(given, str)
-    ids = list(given) if is_list else []
+def _check_ids(round: str, what: str, values: Sequence[str]) -> None:
+    is_list = isinstance(values, Iterable) and not isinstance(values, str)
+    ids = list(values) if is_list else []
     unfit = not is_list or not all(isinstance(one, str) and one for one in ids)
     twice = [] if unfit else sorted(one for one, n in Counter(ids).items() if n > 1)
     if unfit or twice or not ids:
-        found = first_three(twice) + " twice" if twice else "other values" if unfit else "none"
+        problem = first_three(twice) + " twice" if twice else "other values" if unfit else "none"
         raise ActError(
-            f"open_round: expected a list of ids as {what} of round {round!r}, each once – found {found} – "
+            f"open_round: expected a list of ids as {what} of round {round!r}, each once – found {problem} – "
             "correct the list."
         )

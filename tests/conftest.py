@@ -20,7 +20,21 @@ collect_ignore_glob = ["programs/*"]
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make check` draws fewer examples where a test does not say how many; `make test` draws all.
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=25)
 settings.load_profile("untimed")
+
+# The files that take longest, each on one processor: none of them shall run alone at the end.
+LONGEST = (
+    "store_faults", "notebooks", "postgresql", "privacy_everywhere", "browser_coding", "power_cuts",
+    "hostile_doors", "hostile_files", "record_machine", "real_path", "browser_hosts", "documentation",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of the longest files first."""
+    order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
 
 
 @pytest.fixture(autouse=True, scope="session")

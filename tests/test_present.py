@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ast
+import json
+import pickle
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ from sense7_qual import _present
 from sense7_qual._present import reasons
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
+from tests.helpers.small_study import facet
 
 CODEBOOK = Codebook(
     name="two",
@@ -142,78 +144,34 @@ def test_source_is_named_and_nearly_named() -> None:
         _present.of_source(frame, "majorty")
 
 
-def reason_codes(source: str) -> set[str]:
-    """The reason codes in a module: strings under a name, key or column `reason…`, and those that a function
-    returns which is named for reasons or returns `str | None`, alone or last."""
-    values: list[ast.expr | None] = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.keyword) and (node.arg or "").startswith("reason"):
-            values.append(node.value)
-        elif isinstance(node, ast.Dict):
-            values += [value for key, value in zip(node.keys, node.values, strict=True) if names(key)]
-        elif isinstance(node, ast.Assign) and any(names(target) for target in node.targets):
-            values.append(node.value)
-        elif isinstance(node, ast.FunctionDef) and gives_reasons(node):
-            values += [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
-    # A single word would not be told from a column's type; the few reasons of one word are in results.py.
-    found = {leaf.value for value in values if value is not None for leaf in leaves(value)}
-    return {code for code in found if isinstance(code, str) and re.fullmatch(r"[a-z]+(_[a-z]+)+", code)}
+@pytest.mark.parametrize("storage", ["python", "pyarrow"])
+def test_reasons_are_plain_text_in_frames_files_and_pickles(storage: str, tmp_path: Path) -> None:
+    reason, caution = reasons.Reason.ONE_CODER, reasons.Caution.FEW_CLUSTERS
+    plain = pd.DataFrame({"reason": ["one_coder", None], "caution": ["few_clusters", None]})
+    frame = pd.DataFrame({"reason": [reason, None], "caution": [caution, None]})
+    for dtype in (object, pd.StringDtype(storage)):
+        expected, typed = plain.astype(dtype), frame.astype(dtype)
+        pd.testing.assert_frame_equal(typed, expected)
+        assert (repr(typed), typed.to_csv()) == (repr(expected), expected.to_csv())
+        assert repr(typed.to_dict()) == repr(expected.to_dict())
+        assert pickle.dumps(typed.iloc[0].tolist()) == pickle.dumps(expected.iloc[0].tolist())
+        typed.to_parquet(tmp_path / "typed")
+        expected.to_parquet(tmp_path / "plain")
+        assert (tmp_path / "typed").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert json.dumps([reason]) == '["one_coder"]'
+    assert f"{reason} {reason!r}" == "one_coder 'one_coder'"
 
 
-def gives_reasons(function: ast.FunctionDef) -> bool:
-    returned = ast.unparse(function.returns) if function.returns else ""
-    return "reason" in function.name or re.search(r"(^|, )str \| None\]?$", returned) is not None
-
-
-def names(node: ast.expr | None) -> bool:
-    """Whether a key, or what is assigned to, is called `reason…`."""
-    if isinstance(node, ast.Subscript):
-        node = node.value if names(node.value) else node.slice
-    called = getattr(node, "id", None) or getattr(node, "value", None)
-    return isinstance(called, str) and called.startswith("reason")
-
-
-def leaves(node: ast.expr) -> Iterator[ast.Constant]:
-    """The constants that a value can be made of: not column names in subscripts, keys, or compared ones."""
-    if isinstance(node, ast.Constant):
-        yield node
-    elif isinstance(node, ast.Dict):
-        # `reason` in a dictionary is found by its key.
-        return
-    elif not isinstance(node, ast.Subscript | ast.Compare):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                yield from leaves(child)
-
-
-SOURCES = sorted(Path(_present.__file__).parents[1].rglob("*.py"))
-
-
-def test_every_reason_of_the_package_has_words() -> None:
-    found: dict[str, set[str]] = {}
-    for path in SOURCES:
-        for code in reason_codes(path.read_text("utf-8")):
-            found.setdefault(code, set()).add(path.name)
-    # The search finds what is known to be there, each in another form.
-    assert {"few_clusters", "few_units", "one_coder", "one_pattern", "no_disagreement"} <= set(found)
-    assert {"not_coded_by_two", "overlapping_codes", "few_humans", "few_coders", "one_cluster"} <= set(found)
-    silent = {code: where for code, where in found.items() if code not in reasons.REASONS}
-    assert silent == {}, "add words for them in _present/reasons.py"
-
-
-def test_the_search_for_reasons_finds_every_form() -> None:
-    source = """
-def _reason(x) -> str | None:
-    return "in_function" if x["a_column"] == "compared_with" else None
-def other() -> tuple[float, str | None]:
-    return nan, "in_tuple"
-row = {"reason": "in_dict", "alpha_low": "no_reason"}
-row["reason_f1"] = row["reason"] or "in_assignment"
-reason[x == 0] = "in_subscript"
-Found(reason="in_call")
-"""
-    forms = ("function", "tuple", "dict", "assignment", "subscript", "call")
-    assert reason_codes(source) == {f"in_{form}" for form in forms}
+@pytest.mark.long
+def test_the_statistics_name_reasons_by_the_enum_which_the_type_checker_knows() -> None:
+    literal = re.compile(r"""\b(?:\w+_)?(?:reason|caution)\w*["']?\]?(?:=| = |: )"[a-z]+_[a-z_]+\"""")
+    assert literal.search('row | {"reason": "no_such_reason"}')
+    assert literal.search('row["odds_ratio_reason"] = "no_such_reason"')
+    package = Path(_present.__file__).parents[1]
+    sources = {path.name: path.read_text("utf-8") for path in package.rglob("*.py")}
+    assert {name: literal.findall(source) for name, source in sources.items() if literal.search(source)} == {}
+    members = [f"{each.__name__}.{one.name}" for each in (reasons.Reason, reasons.Caution) for one in each]
+    assert [name for name in members if not re.search(rf"\b{name}\b", "".join(sources.values()))] == []
 
 
 def test_a_new_reason_is_printed_as_it_is() -> None:
@@ -221,10 +179,11 @@ def test_a_new_reason_is_printed_as_it_is() -> None:
     assert _present.reason_words(pd.NA) == "the result gives no reason"
 
 
-def test_codes_by_valence_have_their_codes_label_and_place() -> None:
-    """What `decisions(valence=True)` calls them can be printed with the codebook, in its order."""
+def test_codes_by_facet_have_their_codes_label_and_place() -> None:
+    """What `decisions(facet="valence")` calls them can be printed with the codebook, in its order."""
     sense7 = Codebook.read("sense7")
-    codes = ["interest.unstated", "relational.unmet", "affective.unmet", "affective.met", "interest.met"]
+    given = [("interest", "unstated"), ("relational", "unmet"), ("affective", "unmet"), ("affective", "met")]
+    codes = [f"{code}.valence={value}" for code, value in (*given, ("interest", "met"))]
     result = pd.DataFrame({"code": codes})
     found = _present.rows(result, (), frame_name="links", codebook=sense7)
     assert [row["label"] for row in found] == [
@@ -234,11 +193,13 @@ def test_codes_by_valence_have_their_codes_label_and_place() -> None:
     by_source = pd.concat([result.assign(source=source) for source in ("ana", "ben")])
     several = _present.of_sources(by_source, ["ana", "ben"], sense7)
     assert [row["label"] for row in several[::2]] == [row["label"] for row in found]
-    for unknown in ("affective.mte", "afective.met", "affective."):
+    for unknown in ("affective.valence=mte", "afective.valence=met", "affective.valence=", "affective.met"):
         with pytest.raises(CodebookError, match="expected the id of one of its codes"):
             _present.label(unknown, sense7)
-    dotted = Codebook(
-        name="d", codes=(Code(id="a", label="A"), Code(id="a.met", label="Own")), valence=("met",)
-    )
-    of_both = _present.rows(pd.DataFrame({"code": ["a.met", "a"]}), (), frame_name="links", codebook=dotted)
-    assert [row["label"] for row in of_both] == ["A", "Own"]
+    facets = (facet("heat", "low", "high"), replace(facet("light", "low"), label="Light"))
+    both = Codebook(name="d", codes=(Code(id="a", label="A"), Code(id="a.heat", label="Own")), facets=facets)
+    codes = ["a.light=low", "a.heat.heat=low", "a.heat=unstated", "a.heat=low", "a.heat", "a"]
+    of_both = _present.rows(pd.DataFrame({"code": codes}), (), frame_name="links", codebook=both)
+    assert [row["label"] for row in of_both] == [
+        "A", "A (heat: low)", "A (heat: unstated)", "A (Light: low)", "Own", "Own (heat: low)",
+    ]  # fmt: skip

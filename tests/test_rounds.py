@@ -212,3 +212,30 @@ def test_a_study_is_coded_in_rounds(tmp_path: Path) -> None:
     stamp = acts.stamp("lead", BOOK, None, None)
     with pytest.raises(ActError, match="found an act of kind 'unblind'"):
         store.append([shown, Act(kind="undo", target=shown.act_id, **stamp)])
+
+
+def test_gold_makes_a_round_of_training_and_must_be_whole() -> None:
+    gold = pd.DataFrame(
+        [("m1", "interest", True), ("m2", "interest", False), ("m9", "interest", True)],
+        columns=["unit_id", "code", "applied"],
+    )
+    named = {"coders": ["ana"], "coder": "lead", "codebook": Codebook.read("sense7")}
+    act = rounds.open_round("training", units=["m1", "m2"], gold=gold, **named)
+    (one,) = rounds.opened([act])
+    assert (one.is_training, one.gold) == (True, (("m1", ("interest",)), ("m2", ())))
+    assert one.gold_decisions.values.tolist() == gold.head(2).values.tolist()
+    assert "interest" not in repr(one) + repr(act)
+    plain = rounds.open_round("one", units=["m1"], **named)
+    assert not rounds.opened([plain])[0].is_training
+    assert rounds.opened([plain])[0].gold_decisions.empty
+    other = gold.assign(code="hope")
+    two = pd.concat([gold.assign(coder="a"), gold.assign(coder="b")])
+    for wrong, words in (
+        (gold.head(1), "none of every code on 'm2'"),
+        (other, "codes 'hope'"),
+        (two, "'a', 'b'"),
+    ):
+        with pytest.raises(ActError, match=f"gold decisions.* – found .*{words}"):
+            rounds.open_round("training", units=["m1", "m2"], gold=wrong, **named)
+    with pytest.raises(ActError, match="expected the gold decisions of round"):
+        rounds.opened([replace(act, text='{"units": ["m1"], "coders": ["a"], "gold": {"codes": 3}}')])

@@ -67,6 +67,7 @@ def test_white_space_around_values_is_no_other_category() -> None:
     assert agreement.gwet_ac(frame) == agreement.gwet_ac(HOLES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("keep_coders", [False, True])
 def test_every_engine_reads_blank_and_padded_text_alike(engine: str, keep_coders: bool) -> None:

@@ -113,19 +113,19 @@ def _require_small_pages(
     columns = [[group.chunks[i] for group in groups] for i in range(len(schema))]
     parts = [[pages_of(packed, chunk.at, chunk.size) for chunk in chunks] for chunks in columns]
     pages = [sum(part, Pages(0, 0)) for part in parts]
-    found = sum(pages, Pages(0, 0))
-    limits.require("cells", found.values, name=name, of="cells, items of lists counted", remedy=_REMEDY)
+    total = sum(pages, Pages(0, 0))
+    limits.require("cells", total.values, name=name, of="cells, items of lists counted", remedy=_REMEDY)
     allowed = limits.unpacked(len(packed))
     setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
     of = f"bytes of a file of {len(packed):,} bytes when it is unpacked"
-    limits.require(setting, found.unpacked, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+    limits.require(setting, total.unpacked, name=name, of=of, remedy=_REMEDY, allowed=allowed)
     # Only now may pages be unpacked.
     shared = sum(
         _shared(packed, part, chunk.codec, column)
         for chunks, row, column in zip(columns, parts, schema, strict=True)
         for chunk, part in zip(chunks, row, strict=True)
     )
-    limits.require(setting, found.unpacked + shared, name=name, of=of, remedy=_REMEDY, allowed=allowed)
+    limits.require(setting, total.unpacked + shared, name=name, of=of, remedy=_REMEDY, allowed=allowed)
     return pages
 
 

@@ -39,8 +39,8 @@ def shared_bytes(packed: bytes, page: DeltaPage, *, codec: str, repeated: bool, 
     data = packed[page.at : page.at + page.size]
     if page.levels is None:
         values = _unpacked(data, page.unpacked, codec)
-        for there in (repeated, optional):
-            if there:
+        for has_levels in (repeated, optional):
+            if has_levels:
                 values = values[4 + int.from_bytes(values[:4], "little") :]
     else:
         rest = data[page.levels :]
@@ -55,8 +55,8 @@ def _unpacked(data: bytes, size: int, codec: str) -> bytes:
         return data
     if size < 0:
         raise BadPage
-    found = pa.Codec(codec.lower()).decompress(data, size)
-    return bytes(found)
+    values = pa.Codec(codec.lower()).decompress(data, size)
+    return bytes(values)
 
 
 def _sum_of_packed(values: bytes, most: int) -> int:
@@ -67,17 +67,21 @@ def _sum_of_packed(values: bytes, most: int) -> int:
         raise BadPage
     if count == 0:
         return 0
-    total, left = last, count - 1
-    while left:
+    total, remaining = last, count - 1
+    while remaining:
         least, widths = read.signed(), read.take(parts)
         if abs(least) > _LONGEST:
             raise BadPage
         for width in widths:
-            n = min(block // parts, left)
-            found = last + np.cumsum(least + _differences(read, width, block // parts, n))
-            if n and not (found.min() >= 0 and found.max() < _LONGEST):
+            n = min(block // parts, remaining)
+            lengths = last + np.cumsum(least + _differences(read, width, block // parts, n))
+            if n and not (lengths.min() >= 0 and lengths.max() < _LONGEST):
                 raise BadPage
-            total, last, left = total + int(found.sum()), int(found[-1]) if n else last, left - n
+            total, last, remaining = (
+                total + int(lengths.sum()),
+                int(lengths[-1]) if n else last,
+                remaining - n,
+            )
     return total
 
 
@@ -88,5 +92,5 @@ def _differences(read: Compact, width: int, size: int, n: int) -> npt.NDArray[np
     if width > _WIDEST:
         raise BadPage
     bits = np.unpackbits(np.frombuffer(read.take(size * width // 8), dtype=np.uint8), bitorder="little")
-    found: npt.NDArray[np.int64] = bits.reshape(size, width)[:n].astype(np.int64) @ _BITS[:width]
-    return found
+    numbers: npt.NDArray[np.int64] = bits.reshape(size, width)[:n].astype(np.int64) @ _BITS[:width]
+    return numbers

@@ -56,19 +56,19 @@ def row_groups(packed: bytes) -> list[RowGroup]:
 
 
 def _structs(fields: Fields, name: int) -> list[Fields]:
-    found = fields.get(name)
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    structs = fields.get(name)
+    if not isinstance(structs, list) or not all(isinstance(each, dict) for each in structs):
         raise BadPage
-    return found
+    return structs
 
 
 def _chunk(fields: Fields) -> Chunk:
-    said = fields.get(3)
-    if not isinstance(said, dict):
+    metadata = fields.get(3)
+    if not isinstance(metadata, dict):
         raise BadPage
-    codec, places = number_in(said, 4), [number_in(said, 9)]
-    if isinstance(first := said.get(11), int) and first:
+    codec, places = number_in(metadata, 4), [number_in(metadata, 9)]
+    if isinstance(first := metadata.get(11), int) and first:
         places.append(first)  # a dictionary stands before the data
     if not 0 <= codec < len(_CODECS):
         raise BadPage
-    return Chunk(min(places), number_in(said, 7), _CODECS[codec])
+    return Chunk(min(places), number_in(metadata, 7), _CODECS[codec])

@@ -79,7 +79,7 @@ def pages_of(packed: bytes, at: int, size: int) -> Pages:
     end = at + size
     if at < 0 or size < 0 or end > len(packed):
         raise BadPage
-    found = Pages(0, 0)
+    pages = Pages(0, 0)
     deltas = []
     while at < end:
         header = Compact(packed, at, end)
@@ -97,8 +97,8 @@ def pages_of(packed: bytes, at: int, size: int) -> Pages:
                 plain &= number_in(data, encoding) not in {_DELTA_BYTE_ARRAY, _DELTA_LENGTH_BYTE_ARRAY}
                 if data.get(encoding) == _DELTA_BYTE_ARRAY:
                     deltas.append(_delta(data, begin, size, unpacked, second=field == 8))
-        found += Pages(unpacked, values, plain)
-    return found + Pages(0, 0, deltas=tuple(deltas))
+        pages += Pages(unpacked, values, plain)
+    return pages + Pages(0, 0, deltas=tuple(deltas))
 
 
 def _delta(data: Fields, at: int, size: int, unpacked: int, *, second: bool) -> DeltaPage:

@@ -29,13 +29,15 @@ from sense7_qual._present._labels import (
 )
 from sense7_qual._present._progress import Progress, reporting
 from sense7_qual._present._settings import interval_name, seed
-from sense7_qual._present.reasons import caution_words, reason_words
+from sense7_qual._present.reasons import Caution, Reason, caution_words, reason_words
 
 __all__ = [
     "AGREEMENT_COLUMNS",
     "LINK_COLUMNS",
     "MISSING",
+    "Caution",
     "Progress",
+    "Reason",
     "caution_words",
     "coefficient",
     "count",

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.errors import TableError
 from sense7_qual.tables import require_column
 
@@ -32,11 +32,8 @@ LINK_COLUMNS: Final = (
 """What a table needs of the result of `links.code_to_rating`."""
 
 
-_UNSTATED: Final = "unstated"  # as `codings.decisions` calls what carries no valence
-
-
 def label(code: str, codebook: Codebook | None) -> str:
-    """Return what a code is called in print; of one that was decided on by valence, with the valence.
+    """Return what a code is called in print; of one that was decided on by a facet, with the value.
 
     Raises
     ------
@@ -46,27 +43,37 @@ def label(code: str, codebook: Codebook | None) -> str:
     Examples
     --------
     >>> sense7 = Codebook.read("sense7")
-    >>> label("relational", sense7), label("relational.met", sense7), label("relational.met", None)
-    ('Relational Continuity', 'Relational Continuity (met)', 'relational.met')
+    >>> label("interest", sense7), label("interest.valence=met", sense7), label("interest.valence=met", None)
+    ('Interest', 'Interest (met)', 'interest.valence=met')
     """
     if codebook is None:
         return code
-    stem, valence = _parts(code, codebook)
-    return f"{codebook[stem].label} ({valence})" if valence else codebook[stem].label
+    stem, facet, value = _parts(code, codebook)
+    if facet is None:
+        return codebook[stem].label
+    wording = UNSTATED if value == UNSTATED else facet[value].label
+    return f"{codebook[stem].label} ({wording if len(codebook.facets) == 1 else f'{facet.label}: {wording}'})"
 
 
 def places(codes: Iterable[str], codebook: Codebook) -> dict[str, tuple[int, int]]:
-    """Return where each code stands in the codebook, and its valence among the values of the facet."""
+    """Return where each code stands in the codebook, and its value among those of its facet."""
     place = {code: number for number, code in enumerate(codebook.ids)}
-    values = ("", *codebook.valence, _UNSTATED)
+    values = [("", "")]
+    values += [(facet.name, value) for facet in codebook.facets for value in (*facet.names, UNSTATED)]
     parts = {code: _parts(code, codebook) for code in codes}
-    return {code: (place[stem], values.index(valence)) for code, (stem, valence) in parts.items()}
+    return {
+        code: (place[stem], values.index((facet.name if facet else "", value)))
+        for code, (stem, facet, value) in parts.items()
+    }
 
 
-def _parts(code: str, codebook: Codebook) -> tuple[str, str]:
-    stem, _, valence = code.rpartition(".")
-    by_valence = code not in codebook and stem in codebook and valence in (*codebook.valence, _UNSTATED)
-    return (stem, valence) if by_valence else (code, "")
+def _parts(code: str, codebook: Codebook) -> tuple[str, Facet | None, str]:
+    """Return the code, the facet and the value that `codings.decisions` names together."""
+    named, _, value = code.partition("=")  # no code's id has one
+    stem, _, name = named.rpartition(".")
+    facet = next((one for one in codebook.facets if one.name == name and value), None)
+    known = facet is not None and stem in codebook and value in (*facet.names, UNSTATED)
+    return (stem, facet, value) if known else (code, None, "")
 
 
 def rows(
@@ -146,11 +153,11 @@ def of_sources(
             f"links: expected one or more different sources – found {first_three(twice) or 'none'} – name "
             "each once."
         )
-    found = [
+    in_order = [
         row
         for source in sources
         for row in rows(of_source(links, source), (), frame_name="links", codebook=codebook)
     ]
-    codes = dict.fromkeys(str(row["code"]) for row in found)
+    codes = dict.fromkeys(str(row["code"]) for row in in_order)
     place = {code: (n, 0) for n, code in enumerate(codes)} if codebook is None else places(codes, codebook)
-    return sorted(found, key=lambda row: place[str(row["code"])])
+    return sorted(in_order, key=lambda row: place[str(row["code"])])

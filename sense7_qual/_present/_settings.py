@@ -66,10 +66,10 @@ def seed(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
 
 def _setting(rows: Sequence[Mapping[str, Any]], name: str, *, frame_name: str) -> Any:
     """Return the one value that all rows have in column `name`, None without rows."""
-    found = list(dict.fromkeys(None if pd.isna(row[name]) else row[name] for row in rows))
-    if len(found) > 1 or None in found:
+    values = list(dict.fromkeys(None if pd.isna(row[name]) else row[name] for row in rows))
+    if len(values) > 1 or None in values:
         raise TableError(
-            f"{frame_name}: expected one {name} in all rows – found {first_three(found)} – pass the rows of "
+            f"{frame_name}: expected one {name} in all rows – found {first_three(values)} – pass the rows of "
             "one call at a time, as they were computed."
         )
-    return found[0] if found else None
+    return values[0] if values else None

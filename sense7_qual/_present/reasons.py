@@ -2,87 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from enum import StrEnum, auto
+from typing import Any, Self
 
 import pandas as pd
 
-__all__ = ["CAUTIONS", "REASONS", "caution_words", "reason_words"]
-
-REASONS: Final[Mapping[str, str]] = {
-    "no_pairable_units": "no text was finished by two or more coders",
-    "no_variation": "every decision was the same, so agreement beyond chance is not defined",
-    "no_disagreement": "the coders never disagreed; some disagreement could have gone unseen",
-    "no_rated_units": "no decided text has a rating",
-    "constant_rating": "every rating was the same",
-    "code_never_applied": "the code was never applied",
-    "code_always_applied": "the code was applied to every text",
-    "complete_separation": "the ratings with and without the code do not overlap",
-    "no_variation_between_clusters": "no cluster makes a difference to the effect",
-    "one_cluster": "all texts belong to one cluster",
-    "few_clusters": "too few clusters have, or lack, the code",
-    "few_humans": "fewer than three people could be tested against the model",
-    "few_units": "too few texts for an interval, or for a test, that could be relied on",
-    "few_coders": "too few coders to say whether others would agree as well",
-    "few_levels": "the rating has too few levels",
-    "fewer_than_two_coders": "fewer than two coders have an effect and an interval",
-    "one_unit": "only one text was coded by two or more coders",
-    "one_coder": "there is only one coder",
-    "one_pattern": "all texts were coded in the same way, so resampling says nothing",
-    "one_code": "there is no other code to take it for",
-    "not_coded_by_two": "no text was given some code by two or more coders where this one was",
-    "too_few_spans": "there are too few spans that one of them could meet by chance",
-    "overlapping_codes": "a coder gave one stretch of text several codes: compare code by code",
-    "no_comparison": "there is nothing to compare with",
-    "no_common_units": "no text was decided on for both codes",
-    "no_complete_rows": "no text has a value of every variable",
-    "no_own_rating": "no participant rated this",
-    "no_pairs": "there is no pair of a true and a predicted value",
-    "no_poor_turn": "no turn was rated as poor",
-    "no_posterior": "the model of the coders' errors could not be fitted",
-    "no_rated_turn": "no turn was rated",
-    "no_answer": "the model gave no answer",
-    "unparsable": "the model's answer is not a number alone",
-    "outside_scale": "the model's answer is not on the scale",
-    "rating_not_computable": "a rating that the comparison needs could not be computed",
-    "constant_predictions": "every prediction was the same",
-    "constant_truth": "every true value was the same",
-    "constant_within_folds": "every prediction was the same within each fold",
-    "constant_variable": "a variable has the same value everywhere",
-    "collinear_codes": "the other codes say exactly whether the code is applied",
-    "collinear_predictors": "one variable follows from the others",
-    "code_varies_between_only": "each cluster has the code in all of its texts or in none",
-    "only_between_clusters": "the code differs between clusters only, not within them",
-    "no_variation_within_clusters": "nothing differs within the clusters, only between them",
-    "separation": "the code tells the ratings apart without exception, so the effect has no finite estimate",
-    "not_converged": "the model's estimates did not converge",
-    "not_estimated": "the effect was not estimated",
-    "not_identified": "the coders share too few texts to tell their errors from how often the code applies",
-    "level_in_few_clusters": "a level of the variable occurs in too few clusters",
-    "levels_not_separable": "one level has as many groups as the one within it, so they cannot be told apart",
-    "many_levels": "the rating has too many levels for an interval",
-    "negative_estimate": "the component came out below zero and counts as zero",
-    "not_decided": "no decision on the code is there",
-    "few_decided": "too few texts were decided on",
-    "one_side_undefined": "only one of the two programs gives a number",
-    "package_absent": "the other package is not installed",
-}
+__all__ = ["Caution", "Reason", "caution_words", "reason_words"]
 
 
-# Of numbers that there are: what to know of them. Some have the name of a reason, and mean less by it.
-CAUTIONS: Final[Mapping[str, str]] = {
-    "fewer_than_10_clusters": "fewer than 10 clusters have, or lack, the code",
-    "few_clusters": "there are fewer than 10 clusters",
-    "varies_between_only": "the code differs between clusters only, so it cannot be told apart from them",
-    "clusters_of_one": "no cluster has two texts, so the odds ratio is of a model without random intercepts",
-    "coders_left_out": "coders for whom the code has no effect and interval are left out",
-    "ties_left_out": "texts on which the coders were tied are left out, and so the disputed ones",
-    "zero_variance": "the variance between clusters was estimated as 0",
-    "zero_nested_variance": "the variance between conversations of a cluster was estimated as 0",
-    "laplace_approximation": "variances are somewhat small where conversations have few texts",
-    "selection": "conversations with a poor turn may have been poorer all along: no effect of that turn",
-    "coarse_quadrature": "with more quadrature nodes the estimate would move",
-}
+class Worded(StrEnum):
+    """A code and its sentence; in a frame, a file and a pickle, and where it is printed, the plain text."""
+
+    words: str
+
+    def __new__(cls, code: str, words: str = "") -> Self:
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.words = words
+        return member
+
+    __repr__ = str.__repr__
+
+    def __reduce_ex__(self, _: object) -> tuple[type[str], tuple[str]]:
+        return str, (self.value,)
+
+
+class Reason(Worded):
+    """Why a number is missing, or is there and not to be relied on."""
+
+    NO_PAIRABLE_UNITS = auto(), "no text was finished by two or more coders"
+    NO_VARIATION = auto(), "every decision was the same, so agreement beyond chance is not defined"
+    NO_DISAGREEMENT = auto(), "the coders never disagreed; some disagreement could have gone unseen"
+    NO_RATED_UNITS = auto(), "no decided text has a rating"
+    CONSTANT_RATING = auto(), "every rating was the same"
+    CODE_NEVER_APPLIED = auto(), "the code was never applied"
+    CODE_ALWAYS_APPLIED = auto(), "the code was applied to every text"
+    COMPLETE_SEPARATION = auto(), "the ratings with and without the code do not overlap"
+    NO_VARIATION_BETWEEN_CLUSTERS = auto(), "no cluster makes a difference to the effect"
+    ONE_CLUSTER = auto(), "all texts belong to one cluster"
+    FEW_CLUSTERS = auto(), "too few clusters have, or lack, the code"
+    FEW_HUMANS = auto(), "fewer than three people could be tested against the model"
+    FEW_UNITS = auto(), "too few texts for an interval, or for a test, that could be relied on"
+    FEW_CODERS = auto(), "too few coders to say whether others would agree as well"
+    FEWER_THAN_TWO_CODERS = auto(), "fewer than two coders have an effect and an interval"
+    ONE_UNIT = auto(), "only one text was coded by two or more coders"
+    ONE_CODER = auto(), "there is only one coder"
+    ONE_PATTERN = auto(), "all texts were coded in the same way, so resampling says nothing"
+    ONE_CODE = auto(), "there is no other code to take it for"
+    NOT_CODED_BY_TWO = auto(), "no text was given some code by two or more coders where this one was"
+    TOO_FEW_SPANS = auto(), "there are too few spans that one of them could meet by chance"
+    OVERLAPPING_CODES = auto(), "a coder gave one stretch of text several codes: compare code by code"
+    NO_COMPARISON = auto(), "there is nothing to compare with"
+    NO_COMMON_UNITS = auto(), "no text was decided on for both codes"
+    NO_COMPLETE_ROWS = auto(), "no text has a value of every variable"
+    NO_OWN_RATING = auto(), "no participant rated this"
+    NO_PAIRS = auto(), "there is no pair of a true and a predicted value"
+    NO_POOR_TURN = auto(), "no turn was rated as poor"
+    NO_POSTERIOR = auto(), "the model of the coders' errors could not be fitted"
+    NO_RATED_TURN = auto(), "no turn was rated"
+    NO_ANSWER = auto(), "the model gave no answer"
+    UNPARSABLE = auto(), "the model's answer is not a number alone"
+    OUTSIDE_SCALE = auto(), "the model's answer is not on the scale"
+    RATING_NOT_COMPUTABLE = auto(), "a rating that the comparison needs could not be computed"
+    CONSTANT_PREDICTIONS = auto(), "every prediction was the same"
+    CONSTANT_TRUTH = auto(), "every true value was the same"
+    CONSTANT_WITHIN_FOLDS = auto(), "every prediction was the same within each fold"
+    CONSTANT_VARIABLE = auto(), "a variable has the same value everywhere"
+    COLLINEAR_CODES = auto(), "the other codes say exactly whether the code is applied"
+    COLLINEAR_PREDICTORS = auto(), "one variable follows from the others"
+    CODE_VARIES_BETWEEN_ONLY = auto(), "each cluster has the code in all of its texts or in none"
+    NO_VARIATION_WITHIN_CLUSTERS = auto(), "nothing differs within the clusters, only between them"
+    SEPARATION = (
+        auto(),
+        "the code tells the ratings apart without exception, so the effect has no finite estimate",
+    )
+    NOT_CONVERGED = auto(), "the model's estimates did not converge"
+    NOT_ESTIMATED = auto(), "the effect was not estimated"
+    NOT_IDENTIFIED = (
+        auto(),
+        "the coders share too few texts to tell their errors from how often the code applies",
+    )
+    LEVEL_IN_FEW_CLUSTERS = auto(), "a level of the variable occurs in too few clusters"
+    LEVELS_NOT_SEPARABLE = (
+        auto(),
+        "one level has as many groups as the one within it, so they cannot be told apart",
+    )
+    MANY_LEVELS = auto(), "the rating has too many levels for an interval"
+    NEGATIVE_ESTIMATE = auto(), "the component came out below zero and counts as zero"
+    NOT_DECIDED = auto(), "no decision on the code is there"
+    FEW_DECIDED = auto(), "too few texts were decided on"
+    ONE_SIDE_UNDEFINED = auto(), "only one of the two programs gives a number"
+    PACKAGE_ABSENT = auto(), "the other package is not installed"
+
+
+class Caution(Worded):
+    """What to know of a number that there is. Some have the name of a reason, and mean less by it."""
+
+    FEWER_THAN_10_CLUSTERS = auto(), "fewer than 10 clusters have, or lack, the code"
+    FEW_CLUSTERS = auto(), "there are fewer than 10 clusters"
+    VARIES_BETWEEN_ONLY = (
+        auto(),
+        "the code differs between clusters only, so it cannot be told apart from them",
+    )
+    CLUSTERS_OF_ONE = (
+        auto(),
+        "no cluster has two texts, so the odds ratio is of a model without random intercepts",
+    )
+    CODERS_LEFT_OUT = auto(), "coders for whom the code has no effect and interval are left out"
+    TIES_LEFT_OUT = auto(), "texts on which the coders were tied are left out, and so the disputed ones"
+    ZERO_VARIANCE = auto(), "the variance between clusters was estimated as 0"
+    ZERO_NESTED_VARIANCE = auto(), "the variance between conversations of a cluster was estimated as 0"
+    LAPLACE_APPROXIMATION = auto(), "variances are somewhat small where conversations have few texts"
+    SELECTION = (
+        auto(),
+        "conversations with a poor turn may have been poorer all along: no effect of that turn",
+    )
+    COARSE_QUADRATURE = auto(), "with more quadrature nodes the estimate would move"
+    TURN_OR_MOOD = auto(), "first turns that are rated otherwise, or a mood that lasts, count in it too"
 
 
 def reason_words(reason: Any) -> str:
@@ -93,7 +129,7 @@ def reason_words(reason: Any) -> str:
     """
     if pd.isna(reason) or not str(reason):
         return "the result gives no reason"
-    return REASONS.get(str(reason), str(reason).replace("_", " "))
+    return _words(Reason, str(reason))
 
 
 def caution_words(cautions: Any) -> list[str]:
@@ -105,4 +141,8 @@ def caution_words(cautions: Any) -> list[str]:
     if pd.isna(cautions):
         return []
     codes = str(cautions).replace(",", " ").split()
-    return [CAUTIONS.get(code, code.replace("_", " ")) for code in codes]
+    return [_words(Caution, code) for code in codes]
+
+
+def _words(codes: type[Worded], code: str) -> str:
+    return next((each.words for each in codes if each == code), code.replace("_", " "))

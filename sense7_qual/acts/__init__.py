@@ -1,30 +1,35 @@
-"""Acts: the deeds that the record is made of, and the fold that turns them into frames.
+"""Acts: the steps that the record is made of, and the fold that turns them into frames.
 
-An `Act` is one recorded deed of one person. Acts are only ever added; what stands now (codings, coverage,
+An `Act` is one recorded step of one person. Acts are only ever added; what stands now (codings, coverage,
 memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
 
-========== ===================================================================================
-kind       deed
-========== ===================================================================================
-apply      a code is put on a unit or a span of it (again: replaces its valence and confidence)
-remove     that coding is taken away, also where its code is gone from the codebook
-finish     the coder has decided on the unit; every code not applied is thereby coded absent
-reopen     the coder takes "finished" back
-memo       a note on a unit, a code or the study (again with its `memo_id`: replaces it; empty: ends it)
-rule       an adjudicator decides whether a code applies to a unit
-undo       the act `target` is taken back
-redo       the act `target` is done again, in its old place: what was done later stays done
-open_round the lead opens a round: its units, coders and codebook (`rounds.open_round`)
-unblind    the lead lets the coders see each other's acts of a round; it cannot be undone
-assign     the lead deals the units to coders: the plan of who codes what (`Store.assign`)
-revise     the lead changes the codebook of the study (`Store.revise`)
-========== ===================================================================================
+=========== ================================================================================================
+kind        what was done
+=========== ================================================================================================
+apply       a code is put on a unit or a span of it (again: replaces its facets and confidence)
+remove      that coding is taken away, also where its code is gone from the codebook
+finish      the coder has decided on the unit; every code not applied is thereby coded absent
+reopen      the coder takes "finished" back
+memo        a note on a unit, a span, a code or the study, for oneself or, with a round, for the team (again
+            with its `memo_id`: replaces it; empty: ends it)
+rule        an adjudicator decides whether a code applies to a unit
+propose     a coder proposes a code that the codebook lacks, with the text that shows it
+undo        the act `target` is taken back
+redo        the act `target` is done again, in its old place: what was done later stays done
+open_round  the lead opens a round: its units, coders and codebook (`rounds.open_round`)
+unblind     the lead lets the coders see each other's acts of a round; it cannot be undone
+assign      the lead deals the units to coders: the plan of who codes what (`Store.assign`)
+revise      the lead changes the codebook of the study (`Store.revise`)
+set_options the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
+=========== ================================================================================================
 
 =================================  ==============================  ================
 question                           function                        file
 =================================  ==============================  ================
 What is an act?                    `Act`                           ``_act.py``
 How is one made?                   `apply`, `finish`, `undo` …     ``_make.py``
+What does a memo on a span hold?   `SpanMemo`                      ``_memo.py``
+How is a new code proposed?        `propose`, `Proposal`           ``_propose.py``
 May it be recorded?                `check_coder`                   ``_validate.py``
 Which stand after undo and redo?   `standing`                      ``_undo.py``
 How do acts become frames?         `fold`                          ``_fold.py``
@@ -33,9 +38,11 @@ How do acts become frames?         `fold`                          ``_fold.py``
 
 from __future__ import annotations
 
-from sense7_qual.acts._act import CONFIDENCES, KINDS, LEAD_KINDS, Act
+from sense7_qual.acts._act import CONFIDENCES, KINDS, LEAD_KINDS, WRITTEN_KINDS, Act
 from sense7_qual.acts._fold import Record, fold
 from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, rule, stamp, undo
+from sense7_qual.acts._memo import SpanMemo
+from sense7_qual.acts._propose import Proposal, propose, words_written
 from sense7_qual.acts._undo import standing
 from sense7_qual.acts._validate import check_coder
 from sense7_qual.tables import RESERVED_CODERS
@@ -45,13 +52,17 @@ __all__ = [
     "KINDS",
     "LEAD_KINDS",
     "RESERVED_CODERS",
+    "WRITTEN_KINDS",
     "Act",
+    "Proposal",
     "Record",
+    "SpanMemo",
     "apply",
     "check_coder",
     "finish",
     "fold",
     "memo",
+    "propose",
     "redo",
     "remove",
     "reopen",
@@ -59,4 +70,5 @@ __all__ = [
     "stamp",
     "standing",
     "undo",
+    "words_written",
 ]

@@ -10,20 +10,26 @@ from typing import Final
 
 from sense7_qual._checks import is_name
 from sense7_qual._messages import word
+from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._validate import (
     check_coder,
     check_word,
+    facet_values,
     whole,
 )
-from sense7_qual.codebook import VALENCES
 from sense7_qual.errors import ActError
 
-__all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "Act"]
+__all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "WRITTEN_KINDS", "Act"]
 
-LEAD_KINDS: Final = ("open_round", "unblind", "assign", "revise")
+LEAD_KINDS: Final = ("open_round", "unblind", "assign", "revise", "set_options")
 """What the lead does for the whole team: seen by everybody at once, and never undone."""
 
-KINDS: Final = ("apply", "remove", "finish", "reopen", "memo", "rule", "undo", "redo", *LEAD_KINDS)
+WRITTEN_KINDS: Final = ("memo", "propose")
+"""What a person wrote in words of their own, which may repeat a participant's: erased, it is empty."""
+
+KINDS: Final = (
+    "apply", "remove", "finish", "reopen", "memo", "rule", "propose", "undo", "redo", *LEAD_KINDS
+)  # fmt: skip
 CONFIDENCES: Final = ("sure", "unsure")
 
 _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -31,29 +37,32 @@ _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
-    """One recorded deed of one person.
+    """One recorded step of one person.
 
-    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `undo` and `redo`, which say what each
-    kind needs. The repr leaves `text` out, because it holds participants' words.
+    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `propose`, `undo` and `redo`, which say
+    what each kind needs. The repr leaves `text` out, because it holds participants' words.
 
     Parameters
     ----------
     act_id : str
-        A UUID made where the deed was done, so that sending it twice changes nothing.
+        A UUID made where it was done, so that sending it twice changes nothing.
     kind : str
         One of `KINDS`.
     coder : str
-        The pseudonym of the person (or the name of the model) whose deed it is.
+        The pseudonym of the person (or the name of the model) whose act it is.
     at : str
         When, in UTC, as ISO 8601 with milliseconds.
     codebook : str
         The fingerprint of the codebook that the person had before them.
     unit_id, code : str, optional
-        What the deed is about.
+        What the act is about.
     start, end : int, optional
         The span in Unicode code points, half-open; both missing for the whole unit.
-    valence, confidence, round : str, optional
-        Facets of a coding; the round of coding it belongs to.
+    facets : str, optional
+        What a coding says beside its code, sorted: ``intensity=high valence=met`` (`facet_values` reads it).
+    confidence, round : str, optional
+        Whether the coder is unsure of a coding; the round of coding it belongs to. A memo with a round is for
+        the team, which sees it once that is unblinded; one without stays its writer's.
     applied : bool, optional
         The verdict of a ruling.
     target : str, optional
@@ -61,8 +70,8 @@ class Act:
     target_kind, memo_id : str, optional
         What a memo is about, and which memo it revises.
     text : str, optional
-        The memo, the quote of a span, or what a round, a plan or a revision consists of. Kept apart from the
-        act in the store.
+        The memo (`memo_text` reads it), the quote of a span, the proposed code, or what a round, a plan, a
+        revision or a setting consists of. Kept apart from the act in the store.
 
     Raises
     ------
@@ -79,7 +88,7 @@ class Act:
     code: str | None = None
     start: int | None = None
     end: int | None = None
-    valence: str | None = None
+    facets: str | None = None
     confidence: str | None = None
     round: str | None = None
     applied: bool | None = None
@@ -91,8 +100,8 @@ class Act:
     def __post_init__(self) -> None:
         check_coder(self.coder)
         check_word("kind", self.kind, KINDS)
-        if self.valence is not None:
-            check_word("valence", self.valence, VALENCES)
+        if self.facets is not None:
+            facet_values(self.facets)
         if self.confidence is not None:
             check_word("confidence", self.confidence, CONFIDENCES)
         if not isinstance(self.act_id, str) or not _ACT_ID.fullmatch(self.act_id):
@@ -100,13 +109,15 @@ class Act:
                 f"act: expected a lower-case UUID as act_id – found {word(self.act_id)} – leave act_id "
                 "out to have one made."
             )
-        self._check_texts()
+        if not _TEXT_OR_NONE.issuperset(map(type, _texts_of(self))):  # all at once: there may be a million
+            self._check_texts()
         if self.round is not None and not is_name(self.round):
             raise ActError(
                 "act: expected the name of a round – found one that is empty, no text, has a space at an "
                 "end or a control character – write it as the lead opened it, or leave it out."
             )
-        self._check_span()
+        if self.start is not None or self.end is not None:
+            self._check_span()
         if self.at is None or self.codebook is None:
             raise ActError(
                 "act: expected at and codebook – found none – make acts with `apply` and the others."
@@ -116,8 +127,6 @@ class Act:
                 raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
 
     def _check_texts(self) -> None:
-        if _TEXT_OR_NONE.issuperset(map(type, _texts_of(self))):
-            return  # at once: there may be a million
         for name in _TEXTS:
             if not isinstance(getattr(self, name), str | None):
                 raise ActError(
@@ -126,17 +135,27 @@ class Act:
                 )
 
     def _check_span(self) -> None:
-        if self.start is None and self.end is None:
-            return
-        for name in ("start", "end"):
-            if type(getattr(self, name)) not in (int, type(None)):  # a frame's integers are NumPy's
-                object.__setattr__(self, name, whole(getattr(self, name), name))
+        for name, value in (("start", self.start), ("end", self.end)):
+            if value is not None and type(value) is not int:  # a frame's integers are NumPy's
+                object.__setattr__(self, name, whole(value, name))
         if self.start is None or self.end is None or not 0 <= self.start < self.end:
             raise ActError(
                 f"act on unit {word(self.unit_id)}: expected a span with 0 ≤ start < end – found start "
                 f"{self.start}, end {self.end} – count code points, half-open, or leave both out for the "
                 "whole unit."
             )
+
+    @property
+    def facet_values(self) -> dict[str, str]:
+        """What a coding says beside its code: the value of each facet that it states."""
+        return {} if self.facets is None else facet_values(self.facets)
+
+    @property
+    def memo_text(self) -> str:
+        """What a memo says, without the quote of one on a span; empty where it was ended or erased."""
+        if self.target_kind != "span" or not self.text:
+            return self.text or ""
+        return SpanMemo.from_text(self.text).text
 
     def __repr__(self) -> str:
         shown = ("kind", "coder", "unit_id", "code", "start", "end", "at", "act_id")
@@ -155,10 +174,12 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "reopen": ("unit_id",),
     "memo": ("target_kind", "memo_id", "text"),
     "rule": ("unit_id", "code", "applied"),
+    "propose": ("unit_id", "text"),
     "undo": ("target",),
     "redo": ("target",),
     "open_round": ("round", "text"),
     "unblind": ("round",),
     "assign": ("text",),
     "revise": ("text",),
+    "set_options": ("text",),
 }

@@ -9,29 +9,36 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._checks import check_codebook
 from sense7_qual.acts._act import Act
+from sense7_qual.acts._propose import Proposal
 from sense7_qual.acts._undo import standing
-from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, Contract
+from sense7_qual.acts._validate import facet_values
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
 
 __all__ = ["Record", "fold"]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What stands after all acts: the frames `codings`, `coverage` and `memos` (see `tables`)."""
+    """What stands after all acts: the frames `codings`, `coverage`, `memos`, `proposals` (see `tables`)."""
 
     codings: pd.DataFrame
     coverage: pd.DataFrame
     memos: pd.DataFrame
+    proposals: pd.DataFrame
 
     def __repr__(self) -> str:
         return f"Record({len(self.codings)} codings, {len(self.coverage)} finished, {len(self.memos)} memos)"
 
 
-def fold(acts: Iterable[Act]) -> Record:
+def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
     """Return what stands after `acts`, as frames.
 
-    The same acts always give the same frames; acts of different coders never touch each other.
+    The same acts always give the same frames; acts of different coders never touch each other. `codings` has
+    a column for each facet of `codebook`, in its order, and behind them for others that a coding states.
 
     Examples
     --------
@@ -43,16 +50,26 @@ def fold(acts: Iterable[Act]) -> Record:
     Record(1 codings, 1 finished, 0 memos)
     """
     now = standing(acts)
-    kinds: dict[str, list[Act]] = {"apply": [], "finish": [], "memo": []}
+    kinds: dict[str, list[Act]] = {"apply": [], "finish": [], "memo": [], "propose": []}
     for act in now:
         if act.kind in kinds:
             kinds[act.kind].append(act)
     del now
-    codings, coverage, memos = (
-        _frame(kinds.pop(kind), contract)
-        for kind, contract in (("apply", CODINGS), ("finish", COVERAGE), ("memo", MEMOS))
-    )
-    return Record(codings, coverage, memos)
+    facets = _facets(kinds["apply"], codebook)
+    codings, coverage, memos, proposals = (_frame(kinds.pop(kind), contract) for kind, contract in _FRAMES)
+    return Record(codings.assign(**facets), coverage, memos, proposals)
+
+
+def _facets(applied: Sequence[Act], codebook: Codebook | None) -> dict[str, pd.Series]:
+    texts = [act.facets for act in applied]
+    read = {text: facet_values(text) if text is not None else {} for text in set(texts)}
+    known = [] if codebook is None else [facet.name for facet in check_codebook(codebook).facets]
+    others = {name for values in read.values() for name in values} - set(known)
+    columns = {}
+    for name in (*known, *sorted(others)):
+        by_text = {text: values.get(name) for text, values in read.items()}
+        columns[name] = pd.Series([by_text[text] for text in texts], dtype="string")
+    return columns
 
 
 def _frame(acts: Sequence[Act], contract: Contract) -> pd.DataFrame:
@@ -66,12 +83,34 @@ def _frame(acts: Sequence[Act], contract: Contract) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def _about_what(memo: Act) -> str | None:
-    return memo.code if memo.target_kind == "code" else memo.unit_id
+def _about_what(act: Act) -> str | None:
+    return act.code if act.target_kind == "code" else act.unit_id
 
+
+def _text(act: Act) -> str | None:
+    """Return what a memo says; the whole text where that cannot be read (`Store.verify` reports it)."""
+    try:
+        return act.memo_text
+    except ActError:
+        return act.text
+
+
+def _proposed(act: Act) -> Proposal | None:
+    """Return what is proposed; None where the act does not say it (`Store.verify` reports that)."""
+    try:
+        return Proposal.from_text(act.text)
+    except ActError:
+        return None
+
+
+_FRAMES: Final = (("apply", CODINGS), ("finish", COVERAGE), ("memo", MEMOS), ("propose", PROPOSALS))
 
 _COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
     "finished_at": attrgetter("at"),
     "target_id": _about_what,
+    "text": _text,
+    "proposal_id": attrgetter("act_id"),
+    "label": lambda act: (one := _proposed(act)) and one.label,
+    "definition": lambda act: (one := _proposed(act)) and one.definition,
 }
 """The columns that are not called as what they come from."""

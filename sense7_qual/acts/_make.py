@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from sense7_qual._checks import check_codebook
 from sense7_qual._messages import word
 from sense7_qual.acts._act import LEAD_KINDS, Act
+from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._validate import (
     check_codable,
     check_word,
@@ -29,7 +31,7 @@ def apply(
     codebook: Codebook,
     start: int | None = None,
     end: int | None = None,
-    valence: str | None = None,
+    facets: Mapping[str, str] | None = None,
     confidence: str | None = None,
     round: str | None = None,
     act_id: str | None = None,
@@ -37,10 +39,12 @@ def apply(
 ) -> Act:
     """Apply a code to a unit, or to its code points `start` … `end` (half-open).
 
+    `facets` says more of the coding in the codebook's own facets: ``{"valence": "met"}``.
+
     Raises
     ------
     CodebookError
-        The codebook has no such code.
+        The codebook has no such code, facet or value, or the facet is for other codes.
     ActError
         The code only groups others, or a value is out of its range.
 
@@ -52,13 +56,9 @@ def apply(
     'apply'
     """
     check_codable(codebook, unit_id, code)
-    if valence is not None and (not isinstance(valence, str) or valence not in codebook.valence):
-        raise ActError(
-            f"act on unit {word(unit_id)}: expected valence out of {', '.join(codebook.valence) or 'none'} – "
-            f"found {word(valence)} – use one that the codebook has, or leave it out."
-        )
+    stated = None if facets is None else _pairs(codebook.check_facets(code, facets))
     return Act(
-        kind="apply", unit_id=unit_id, code=code, start=start, end=end, valence=valence,
+        kind="apply", unit_id=unit_id, code=code, start=start, end=end, facets=stated,
         confidence=confidence, round=round, **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def finish(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Say that the coder has decided on the unit: codes not applied to it are coded absent."""
+    """Record that the coder has decided on the unit: codes not applied to it are coded absent."""
     return Act(kind="finish", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
 
 
@@ -120,27 +120,56 @@ def memo(
     target_kind: str = "unit",
     unit_id: str | None = None,
     code: str | None = None,
+    start: int | None = None,
+    end: int | None = None,
     memo_id: str | None = None,
+    round: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Write a memo on a unit, a code or the study (`target_kind`); with `memo_id`, revise that memo.
+    """Write a memo on a unit, a span of one, a code or the study; with `memo_id`, revise that memo.
 
-    An empty `text` ends the memo.
+    Parameters
+    ----------
+    text : str
+        What it says; empty, it ends the memo.
+    target_kind : {"unit", "span", "code", "study"}
+        What it is about: `unit_id`, that unit's code points `start` … `end` (half-open), `code`, or all.
+    memo_id : str, optional
+        The memo that it revises. A memo keeps its `round`.
+    round : str, optional
+        For the team: the others see the memo once this round is unblinded, and so what it said before it was
+        revised or ended. Left out, it stays its writer's for good.
+
+    Raises
+    ------
+    ActError
+        What it is about is not named, a span is none, or `memo_id` is empty.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> act = memo(coder="ana", text="Irony?", target_kind="span", unit_id="m17", start=4, end=21,
+    ...            codebook=Codebook.read("sense7"))
+    >>> act.target_kind, act.memo_text
+    ('span', 'Irony?')
     """
-    check_word("target_kind", target_kind, ("unit", "code", "study"))
-    named = {"unit": unit_id, "code": code, "study": "study"}[target_kind]
-    if named is None:
+    check_word("target_kind", target_kind, ("unit", "span", "code", "study"))
+    is_span = target_kind == "span"
+    named = {"unit": unit_id, "span": unit_id, "code": code, "study": "study"}[target_kind]
+    if named is None or is_span != (start is not None or end is not None):
+        given = "none" if named is None else f"{'no' if is_span else 'a'} start and end"
         raise ActError(
-            f"memo: expected the {target_kind} that it is about – found none – name it as "
-            f"{'unit_id' if target_kind == 'unit' else 'code'}."
+            f"memo: expected the {target_kind} that it is about – found {given} – name a unit as unit_id, a "
+            "code as code; a span, and nothing else, has start and end, too."
         )
     if isinstance(memo_id, str) and not memo_id:  # it would become a second memo beside another
         raise ActError("memo: expected the id of a memo – found an empty memo_id – leave it out.")
     stamped = stamp(coder, codebook, act_id, at)
     return Act(
-        kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, text=text,
-        memo_id=stamped["act_id"] if memo_id is None else memo_id, **stamped,
+        kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, start=start, end=end,
+        text=SpanMemo(text=text).to_text() if is_span and text else text,
+        memo_id=stamped["act_id"] if memo_id is None else memo_id, round=round, **stamped,
     )  # fmt: skip
 
 
@@ -176,6 +205,11 @@ def redo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | N
     return _about(act, "redo", codebook, act_id, at)
 
 
+def _pairs(facets: Mapping[str, str]) -> str | None:
+    """Return facets in the one form that is recorded, so that one coding has one hash."""
+    return " ".join(f"{name}={facets[name]}" for name in sorted(facets)) or None
+
+
 def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
     """Return who, when, under which codebook and the id of an act, made where they are not given."""
     return {
@@ -187,7 +221,7 @@ def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) ->
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # for +00:00
 
 
 def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:
@@ -204,7 +238,7 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
     if act.kind in LEAD_KINDS:
         raise ActError(
             f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
-            "team has seen stays seen; open another round, assign again, or revise the codebook again."
+            "team has seen stays seen; open another round, assign, revise or set options again."
         )
     return Act(
         kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,

@@ -11,7 +11,7 @@ __all__ = ["standing"]
 
 
 def standing(acts: Iterable[Act]) -> list[Act]:
-    """Return the acts that stand now: every coding, finished unit, memo and ruling by its last act.
+    """Return the acts that stand now: every coding, finished unit, memo, ruling and proposal by its last act.
 
     Each coder's acts must come in the order in which they were done; the order between coders does not
     matter. An act that was undone counts as never done, until it is done again: then it counts in its old
@@ -30,7 +30,7 @@ def standing(acts: Iterable[Act]) -> list[Act]:
             continue
         key, stays = _effect(act)
         if stays:
-            now[key] = act  # in the place where it first came: a changed valence moves nothing on screen
+            now[key] = act  # in the place where it first came: a changed facet moves nothing on screen
         else:
             now.pop(key, None)
     return list(now.values())
@@ -57,6 +57,8 @@ def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
         return ("coverage", act.coder, act.unit_id, act.round), act.kind == "finish"
     if act.kind == "memo":
         return ("memo", act.coder, act.memo_id), bool(act.text)
+    if act.kind == "propose":
+        return ("proposal", act.coder, act.act_id), bool(act.text)
     if act.kind == "rule":
         return ("ruling", act.coder, act.unit_id, act.code), True
     return (act.kind, act.act_id), True

@@ -17,9 +17,11 @@ __all__ = [
     "check_codable",
     "check_coder",
     "check_word",
+    "facet_values",
     "whole",
 ]
 
+_PAIR = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}=[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _CODER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
@@ -51,13 +53,25 @@ def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:
         )
 
 
-def check_word(name: str, found: str, known: Sequence[str]) -> None:
-    """Raise `ActError` where `found` is none of the known words."""
-    if not isinstance(found, str) or found not in known:
+def check_word(name: str, value: str, known: Sequence[str]) -> None:
+    """Raise `ActError` where `value` is none of the known words."""
+    if not isinstance(value, str) or value not in known:
         raise ActError(
-            f"act: expected {name} out of {', '.join(known)} – found {word(found)} – "
-            f"{did_you_mean(str(found), known)}"
+            f"act: expected {name} out of {', '.join(known)} – found {word(value)} – "
+            f"{did_you_mean(str(value), known)}"
         )
+
+
+def facet_values(text: str) -> dict[str, str]:
+    """Read the facets of an act, or raise `ActError` where they are not in the one form that is recorded."""
+    pairs = text.split(" ") if isinstance(text, str) else []
+    names = [pair.partition("=")[0] for pair in pairs]
+    if not pairs or not all(map(_PAIR.fullmatch, pairs)) or names != sorted(set(names)):
+        raise ActError(
+            f"act: expected facets like 'intensity=high valence=met', sorted – found {word(text)} – pass "
+            "facets={…} to acts.apply."
+        )
+    return dict(pair.split("=") for pair in pairs)
 
 
 def whole(value: Any, name: str) -> int:

@@ -112,7 +112,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
         `decisions` is not what its contract says.
     ActError
         A ruling does not say whether the code applies, rulings were made under several codebooks, or
-        `decisions` are by valence: a ruling is on a code of any valence.
+        `decisions` are by a facet: a ruling is on a code with any value of it.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
         )
     }
     ruled = _latest_rulings(rulings)
-    _refuse_valence({code for _, code in ruled}, set(tally["code"]))
+    _refuse_facet({code for _, code in ruled}, set(tally["code"]))
     verdicts |= ruled
     order = {key: place for place, key in enumerate(zip(tally["unit_id"], tally["code"], strict=True))}
     keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
@@ -157,14 +157,14 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     return queue
 
 
-def _refuse_valence(ruled: set[str], decided: set[str]) -> None:
-    """Raise `ActError` where decisions are on a code by its valence (relational.met), rulings on the code."""
-    stems = {code.rpartition(".")[0] for code in decided}
+def _refuse_facet(ruled: set[str], decided: set[str]) -> None:
+    """Raise `ActError` where decisions are by a facet (relational.valence=met), rulings on the code."""
+    stems = {code.partition("=")[0].rpartition(".")[0] for code in decided if "=" in code}
     mixed = sorted((ruled - decided) & stems)
     if mixed:
         raise ActError(
             f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} "
-            "decided on by valence – pass decisions made without valence=True, or leave the rulings out."
+            "decided on by a facet – pass decisions made without facet, or leave the rulings out."
         )
 
 

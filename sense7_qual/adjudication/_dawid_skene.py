@@ -12,6 +12,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.adjudication import _latent_class
 from sense7_qual.errors import TableError
@@ -126,8 +127,8 @@ def dawid_skene(
     >>> decisions = pd.DataFrame([(f"m{i}", coder, "interest", bool(a)) for coder, values in decided.items()
     ...                           for i, a in enumerate(values)],
     ...                          columns=["unit_id", "coder", "code", "applied"])
-    >>> found = dawid_skene(decisions)
-    >>> found.coders[["coder", "sensitivity", "specificity"]].round(2).values.tolist()
+    >>> fitted = dawid_skene(decisions)
+    >>> fitted.coders[["coder", "sensitivity", "specificity"]].round(2).values.tolist()
     [['ana', 0.86, 0.89], ['ben', 0.71, 0.92], ['cleo', 0.89, 0.49]]
     """
     check_arguments(dawid_skene, locals())
@@ -172,14 +173,16 @@ def _of_code(
     }
     if reason is None:
         fitted = _latent_class.fit(data.patterns, counted)
-        found = fitted.parameters
-        tables["posterior"]["probability"] = _latent_class.probabilities(data.patterns, found)[data.pattern]
-        tables["draws"] = _draws(data, found, weights)
+        parameters = fitted.parameters
+        tables["posterior"]["probability"] = _latent_class.probabilities(data.patterns, parameters)[
+            data.pattern
+        ]
+        tables["draws"] = _draws(data, parameters, weights)
         tables["coders"] = tables["coders"].assign(
-            sensitivity=found.sensitivity, specificity=found.specificity
+            sensitivity=parameters.sensitivity, specificity=parameters.specificity
         )
-        tables["prevalence"]["prevalence"] = np.where(n_by_level > 0, found.prevalence, np.nan)
-        height = _latent_class.log_likelihood(data.patterns, counted, found)
+        tables["prevalence"]["prevalence"] = np.where(n_by_level > 0, parameters.prevalence, np.nan)
+        height = _latent_class.log_likelihood(data.patterns, counted, parameters)
         fit_row |= {"n_iterations": fitted.n_iterations, "converged": fitted.converged}
         fit_row |= {"log_likelihood": height}
     return {**tables, "fits": pd.DataFrame([fit_row])}
@@ -213,13 +216,13 @@ def _n_coders(data: _Data) -> npt.NDArray[np.int64]:
     return np.asarray(n[data.pattern], dtype=np.int64)
 
 
-def _draws(data: _Data, found: _latent_class.Parameters, weights: list[pd.Series]) -> pd.DataFrame:
+def _draws(data: _Data, parameters: _latent_class.Parameters, weights: list[pd.Series]) -> pd.DataFrame:
     """Return the probabilities under parameters refitted to each resample."""
     parts = [pd.DataFrame({"unit_id": []})]
     for draw, times in enumerate(weights):
         drawn = times.loc[data.unit_ids].to_numpy(dtype=np.float64)
         in_pattern = np.bincount(data.pattern, drawn, len(data.patterns.stratum)).astype(np.float64)
-        refitted = _latent_class.refit(data.patterns, in_pattern, found, tolerance=1e-6).parameters
+        refitted = _latent_class.refit(data.patterns, in_pattern, parameters, tolerance=1e-6).parameters
         probability = _latent_class.probabilities(data.patterns, refitted)[data.pattern]
         parts.append(pd.DataFrame({"unit_id": data.unit_ids, "draw": draw, "probability": probability}))
     if len(parts) == 1:
@@ -227,15 +230,15 @@ def _draws(data: _Data, found: _latent_class.Parameters, weights: list[pd.Series
     return pd.concat(parts[1:], ignore_index=True).assign(n_coders=np.tile(_n_coders(data), len(weights)))
 
 
-def _reason(decided: pd.DataFrame, data: _Data) -> str | None:
-    """Say why the model cannot be fitted."""
+def _reason(decided: pd.DataFrame, data: _Data) -> Reason | None:
+    """Return why the model cannot be fitted."""
     if not decided["applied"].any():
-        return "code_never_applied"
+        return Reason.CODE_NEVER_APPLIED
     if decided["applied"].all():
-        return "code_always_applied"
+        return Reason.CODE_ALWAYS_APPLIED
     together = (data.shared > 0) & ~np.eye(len(data.coders), dtype=bool)
     triangles = np.trace(np.linalg.matrix_power(together.astype(np.int64), 3))
-    return None if triangles > 0 else "not_identified"
+    return None if triangles > 0 else Reason.NOT_IDENTIFIED
 
 
 def _of_units(units: pd.DataFrame | None, column: str | None) -> pd.Series | None:
@@ -246,9 +249,9 @@ def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series
     """Return the number of each unit's level, and the levels in order."""
     if prevalence_by is None:
         return pd.Series(0, index=units), ["all"]
-    given = labels_by_unit(prevalence_by, units, name="prevalence_by")
-    number, found = pd.factorize(given, sort=True)
-    levels = [str(value) for value in found]
+    labels = labels_by_unit(prevalence_by, units, name="prevalence_by")
+    number, distinct = pd.factorize(labels, sort=True)
+    levels = [str(value) for value in distinct]
     if len(levels) > _MOST_LEVELS:
         raise TableError(
             f"prevalence_by: expected at most {_MOST_LEVELS} levels – found {len(levels)} – cut the values "
@@ -270,14 +273,14 @@ def _members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np
     """Return the number of each unit's cluster, and how many there are."""
     if cluster is None:
         return np.arange(len(units)), len(units)
-    given = labels_by_unit(cluster, units, name="cluster")
-    if given.isna().any():
+    labels = labels_by_unit(cluster, units, name="cluster")
+    if labels.isna().any():
         raise TableError(
             f"cluster: expected a label for every unit that was decided on – found none for "
-            f"{first_three(units[given.isna().to_numpy()])} – fill it in."
+            f"{first_three(units[labels.isna().to_numpy()])} – fill it in."
         )
-    number, found = pd.factorize(given.astype("string"), sort=True)
-    return np.asarray(number, dtype=np.int64), len(found)
+    number, distinct = pd.factorize(labels.astype("string"), sort=True)
+    return np.asarray(number, dtype=np.int64), len(distinct)
 
 
 _FRAMES: Final[dict[str, dict[str, str]]] = {

@@ -72,18 +72,18 @@ def fit(patterns: Patterns, weights: Floats) -> Fit:
     for start in starts:
         believed = np.where(start, 0.95, 0.05)
         fits.append(refit(patterns, weights, _maximised(patterns, weights, believed)))
-    return max(fits, key=lambda found: round(found.log_posterior, 6))
+    return max(fits, key=lambda one: round(one.log_posterior, 6))
 
 
 def refit(patterns: Patterns, weights: Floats, start: Parameters, *, tolerance: float = 1e-9) -> Fit:
     """Return the fit reached from `start`; where the coders come out worse than chance, from its mirror."""
-    found = _climbed(patterns, weights, start, tolerance)
+    fitted = _climbed(patterns, weights, start, tolerance)
     n = weights @ (patterns.applied + patterns.absent)
-    better = found.parameters.sensitivity + found.parameters.specificity - 1
+    better = fitted.parameters.sensitivity + fitted.parameters.specificity - 1
     if n @ better >= 0:
-        return found
-    mirrored = _climbed(patterns, weights, found.parameters.swapped(), tolerance)
-    return replace(mirrored, n_iterations=found.n_iterations + mirrored.n_iterations)
+        return fitted
+    mirrored = _climbed(patterns, weights, fitted.parameters.swapped(), tolerance)
+    return replace(mirrored, n_iterations=fitted.n_iterations + mirrored.n_iterations)
 
 
 def probabilities(patterns: Patterns, parameters: Parameters) -> Floats:

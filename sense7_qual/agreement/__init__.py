@@ -20,6 +20,7 @@ Which codes are mixed up?                  `confusion`                   ``_diag
 Which units cost most agreement?           `by_unit`                     ``_diagnostics/_by_unit.py``
 Do coders drift?                           `over_time`                   ``_diagnostics/_over_time.py``
 Is one coder steady?                       `stability`                   ``_diagnostics/_stability.py``
+Has a trainee learned it, surely?          `mastery`                     ``_diagnostics/_mastery.py``
 How many units must be coded twice?        `units_needed`                ``_diagnostics/_units_needed.py``
 Does a model agree with people?            `human_model`                 ``_diagnostics/_human_model.py``
 May it replace one of them?                `alternative_annotator_test`  ``_diagnostics/``
@@ -55,6 +56,7 @@ from sense7_qual.agreement._diagnostics._by_unit import by_unit
 from sense7_qual.agreement._diagnostics._confusion import confusion
 from sense7_qual.agreement._diagnostics._cross_check import cross_check
 from sense7_qual.agreement._diagnostics._human_model import human_model
+from sense7_qual.agreement._diagnostics._mastery import Mastery, mastery
 from sense7_qual.agreement._diagnostics._over_time import over_time
 from sense7_qual.agreement._diagnostics._pairwise import pairwise
 from sense7_qual.agreement._diagnostics._stability import stability
@@ -87,6 +89,7 @@ __all__ = [
     "AlternativeAnnotatorTest",
     "Estimate",
     "Gamma",
+    "Mastery",
     "Patterns",
     "SegmentationAgreement",
     "UnitizingAlphas",
@@ -115,6 +118,7 @@ __all__ = [
     "krippendorff_alpha",
     "light_kappa",
     "masi_distance",
+    "mastery",
     "multivalued_alpha",
     "over_time",
     "overall",

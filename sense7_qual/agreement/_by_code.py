@@ -218,7 +218,7 @@ def overall(
     pairable = (patterns.values >= 0).sum(axis=0) >= 2
     values, apart = set_table(patterns, distance=distance)
     table = coded(values[:, pairable])
-    found = estimate(
+    interval = estimate(
         table,
         "krippendorff_alpha",
         level=apart,
@@ -229,19 +229,19 @@ def overall(
     )
     row = {
         "distance": distance,
-        "n_units": found.n_units,
-        "n_coders": found.n_coders,
-        "n_clusters": found.n_clusters,
+        "n_units": interval.n_units,
+        "n_coders": interval.n_coders,
+        "n_clusters": interval.n_clusters,
         "n_sets": len(apart),
-        "percent": compute("percent_agreement", table, {}).found.estimate,
-        "alpha": found.estimate,
-        "alpha_low": found.low,
-        "alpha_high": found.high,
-        "n_boot": found.n_boot,
-        "n_undefined": found.n_undefined,
+        "percent": compute("percent_agreement", table, {}).coefficient.estimate,
+        "alpha": interval.estimate,
+        "alpha_low": interval.low,
+        "alpha_high": interval.high,
+        "n_boot": interval.n_boot,
+        "n_undefined": interval.n_undefined,
         "confidence_level": confidence_level,
         "seed": seed,
-        "reason": found.reason,
+        "reason": interval.reason,
     }
     return pd.DataFrame([row], columns=list(_OVERALL)).astype(_OVERALL)
 
@@ -262,7 +262,7 @@ def _others(table: Coded) -> dict[str, Any]:
     kappa = "cohen_kappa" if n_coders == 2 else "conger_kappa"
 
     def value(statistic: str, **options: Any) -> float:
-        return compute(statistic, table, options).found.estimate
+        return compute(statistic, table, options).coefficient.estimate
 
     return {
         "n_coders": n_coders,
@@ -277,7 +277,7 @@ def _row(
     table: Coded, cluster: Integers, n_boot: int, confidence_level: float, seed: int
 ) -> dict[str, object]:
     """Return a code's alpha and its interval, of the units with two or more decisions."""
-    found = estimate(
+    result = estimate(
         table,
         "krippendorff_alpha",
         level="nominal",
@@ -287,16 +287,16 @@ def _row(
         confidence_level=confidence_level,
     )
     return {
-        "n_units": found.n_units,
-        "n_clusters": found.n_clusters,
-        "prevalence": float((table.codes == 2).sum() / (table.codes > 0).sum()) if found.n_units else np.nan,
-        "percent": compute("percent_agreement", table, {}).found.estimate,
-        "alpha": found.estimate,
-        "alpha_low": found.low,
-        "alpha_high": found.high,
-        "n_boot": found.n_boot,
-        "n_undefined": found.n_undefined,
-        "reason": found.reason,
+        "n_units": result.n_units,
+        "n_clusters": result.n_clusters,
+        "prevalence": float((table.codes == 2).sum() / (table.codes > 0).sum()) if result.n_units else np.nan,
+        "percent": compute("percent_agreement", table, {}).coefficient.estimate,
+        "alpha": result.estimate,
+        "alpha_low": result.low,
+        "alpha_high": result.high,
+        "n_boot": result.n_boot,
+        "n_undefined": result.n_undefined,
+        "reason": result.reason,
     }
 
 

@@ -119,14 +119,14 @@ def unit_counts(own: pd.DataFrame) -> UnitCounts:
     cells, place = np.unique(code * max(len(units), 1) + unit, return_inverse=True)
     n_coders = np.bincount(place, minlength=len(cells))
     n_applied = np.bincount(place[own["applied"].to_numpy(dtype=np.bool_)], minlength=len(cells))
-    kept = n_coders >= 2
+    has_pairs = n_coders >= 2
     return UnitCounts(
         codes=np.asarray(codes, dtype=object),
         units=np.asarray(units, dtype=object),
-        code=cells[kept] // max(len(units), 1),
-        unit=cells[kept] % max(len(units), 1),
-        n_coders=n_coders[kept],
-        n_applied=n_applied[kept],
+        code=cells[has_pairs] // max(len(units), 1),
+        unit=cells[has_pairs] % max(len(units), 1),
+        n_coders=n_coders[has_pairs],
+        n_applied=n_applied[has_pairs],
     )
 
 

@@ -209,9 +209,9 @@ def check_rows(rows: Sequence[object]) -> None:
     bare = len(labelled) < len(rows)
     index = pd.RangeIndex(len(labelled[0])) if bare else labelled[0].index
     if not all(row.index.equals(index) for row in labelled):
-        found = "a Series with ids beside rows without" if bare else "Series whose indexes differ"
+        problem = "a Series with ids beside rows without" if bare else "Series whose indexes differ"
         raise TableError(
-            f"values: expected rows of the same units in the same order – found {found} – put them in one "
+            f"values: expected rows of the same units in the same order – found {problem} – put them in one "
             'frame, which matches them by id: agreement.from_wide(pandas.DataFrame({"ana": …, "ben": …}), '
             'coders="columns").'
         )

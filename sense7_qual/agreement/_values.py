@@ -79,9 +79,9 @@ def coded(values: npt.ArrayLike) -> Coded:
     return _any_values(table)
 
 
-def bad_values(found: Coded, bad: Truths, *, expected: str, problem: str) -> TableError:
+def bad_values(table: Coded, bad: Truths, *, expected: str, problem: str) -> TableError:
     """Return the error that names where the categories marked in `bad` stand, and never a value."""
-    where = np.argwhere(np.isin(found.codes, np.flatnonzero(bad) + 1))
+    where = np.argwhere(np.isin(table.codes, np.flatnonzero(bad) + 1))
     return _error(where, expected, problem)
 
 
@@ -125,9 +125,9 @@ def _whole_numbers(table: npt.NDArray[Any]) -> Coded | None:
         if not abs(lowest) <= (_EXACT if centred else _SMALL // 2) or not highest - lowest < _SMALL:
             continue
         if lowest.is_integer():
-            found = _from_floats(table, int(lowest), int(lowest) + 127 if centred else 0)
-            if found is not None:
-                return found
+            coded_table = _from_floats(table, int(lowest), int(lowest) + 127 if centred else 0)
+            if coded_table is not None:
+                return coded_table
     return None
 
 

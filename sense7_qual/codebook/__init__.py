@@ -4,12 +4,14 @@ A `Codebook` is a frozen value. It is read from YAML or CSV, written to YAML (th
 the same bytes), and known by its `fingerprint`, so that every coding can say under which codebook it was
 made. A code is identified by its `id`, never by its label.
 
-What a codebook is: ``_codebook.py``. Its files: ``_yaml_csv.py``. What changed between two versions is
+What a codebook is: ``_codebook.py``. What its codings can say beside their codes (met or unmet, say):
+``_facets.py``. Its files: ``_yaml_csv.py``. What changed between two versions is
 said by `sense7_qual.revisions`.
 """
 
 from __future__ import annotations
 
-from sense7_qual.codebook._codebook import ORIGINS, VALENCES, Code, Codebook
+from sense7_qual.codebook._codebook import ORIGINS, Code, Codebook
+from sense7_qual.codebook._facets import UNSTATED, Facet, FacetValue
 
-__all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
+__all__ = ["ORIGINS", "UNSTATED", "Code", "Codebook", "Facet", "FacetValue"]

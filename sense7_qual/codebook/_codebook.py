@@ -11,20 +11,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.codebook import _yaml_csv
+from sense7_qual.codebook._facets import Facet, check_facets, check_key, facets_of_entries, plain_facets
+from sense7_qual.codebook._field_names import right_names
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
 from sense7_qual.errors import CodebookError
 
-__all__ = ["ORIGINS", "VALENCES", "Code", "Codebook"]
+__all__ = ["ORIGINS", "Code", "Codebook"]
 
 ORIGINS: Final = ("deductive", "inductive", "model")
 """Where a code comes from: the theory, the data, or a model's proposal that a person accepted."""
-
-VALENCES: Final = ("met", "unmet", "mixed")
-"""The values of the valence facet: the text praises the dimension, faults it, or does both."""
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _NAMES: Final = frozenset({"label", "name", "title", "version"})
@@ -106,11 +105,8 @@ class Code:
                 f"codebook: expected a colour like '#2a7f62' for {named} – found {word(self.colour)} – "
                 "correct it or leave it out."
             )
-        if self.key is not None and (len(self.key) != 1 or not self.key.isprintable() or self.key == " "):
-            raise CodebookError(
-                f"codebook: expected one printable character as the key of {named} – found "
-                f"{word(self.key)} – choose a digit or a letter."
-            )
+        if self.key is not None:
+            check_key(self.key, named)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,15 +119,16 @@ class Codebook:
         A short stable name of the codebook.
     title, version, description, source, licence : str
         What people and papers are told about it.
-    valence : tuple of str
-        The values of the optional valence facet of every coding; empty switches the facet off.
+    facets : tuple of Facet
+        What a coding can say beside its code, each with its values; none where it is empty.
     codes : tuple of Code
         In the order in which they are shown and reported.
 
     Raises
     ------
     CodebookError
-        No code, two codes with one id, a key used twice, an unknown parent, or parents in a circle.
+        No code, two codes with one id, a key used twice, an unknown parent, or parents in a circle; two
+        facets with one name, a facet for a code that cannot be applied, or a key of two values.
 
     Examples
     --------
@@ -150,7 +147,7 @@ class Codebook:
     description: str = ""
     source: str = ""
     licence: str = ""
-    valence: tuple[str, ...] = ()
+    facets: tuple[Facet, ...] = ()
     codes: tuple[Code, ...]
 
     def __post_init__(self) -> None:
@@ -167,23 +164,18 @@ class Codebook:
         refuse_many(len(self.codes))
         refuse_twice("id", [code.id for code in self.codes])
         refuse_twice("key", [code.key for code in self.codes if code.key is not None])
-        unknown = set(self.valence) - set(VALENCES)
-        if unknown:
-            raise CodebookError(
-                f"codebook: expected valence values out of {', '.join(VALENCES)} – found "
-                f"{first_three(sorted(unknown))} – correct them, or leave valence out to switch it off."
-            )
+        check_facets(self.facets, [code.id for code in self.codable])
         self._check_parents()
 
     def _check_parents(self) -> None:
         sound: set[str] = set()  # codes whose parents end at a top code
         for code in self.codes:
-            at, seen = code, {code.id: None}  # in order
+            at, ancestors = code, {code.id: None}  # in order
             while at.parent is not None and at.id not in sound:
-                if at.parent in seen:
+                if at.parent in ancestors:
                     raise CodebookError(
                         f"codebook: expected parents that end at a top code – found a circle "
-                        f"{' → '.join([*seen, at.parent][-10:])} – take one of these parents away."
+                        f"{' → '.join([*ancestors, at.parent][-10:])} – take one of these parents away."
                     )
                 if at.parent not in self._by_id:
                     raise CodebookError(
@@ -191,8 +183,8 @@ class Codebook:
                         f"{at.parent[:64]!r} – {did_you_mean(at.parent, self.ids)}"
                     )
                 at = self._by_id[at.parent]
-                seen[at.id] = None
-            sound |= seen.keys()
+                ancestors[at.id] = None
+            sound |= ancestors.keys()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -203,6 +195,49 @@ class Codebook:
     def codable(self) -> tuple[Code, ...]:
         """The codes that can be applied (without those that only group others)."""
         return tuple(code for code in self.codes if code.codable)
+
+    def facets_of(self, code_id: str) -> tuple[Facet, ...]:
+        """Return the facets that are for the code with this id, in order."""
+        check_arguments(Codebook.facets_of, locals())
+        return tuple(facet for facet in self.facets if not facet.codes or code_id in facet.codes)
+
+    def check_facets(self, code_id: str, facets: Mapping[str, str]) -> dict[str, str]:
+        """Return what a coding of this code says in facets, such as ``{"valence": "met"}``, once it may.
+
+        Raises
+        ------
+        ArgumentError
+            It is no mapping.
+        CodebookError
+            The codebook has no such facet or value, or the facet is for other codes.
+
+        Examples
+        --------
+        >>> Codebook.read("sense7").check_facets("prosocial", {"valence": "met"})
+        {'valence': 'met'}
+        """
+        check_arguments(Codebook.check_facets, locals())
+        stated = read_mapping(facets)
+        for name, value in stated.items():
+            facet = self.facet(name)
+            if facet.codes and code_id not in facet.codes:
+                raise CodebookError(
+                    f"facet {name!r}: expected one of the codes that it is for – found {word(code_id)} – "
+                    f"it is for {first_three(facet.codes)}; leave it out."
+                )
+            facet[value]
+        return stated
+
+    def facet(self, name: str) -> Facet:
+        """Return the facet of this name, or raise `CodebookError` with the nearest one's."""
+        check_arguments(Codebook.facet, locals())
+        for facet in self.facets:
+            if facet.name == name:
+                return facet
+        raise CodebookError(
+            f"codebook {self.name!r}: expected one of its facets – found {word(name)} – "
+            f"{did_you_mean(str(name), [facet.name for facet in self.facets])}"
+        )
 
     @cached_property
     def _by_id(self) -> dict[str, Code]:
@@ -237,6 +272,7 @@ class Codebook:
     def _as_dict(self) -> dict[str, Any]:
         """Return the content in the canonical order, without empty values."""
         own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes"}
+        own["facets"] = plain_facets(self.facets)
         codes = [
             _without_defaults({f.name: _plain(getattr(code, f.name)) for f in fields(Code)})
             for code in self.codes
@@ -255,8 +291,8 @@ class Codebook:
         ArgumentError
             The path ends otherwise; nothing was written.
         CodebookError
-            A CSV would lose some of it: title, version, description, source, licence, valence, a name other
-            than the file's, or line breaks and white space in its texts.
+            A CSV would lose some of it: title, version, description, source, licence, a name other than
+            the file's, or line breaks and white space in its texts.
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
@@ -265,7 +301,7 @@ class Codebook:
         write_by_suffix(path, formats, what="codebook", overwrite=overwrite)
 
     def _to_csv(self, path: Path) -> bytes:
-        content = _yaml_csv.to_csv(self._as_dict()["codes"], [field.name for field in fields(Code)])
+        content = _yaml_csv.to_csv(self._as_dict(), [field.name for field in fields(Code)])
         again = _codebook(_yaml_csv.parse_csv(content, path, lists=_lists()))
         names = [field.name for field in fields(self)]
         lost = [name for name in names if getattr(self, name) != getattr(again, name)]
@@ -283,6 +319,12 @@ class Codebook:
         In YAML every scalar is read as text, exactly as written (``007`` stays ``007``, ``no`` stays
         ``no``). A CSV has one row per code and the columns of `Code`; lists hold one entry per line of
         the cell; the codebook takes its name from the file.
+
+        Facets stand in YAML as ``facets: {valence: {values: {met: m, unmet: u}}}``: each value with its key,
+        a list of values without keys, or with ``{label: …, key: …}``; beside ``values`` a ``label`` and the
+        ``codes`` that the facet is for. In a CSV each value is a row of its own, with the facet's name in the
+        column ``facet``, its own in ``id``, and a ``label`` and ``key`` if it has them; ``facet_label`` and
+        ``facet_codes``, in the facet's first row, are those of the facet.
 
         Raises
         ------
@@ -315,17 +357,17 @@ def _plain(value: object) -> object:
 
 def _without_defaults(values: dict[str, Any]) -> dict[str, Any]:
     """Leave out what is empty, and write `codable` only where it is False."""
-    kept = {name: value for name, value in values.items() if value not in ("", None, [], True)}
-    if kept.get("codable") is False:
-        kept["codable"] = "false"
-    return kept
+    filled = {name: value for name, value in values.items() if value not in ("", None, [], {}, True)}
+    if filled.get("codable") is False:
+        filled["codable"] = "false"
+    return filled
 
 
 def _check_text(value: Code | Codebook, where: str) -> None:
     """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
     for entry in fields(value):
         content = getattr(value, entry.name)
-        if entry.name in ("codes", "codable") or (content is None and "None" in str(entry.type)):
+        if entry.name in ("codes", "codable", "facets") or (content is None and "None" in str(entry.type)):
             continue
         many = str(entry.type).startswith("tuple")
         if not isinstance(content, tuple if many else str) or not all(
@@ -349,8 +391,11 @@ def _check_text(value: Code | Codebook, where: str) -> None:
 
 def _codebook(entries: Entries) -> Codebook:
     own, codes = entries
+    facets = own.pop("facets", "") or {}
     return Codebook(
-        **_typed(Codebook, own, "codebook"), codes=tuple(_code(entry, where) for where, entry in codes)
+        **_typed(Codebook, own, "codebook"),
+        facets=facets_of_entries(facets),
+        codes=tuple(_code(entry, where) for where, entry in codes),
     )
 
 
@@ -365,12 +410,13 @@ def _code(entry: object, where: str) -> Code:
 
 def _typed(cls: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `values` as keyword arguments of `cls`: lists as tuples, an empty scalar as left out."""
-    hints = {name: hint for name, hint in get_type_hints(cls).items() if name != "codes"}
+    hints = {name: hint for name, hint in get_type_hints(cls).items() if name not in ("codes", "facets")}
     unknown = [name for name in values if name not in hints]
     if unknown:
+        names = [field.name for field in fields(cls)]
         raise CodebookError(
-            f"codebook: expected the fields {', '.join(hints)} in {where} – found {first_three(unknown)} – "
-            f"{did_you_mean(unknown[0], hints)}"
+            f"codebook: expected the fields {', '.join(names)} in {where} – found {first_three(unknown)} – "
+            f"{right_names(values, names)}"
         )
     required = [f for f in ("id", "label", "name") if f in hints and not values.get(f)]
     if required and not (cls is Code and required == ["name"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +33,8 @@ Entries = tuple[dict[str, Any], list[tuple[str, object]]]
 _LARGEST: Final = 5_000_000  # bytes of a file; the largest in use have a twentieth of it
 _MOST_NODES: Final = 200_000  # keys, texts and lists of a YAML file
 _MOST_CODES: Final = 10_000
+_SEPARATORS: Final = {"semicolons": ";", "tabs": "\t"}  # what spreadsheets of some languages write
+_FACET: Final = ("facet", "facet_label", "facet_codes")  # columns of a CSV beside those of a code
 
 
 def read_file(path: Path, *, lists: Collection[str]) -> Entries:
@@ -63,13 +65,32 @@ def parse_csv(content: bytes, path: Path, *, lists: Collection[str]) -> Entries:
     return _of_csv(_utf8(content, path), path, lists)
 
 
-def to_csv(codes: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
-    """Return codes as CSV (UTF-8 with a mark that Excel reads), with those `columns` that any code fills."""
-    used = [name for name in columns if any(name in code for code in codes)]
-    rows = [[_cell(code.get(name, "")) for name in used] for code in codes]
-    lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows([used, *rows])
-    return lines.getvalue().encode("utf-8-sig")
+def to_csv(content: Mapping[str, Any], columns: Sequence[str]) -> bytes:
+    """Return codes and facets as CSV (UTF-8 with a mark that Excel reads), in the columns that any fills."""
+    entries = [*content["codes"], *_facet_rows(content.get("facets", {}))]
+    used = [name for name in (*columns, *_FACET) if any(entry.get(name) for entry in entries)]
+    rows = [[_cell(entry.get(name, "")) for name in used] for entry in entries]
+    return "".join(_csv_line(row) for row in [used, *rows]).encode("utf-8-sig")
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    """Return a row of a CSV; a writer quotes only the line ends that are its own, so that these are both."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(cells)
+    return line.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _facet_rows(facets: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each value of each facet; the facet's own label and codes stand in its first row."""
+    for name, facet in facets.items():
+        own = {"facet_label": facet.get("label", ""), "facet_codes": facet.get("codes", [])}
+        values = facet["values"]
+        for value in values:
+            key_or_label = values[value] if isinstance(values, dict) else ""
+            yield {"id": value, "facet": name, **own} | (
+                {"key": key_or_label} if isinstance(key_or_label, str) else key_or_label
+            )
+            own = {}
 
 
 def _cell(value: str | list[str]) -> str:
@@ -158,11 +179,11 @@ class _Loader(yaml.BaseLoader):
         event = self.peek_event()  # type: ignore[no-untyped-call]
         self._n_nodes += 1
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            found = "a name for a part, & or *: write the part out, or put the text in quotes"
-            raise yaml.composer.ComposerError(None, None, found, event.start_mark)
+            problem = "a name for a part, & or *: write the part out, or put the text in quotes"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         if self._n_nodes > _MOST_NODES:
-            found = f"more than {_MOST_NODES:,} texts and lists"
-            raise yaml.composer.ComposerError(None, None, found, event.start_mark)
+            problem = f"more than {_MOST_NODES:,} texts and lists"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -195,19 +216,43 @@ def _of_mapping(content: object, path: Path) -> Entries:
 
 def _of_csv(content: str, path: Path, lists: Collection[str]) -> Entries:
     codes: list[tuple[str, object]] = []
+    facets: dict[str, dict[str, Any]] = {}
     for line, entry in _csv_rows(content, path):
-        for name in set(lists) & entry.keys():
+        for name in {*lists, "facet_codes"} & entry.keys():
             entry[name] = [text.strip() for text in entry[name].splitlines() if text.strip()]
-        codes.append((f"line {line}", entry))
-    return {"name": path.stem, "title": path.stem}, codes
+        if "facet" in entry:
+            _add_value(facets.setdefault(entry["facet"], {"values": {}}), entry, f"line {line}")
+        else:
+            codes.append((f"line {line}", entry))
+    return {"name": path.stem, "title": path.stem, "facets": facets}, codes
+
+
+def _add_value(facet: dict[str, Any], entry: Mapping[str, Any], where: str) -> None:
+    """Take a row of a CSV that is a value of a facet into the facet."""
+    unknown = sorted(entry.keys() - {"id", "label", "key", *_FACET})
+    if unknown or "id" not in entry or entry["id"] in facet["values"]:
+        wrong = first_three(unknown) or ("a value that stands there before" if "id" in entry else "no id")
+        raise CodebookError(
+            f"codebook: expected a value of facet {entry['facet'][:64]!r} in {where}, with its own id and "
+            f"perhaps label and key – found {wrong} – correct it, or leave 'facet' empty for a code."
+        )
+    facet["values"][entry["id"]] = {name: entry[name] for name in ("label", "key") if name in entry}
+    for name in ("label", "codes"):
+        given = entry.get(f"facet_{name}")
+        if given and facet.setdefault(name, given) != given:
+            raise CodebookError(
+                f"codebook: expected one facet_{name} of facet {entry['facet'][:64]!r} – found another in "
+                f"{where} – write it in the facet's first row alone."
+            )
 
 
 def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
     """Return the last line and the filled cells of every row that has any."""
     rows = csv.reader(io.StringIO(content, newline=""), strict=True)
-    found = []
+    filled = []
     try:
         header = [name.strip() for name in next(rows, [])]
+        _refuse_other_separators(header, path)
         refuse_twice("column", [name for name in header if name], "keep one of them")
         for row in (row for row in rows if any(cell.strip() for cell in row)):
             if len(row) != len(header):
@@ -216,14 +261,23 @@ def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
                     f"{len(row)} in the row that ends in line {rows.line_num} – quote texts with commas."
                 )
             cells = zip(header, (cell.strip() for cell in row), strict=True)
-            found.append((rows.line_num, {name: cell for name, cell in cells if cell}))
-            refuse_many(len(found))
+            filled.append((rows.line_num, {name: cell for name, cell in cells if cell}))
+            refuse_many(len(filled))
     except csv.Error as error:
         raise CodebookError(
             f"codebook: expected CSV in {path.name!r} – found a mistake in line {rows.line_num} ({error}) – "
             "export it again as CSV."
         ) from error
-    return found
+    return filled
+
+
+def _refuse_other_separators(header: Sequence[str], path: Path) -> None:
+    for name, mark in _SEPARATORS.items():
+        if len(header) == 1 and mark in header[0]:
+            raise CodebookError(
+                f"codebook: expected columns with commas between them in {path.name!r} – found {name} – "
+                "export it again with commas, or write it as .yaml."
+            )
 
 
 def refuse_many(n_codes: int) -> None:
@@ -234,11 +288,11 @@ def refuse_many(n_codes: int) -> None:
         )
 
 
-def refuse_twice(what: str, values: Sequence[Any], deed: str = "") -> None:
+def refuse_twice(what: str, values: Sequence[Any], to_do: str = "") -> None:
     """Raise `CodebookError` where a value stands more than once among `values`."""
     twice = sorted(value for value, times in Counter(map(str, values)).items() if times > 1)
     if twice:
         raise CodebookError(
             f"codebook: expected every {what} once – found more than once: {first_three(twice)} – "
-            f"{deed or f'give each code a {what} of its own'}."
+            f"{to_do or f'give each code a {what} of its own'}."
         )

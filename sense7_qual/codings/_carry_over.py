@@ -134,7 +134,9 @@ def carried(
     codings : DataFrame
         The codings on finished units that stand under `codebook`, as `tables.CODINGS`, with `was`: the code
         as it was applied. Codings that were merged into one code stay several where they differ in span or
-        valence; those that do not are one, whose `was` names both codes ("kind, warm").
+        facets; those that do not are one, whose `was` names both codes ("kind, warm"). What a coding says in
+        a facet of `codebook` stands where the facet has that value and is for the code; elsewhere it is
+        missing: the coding then states nothing there.
     undecided : DataFrame
         One row per unit × coder × code that must be looked at again: unit_id, coder, code, reason ("add",
         "redefine" or "split").
@@ -150,29 +152,41 @@ def carried(
     finished = coverage[[*_PAIR, "codebook", "finished_at"]].rename(columns={"codebook": "finished_under"})
     joined = codings.merge(finished, on=_PAIR)
     fates = _fates(joined, codebook.fingerprint, revisions)
-    kept = joined.assign(was=joined["code"], code=pd.array([one.stands for one in fates], dtype="string"))
-    kept = _once(kept[kept["code"].notna()][[*codings.columns, "was"]])
+    standing = joined.assign(was=joined["code"], code=pd.array([one.stands for one in fates], dtype="string"))
+    standing = _restated(standing[standing["code"].notna()][[*codings.columns, "was"]], codebook)
+    facets = [facet.name for facet in codebook.facets if facet.name in codings.columns]
+    standing = _once(standing, [*CODINGS.key, *facets])
     new = _new_to_coders(coverage, codebook.fingerprint, revisions)
     pairs = zip(joined["unit_id"], joined["coder"], fates, strict=True)
     lost = [(*pair, code, why) for *pair, fate in pairs for code, why in fate.undecided]
     # What a coder did not know, or what a coding lost, leaves a code open unless a coding of it stands: under
     # its present meaning, because those under an earlier one do not.
-    stands = set(kept[[*_PAIR, "code"]].itertuples(index=False, name=None))
-    rows = [row for row in [*new, *lost] if row[:3] not in stands]
+    decided = set(standing[[*_PAIR, "code"]].itertuples(index=False, name=None))
+    rows = [row for row in [*new, *lost] if row[:3] not in decided]
     undecided = pd.DataFrame(rows, columns=_UNDECIDED, dtype="string")
     undecided = undecided[undecided["code"].isin([code.id for code in codebook.codable])]
-    return kept, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
+    return standing, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
 
 
-def _once(kept: pd.DataFrame) -> pd.DataFrame:
-    """Make codings one where a merge of their codes left them on one span with one valence."""
-    same = [*CODINGS.key, "valence"]
-    several = kept.duplicated(same, keep=False)
+def _restated(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
+    """Leave of the facets what the codebook has: a value that is gone, or not for the code, says nothing."""
+    columns = {}
+    for facet in (facet for facet in codebook.facets if facet.name in codings.columns):
+        of_it = codings["code"].isin(facet.codes or codebook.ids)
+        columns[facet.name] = codings[facet.name].where(of_it & codings[facet.name].isin(facet.names))
+    return codings.assign(**columns)
+
+
+def _once(codings: pd.DataFrame, same: list[str]) -> pd.DataFrame:
+    """Make codings one where a merge of their codes left them on one span with the same facets."""
+    several = codings.duplicated(same, keep=False)
     if several.any():
-        were = kept[several].groupby(same, dropna=False, sort=False)["was"]
-        told = were.transform(lambda codes: ", ".join(sorted(set(codes))))
-        kept = kept.assign(was=told.reindex(kept.index).fillna(kept["was"])).drop_duplicates(same)
-    return kept.astype({"was": "string"}).reset_index(drop=True)
+        were = codings[several].groupby(same, dropna=False, sort=False)["was"]
+        joined_codes = were.transform(lambda codes: ", ".join(sorted(set(codes))))
+        codings = codings.assign(
+            was=joined_codes.reindex(codings.index).fillna(codings["was"])
+        ).drop_duplicates(same)
+    return codings.astype({"was": "string"}).reset_index(drop=True)
 
 
 def stale(
@@ -232,18 +246,21 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
         late.loc[other] = at > finished_at
     keys = list(zip(joined["code"], under, until, late, strict=True))
     at_finish = {key: _until_finished(*key, revisions) for key in set(keys)}
-    whole, told = {}, {}
+    whole, from_finish = {}, {}
     for key, (fate, version) in at_finish.items():
         later = steps(revisions, version, now)
-        whole[key], told[key] = _carried_on(fate, later), _carried_on(_Fate(fate.stands), later)
+        whole[key], from_finish[key] = _carried_on(fate, later), _carried_on(_Fate(fate.stands), later)
     pairs = list(zip(joined["unit_id"], joined["coder"], strict=True))
-    there = {(*pair, at_finish[key][0].stands) for pair, key in zip(pairs, keys, strict=True)}
+    standing = {(*pair, at_finish[key][0].stands) for pair, key in zip(pairs, keys, strict=True)}
 
-    def is_told(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
-        """Tell whether the coder said, by finishing, which part of a split code it is."""
-        return any((*pair, part) in there for part in at_finish[key][0].parts)
+    def names_a_part(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
+        """Return True if the coder said, by finishing, which part of a split code it is."""
+        return any((*pair, part) in standing for part in at_finish[key][0].parts)
 
-    return [(told if is_told(pair, key) else whole)[key] for pair, key in zip(pairs, keys, strict=True)]
+    return [
+        (from_finish if names_a_part(pair, key) else whole)[key]
+        for pair, key in zip(pairs, keys, strict=True)
+    ]
 
 
 def _until_finished(
@@ -273,7 +290,7 @@ def _carried_on(fate: _Fate, later: Iterable[Revision]) -> _Fate:
 
 def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
     """Return what a coding is after the changes of one revision."""
-    stands, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
+    standing_code, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
     for change in made:
         if change.kind in ("split", "retire") and change.code in undecided:
             undecided |= dict.fromkeys(change.into, undecided.pop(change.code))
@@ -281,13 +298,13 @@ def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
         if change.code != fate.stands:
             continue
         if change.kind in ("split", "retire", "redefine"):
-            stands = None
+            standing_code = None
         if change.kind in ("split", "redefine"):
             undecided |= dict.fromkeys(change.into or (change.code,), change.kind)
             parts |= set(change.into)
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
     return _Fate(
-        None if stands is None else merged.get(stands, stands),
+        None if standing_code is None else merged.get(standing_code, standing_code),
         tuple({merged.get(code, code): reason for code, reason in undecided.items()}.items()),
         frozenset(merged.get(code, code) for code in parts) - _mixed(parts, made),
     )
@@ -342,12 +359,12 @@ def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Rev
             "codings: expected the revisions of a codebook – found other values – pass "
             "revisions=store.revisions()."
         )
-    found = path(revisions or (), made_under, now)
-    if found is None:
+    steps_between = path(revisions or (), made_under, now)
+    if steps_between is None:
         raise TableError(
             f"codings: expected revisions that lead from the codebook they were made under "
             f"({made_under[:12]}…) to this one ({now[:12]}…) – found none – pass revisions=store.revisions() "
             "and codebook=store.codebook; where two copies of the study were revised apart and merged, "
             "store.revise joins the two."
         )
-    return found
+    return steps_between

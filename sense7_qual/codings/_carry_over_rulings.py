@@ -83,8 +83,8 @@ def _put(verdicts: _Verdicts, act: Act) -> None:
 def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdicts:
     """Return what the rulings made under one version are in the next."""
     kinds = {(change.code, change.kind): change.into for change in step.changes}
-    gone = {code for code, kind in kinds if kind in ("merge", "split", "retire", "redefine")}
-    after = {key: _as(act, key[1], step) for key, act in verdicts.items() if key[1] not in gone}
+    changed = {code for code, kind in kinds if kind in ("merge", "split", "retire", "redefine")}
+    after = {key: _as(act, key[1], step) for key, act in verdicts.items() if key[1] not in changed}
     for (unit_id, code), act in verdicts.items():
         if not act.applied:
             for part in kinds.get((code, "split"), ()):

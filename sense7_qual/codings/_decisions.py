@@ -11,7 +11,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._checks import check_codebook
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.codings._carry_over import carried, of_round
 from sense7_qual.errors import TableError
 from sense7_qual.revisions import Revision
@@ -20,7 +20,6 @@ from sense7_qual.tables import DECISIONS, RESERVED_CODERS, check_coder_names, re
 __all__ = ["decisions", "from_table", "majority", "tally"]
 
 _KEY: Final = ["unit_id", "code"]
-_UNSTATED: Final = "unstated"
 
 
 def decisions(
@@ -30,7 +29,7 @@ def decisions(
     *,
     round: str | None = None,
     revisions: Sequence[Revision] | None = None,
-    valence: bool = False,
+    facet: str | None = None,
 ) -> pd.DataFrame:
     """Return every finished unit × coder × code, with whether the code is applied there.
 
@@ -52,12 +51,13 @@ def decisions(
         under an earlier version of it, which are then carried over by rule (`carried`). To count them as they
         are, as if nothing had changed its meaning, take the version out of both frames:
         ``codings.assign(codebook=None)``.
-    valence : bool
-        Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
-        `relational.met`, `relational.unmet`, `relational.mixed`. A code that goes with high ratings where
-        it is met and with low ones where it is not shows no link at all without this. A unit can have
-        several of them, on different spans. Codings that carry no valence are decided on as
-        `relational.unstated`, which stands there only for codes that have such codings on finished units.
+    facet : str, optional
+        A facet of the codebook, to decide on each of its values by itself, in place of the code: with
+        "valence" `relational.valence=met`, `relational.valence=unmet` and so on. A code that goes with high
+        ratings where it is met and with low ones where it is not shows no link at all without this. A unit
+        can have several of them, on different spans. Codings that state no value are decided on as
+        `relational.valence=unstated`, which stands there only for codes that have such codings on finished
+        units. A code that the facet is not for is decided on as it is.
 
     Returns
     -------
@@ -68,12 +68,13 @@ def decisions(
     Raises
     ------
     ArgumentError
-        `valence` is neither True nor False.
+        `facet` is no text.
+    CodebookError
+        The codebook has no such facet.
     TableError
         A frame is not what its contract says, a coding's code is not among the codable codes, or codings
         were made under another codebook and there are no `revisions` that lead from it to this one. With
-        `valence`: the codebook has no valence facet, a coding has a valence that it does not know, or a code
-        of the codebook has the name that another with its valence would have.
+        `facet`: the codings have no such column, or one states a value that the facet does not have.
 
     Examples
     --------
@@ -83,8 +84,8 @@ def decisions(
     ...     acts.apply(coder="ana", unit_id="m1", code="interest", codebook=sense7),
     ...     acts.finish(coder="ana", unit_id="m1", codebook=sense7),
     ...     acts.apply(coder="ben", unit_id="m1", code="interest", codebook=sense7)])
-    >>> found = decisions(record.codings, record.coverage, sense7)
-    >>> len(found), int(found["applied"].sum())  # ben has not finished: no row of his
+    >>> decided = decisions(record.codings, record.coverage, sense7)
+    >>> len(decided), int(decided["applied"].sum())  # ben has not finished: no row of his
     (7, 1)
     """
     check_arguments(decisions, locals())
@@ -98,8 +99,9 @@ def decisions(
     _refuse_unknown_codes(codings, codebook)
     finished = coverage[["unit_id", "coder"]]
     names = {code.id: code.id for code in codebook.codable}
-    if valence:
-        codings, names = _by_valence(codings.merge(finished, on=["unit_id", "coder"]), codebook)
+    if facet is not None:
+        on_finished = codings.merge(finished, on=["unit_id", "coder"])
+        codings, names = _by_facet(on_finished, codebook, codebook.facet(facet))
     codes = pd.DataFrame({"code": names.keys(), "named": names.values()}, dtype="string")
     grid = finished.merge(codes, how="cross")
     if undecided is not None:
@@ -126,32 +128,33 @@ def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Code
         )
 
 
-def _by_valence(codings: pd.DataFrame, codebook: Codebook) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return codings whose code is the code with its valence, and the code of every such name."""
-    if not codebook.valence:
-        raise TableError(
-            f"codebook {codebook.name!r}: expected a valence facet – found none – leave valence=True out."
-        )
-    stated = codings["valence"].fillna(_UNSTATED)
-    unknown = sorted(set(stated) - {*codebook.valence, _UNSTATED})
+def _by_facet(codings: pd.DataFrame, codebook: Codebook, facet: Facet) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return codings whose code is the code with its value of the facet, and the code of every such name."""
+    require_column(codings, facet.name, frame_name="codings")
+    stated = codings[facet.name].astype("string").fillna(UNSTATED)
+    unknown = sorted(set(stated) - {*facet.names, UNSTATED})
     if unknown:
         raise TableError(
-            f"codings: expected valence out of {', '.join(codebook.valence)} – found {first_three(unknown)} "
-            "– read them with the codebook they were made under."
+            f"codings: expected {facet.name} out of {', '.join(facet.names)} – found {first_three(unknown)} "
+            f"– {did_you_mean(unknown[0], facet.names)} Or read them with the codebook they were made under."
         )
-    unstated = set(codings.loc[stated == _UNSTATED, "code"])
+    of_it = codings["code"].isin(
+        [code.id for code in codebook.codable if facet in codebook.facets_of(code.id)]
+    )
+    unstated = set(codings.loc[of_it & (stated == UNSTATED), "code"])
     parts = {
-        f"{code.id}.{value}": code.id
+        name: code.id
         for code in codebook.codable
-        for value in (*codebook.valence, *([_UNSTATED] if code.id in unstated else []))
+        for name in _names(code.id, codebook, facet, ends=[UNSTATED] if code.id in unstated else [])
     }
-    clashing = [name for name in parts if name in codebook]
-    if clashing:
-        raise TableError(
-            f"codebook {codebook.name!r}: expected no code with the name of another with its valence – found "
-            f"{first_three(clashing)} – rename the code's id, or decide without valence."
-        )
-    return codings.assign(code=(codings["code"] + "." + stated).astype("string")), parts
+    by_value = codings["code"] + f".{facet.name}=" + stated
+    return codings.assign(code=codings["code"].mask(of_it, by_value).astype("string")), parts
+
+
+def _names(code: str, codebook: Codebook, facet: Facet, *, ends: Sequence[str]) -> list[str]:
+    if facet not in codebook.facets_of(code):
+        return [code]
+    return [f"{code}.{facet.name}={value}" for value in (*facet.names, *ends)]
 
 
 def from_table(
@@ -188,9 +191,9 @@ def from_table(
     """
     check_arguments(from_table, locals())
     if not isinstance(table, pd.DataFrame) or isinstance(codes, str):
-        found, where = (type(table), "table") if not isinstance(table, pd.DataFrame) else (str, "codes")
+        wrong, where = (type(table), "table") if not isinstance(table, pd.DataFrame) else (str, "codes")
         raise TableError(
-            f"from_table: expected a pandas DataFrame and a list of its columns – found {found.__name__} as "
+            f"from_table: expected a pandas DataFrame and a list of its columns – found {wrong.__name__} as "
             f"{where} – pass the table, and codes=[…]."
         )
     columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}

@@ -9,6 +9,7 @@ a file may hold is said by `Limits`.
 question                                       function                        file
 =============================================  ==============================  ===================
 How do my files become units?                  `read`                          ``_read.py``
+Which column of a file may hold what?          `describe_columns`              ``_describe.py``
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
                                                `read_sense7_messages`
 Who codes what?                                `assign`                        ``_assign.py``
@@ -24,6 +25,7 @@ from __future__ import annotations
 from sense7_qual._limits import Limits
 from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._columns import canonical
+from sense7_qual.corpus._describe import describe_columns
 from sense7_qual.corpus._plan import Assignment, assignments, planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import SENSE7_DIMENSIONS, read_sense7, read_sense7_messages, sense7_levels
@@ -35,6 +37,7 @@ __all__ = [
     "assign",
     "assignments",
     "canonical",
+    "describe_columns",
     "planned",
     "read",
     "read_sense7",

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import TableError
@@ -87,7 +87,9 @@ def assign(
     check_arguments(assign, locals())
     units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
     names, several = _checked(coders, overlap, seed, coders_per_unit)
-    stay = {coder: _rows_of(units, ids, "fixed") for coder, ids in _checked_fixed(fixed).items()}
+    stay = {
+        coder: _rows_of(units, ids, "fixed") for coder, ids in _checked_fixed(read_mapping(fixed)).items()
+    }
     by = [stratify] if isinstance(stratify, str) else stratify
     strata = _strata(units, [] if by is None else list(by))
     rng = np.random.default_rng(seed)
@@ -160,14 +162,14 @@ class _Deal:
         return equals[int(self.rng.integers(len(equals)))]
 
 
-def _checked_fixed(fixed: Mapping[str, Sequence[str]] | None) -> Mapping[str, Sequence[str]]:
-    lists = list(fixed.values()) if isinstance(fixed, Mapping) else [] if fixed is None else [fixed]
+def _checked_fixed(fixed: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
+    lists = list(fixed.values())
     if any(isinstance(one, str) or not isinstance(one, Iterable) for one in lists):
         raise TableError(
             f"assign: expected fixed to be a mapping of coders to lists of unit_ids – found "
             f"{type(fixed).__name__} – pass {{'ana': ['m1', …], …}}."
         )
-    return fixed or {}
+    return fixed
 
 
 def _rows_of(units: pd.DataFrame, unit_ids: Sequence[str], what: str) -> list[int]:
@@ -285,13 +287,13 @@ def _shared_counts(sizes: Sequence[int], overlap: float, rng: np.random.Generato
     return _largest_remainders(sizes, max(1, math.floor(overlap * total + 0.5)), rng)
 
 
-def _largest_remainders(sizes: Sequence[int], wanted: int, rng: np.random.Generator) -> list[int]:
-    """Return `wanted` units divided over the strata in proportion to their sizes."""
+def _largest_remainders(sizes: Sequence[int], n_units: int, rng: np.random.Generator) -> list[int]:
+    """Return `n_units` units divided over the strata in proportion to their sizes."""
     total = sum(sizes)
-    counts = [size * wanted // total for size in sizes]
-    remainders = [size * wanted % total for size in sizes]
+    counts = [size * n_units // total for size in sizes]
+    remainders = [size * n_units % total for size in sizes]
     tie_breaks = rng.permutation(len(sizes))
     largest = sorted(range(len(sizes)), key=lambda i: (-remainders[i], tie_breaks[i]))
-    for i in largest[: wanted - sum(counts)]:
+    for i in largest[: n_units - sum(counts)]:
         counts[i] += 1
     return counts

@@ -87,10 +87,10 @@ def frame_of(
         limits.require("columns", len(header), name=name, of="columns", remedy=remedy)
     _refuse_header(header, columns, name)
     named = [(label, cells) for label, cells in zip(header, columns, strict=True) if label]
-    found = {label: _column(label, cells, index, name) for label, cells in named}
+    typed = {label: _column(label, cells, index, name) for label, cells in named}
     if limits is not None:
-        _refuse_long(found, index, name, limits)
-    return pd.DataFrame(found, index=index, dtype="string")
+        _refuse_long(typed, index, name, limits)
+    return pd.DataFrame(typed, index=index, dtype="string")
 
 
 def _refuse_long(

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.corpus._cells import places, shown
 from sense7_qual.errors import ImportRefused, TableError
@@ -178,10 +178,10 @@ def _listed_turns(context: str) -> list[dict[str, str]] | None:
         return None
     turns = []
     for turn in listed:
-        said = turn.get("text", turn.get("content")) if isinstance(turn, dict) else None
-        if not isinstance(said, str) or not isinstance(turn.get("role"), str):
+        text = turn.get("text", turn.get("content")) if isinstance(turn, dict) else None
+        if not isinstance(text, str) or not isinstance(turn.get("role"), str):
             return None
-        turns.append({"role": turn["role"], "text": canonical(said)})
+        turns.append({"role": turn["role"], "text": canonical(text)})
     return turns
 
 
@@ -217,7 +217,7 @@ def ratings_of(
 def labels_of(rating_labels: Mapping[str, float | None] | None) -> dict[str, float | None]:
     """Return the labels of ratings in the form in which they are looked up, None for missing."""
     known: dict[str, float | None] = {}
-    for label, value in (rating_labels or {}).items():
+    for label, value in read_mapping(rating_labels).items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise TableError(
                 f"expected a number, or None for missing, for the rating label {label!r} – found "

@@ -102,8 +102,8 @@ def assignments(acts: Iterable[Act], *, round: str | None = None) -> list[tuple[
     check_arguments(assignments, locals())
     made = [(act, Assignment.from_act(act)) for act in acts if act.kind == "assign" and act.round == round]
     replaced = {act_id for act, one in made for act_id in one.replaces if act_id != act.act_id}
-    standing = [(act, one) for act, one in made if act.act_id not in replaced]
-    return sorted(standing, key=lambda each: (each[0].at, each[0].act_id))
+    current = [(act, one) for act, one in made if act.act_id not in replaced]
+    return sorted(current, key=lambda each: (each[0].at, each[0].act_id))
 
 
 def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:

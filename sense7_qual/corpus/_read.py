@@ -28,7 +28,7 @@ from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
 
-__all__ = ["read"]
+__all__ = ["read", "table_of"]
 
 _Columns = str | Sequence[str] | Mapping[str, str]
 
@@ -113,15 +113,15 @@ def read(
     (['None', 'It heard me.\\n'], [4.0, nan])
     """
     check_arguments(read, locals())
-    table = _table(source, encoding=encoding, sheet=sheet, limits=limits)
+    table = table_of(source, encoding=encoding, sheet=sheet, limits=limits)
     ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = _renamed(ratings)
     others = [name for name in table.columns if name not in {text, *roles, *rated}]
-    kept = _renamed(others if variables is None else variables)
-    for name in (text, *roles, *rated, *kept):
+    variable_names = _renamed(others if variables is None else variables)
+    for name in (text, *roles, *rated, *variable_names):
         require(table, name)
-    _refuse_names(text, roles, rated, kept)
+    _refuse_names(text, roles, rated, variable_names)
     labels, documents = labels_of(rating_labels), ids_of(table, document_id)
     before = table[context].map(turns_of, na_action="ignore") if context else missing(table)
     units = pd.DataFrame(
@@ -134,19 +134,20 @@ def read(
             "context": before,
         }
         | {name: ratings_of(table[column], labels) for column, name in rated.items()}
-        | {name: table[column] for column, name in kept.items()}
+        | {name: table[column] for column, name in variable_names.items()}
     )
     typed = units.astype({"text": "string", "context": "string"})
     return UNITS.check(_with_text(typed, text, empty), as_written=True)
 
 
-def _table(
+def table_of(
     source: str | os.PathLike[str] | pd.DataFrame,
     *,
     encoding: str | None,
     sheet: str | None,
     limits: Limits | None,
 ) -> pd.DataFrame:
+    """Return a file or a frame as a frame of strings, whose index says where each row stands."""
     if not isinstance(source, pd.DataFrame):
         return read_strings(source, encoding=encoding, sheet=sheet, limits=limits)
     if not (encoding is None and sheet is None and limits is None):
@@ -162,12 +163,14 @@ def _renamed(columns: _Columns) -> dict[str, str]:
     return {name: name for name in ([columns] if isinstance(columns, str) else columns)}
 
 
-def _refuse_names(text: str, roles: Sequence[str], rated: Mapping[str, str], kept: Mapping[str, str]) -> None:
+def _refuse_names(
+    text: str, roles: Sequence[str], rated: Mapping[str, str], variables: Mapping[str, str]
+) -> None:
     if text in {*roles, *rated}:
         raise TableError(
             f"expected the texts to have one role – found more for {text!r} – name another column."
         )
-    names = [*rated.values(), *kept.values()]
+    names = [*rated.values(), *variables.values()]
     clash = [name for name in names if name in _CONTRACT]
     if clash:
         raise TableError(

@@ -125,14 +125,14 @@ def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -
     """
     check_arguments(read_sense7, locals())
     tasks, turns = _tasks_and_turns(path, limits)
-    asked = [name for name in map(str, tasks) if _is_of_task(name)]
+    task_variables = [name for name in map(str, tasks) if _is_of_task(name)]
     of_task = tasks.loc[turns["TaskId"]].set_index(turns.index)
     explained = turns["Comment"].map(str.strip) != ""
     units = pd.DataFrame(
         _keys(turns, of_task)
         | {"text": turns["Comment"], "context": _contexts(turns, explained), "Model": of_task["Model"]}
         | {name: turns[name] for name in _SENSE7_VARIABLES}
-        | {name: of_task[name] for name in asked}
+        | {name: of_task[name] for name in task_variables}
     )
     first = ["unit_id", "text", "document_id", "case_id", "position", "context"]
     columns = [*first, *(name for name in units if name not in first)]
@@ -184,16 +184,20 @@ def read_sense7_messages(path: str | os.PathLike[str], *, limits: Limits | None 
     ...     tasks.to_excel(book, sheet_name="Tasks", index=False)
     ...     messages = pd.DataFrame(turns).assign(EmpathyOverall=None, Comment=None)
     ...     messages.to_excel(book, sheet_name="Messages", index=False)
-    >>> found = read_sense7_messages(path)
-    >>> found[["unit_id", "Role", "Content", "Affective"]].values.tolist()
+    >>> messages = read_sense7_messages(path)
+    >>> messages[["unit_id", "Role", "Content", "Affective"]].values.tolist()
     [['t1/1', 'user', 'I failed.', 4.0], ['t1/2', 'assistant', 'Oh.', 4.0]]
     """
     check_arguments(read_sense7_messages, locals())
     tasks, turns = _tasks_and_turns(path, limits)
     of_task = tasks.loc[turns["TaskId"]].set_index(turns.index)
-    said = {"Role": turns["Role"], "Content": turns["Content"].astype("string"), "Model": of_task["Model"]}
+    messages = {
+        "Role": turns["Role"],
+        "Content": turns["Content"].astype("string"),
+        "Model": of_task["Model"],
+    }
     numbers = {name: turns[name] for name in (*_RATINGS, "TimeOffsetSeconds", "Retry")}
-    return pd.DataFrame(_keys(turns, of_task) | said | numbers).reset_index(drop=True)
+    return pd.DataFrame(_keys(turns, of_task) | messages | numbers).reset_index(drop=True)
 
 
 def _tasks_and_turns(
@@ -201,8 +205,10 @@ def _tasks_and_turns(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tasks by TaskId, their variables typed, and the turns in order."""
     tasks = _sense7_sheet(path, "Tasks", _TASK_COLUMNS, limits)
-    asked = {name: _task_variable(tasks[name]) for name in map(str, tasks) if _is_of_task(name)}
-    tasks = tasks.assign(PID=ids_of(tasks, "PID"), **asked).set_index(pd.Index(unit_ids(tasks, ["TaskId"])))
+    task_variables = {name: _task_variable(tasks[name]) for name in map(str, tasks) if _is_of_task(name)}
+    tasks = tasks.assign(PID=ids_of(tasks, "PID"), **task_variables).set_index(
+        pd.Index(unit_ids(tasks, ["TaskId"]))
+    )
     messages = _sense7_sheet(path, "Messages", _MESSAGE_COLUMNS, limits)
     return tasks, _sense7_turns(messages, list(tasks.index))
 
@@ -276,28 +282,28 @@ def _refuse_turns(messages: pd.DataFrame, numbers: pd.Series, tasks: list[str]) 
 
 def _dimension_column(messages: pd.DataFrame, name: str) -> str:
     spellings = (name, f"Empathy{name}", f"Empathy_{name}")
-    found = [spelling for spelling in spellings if spelling in messages.columns]
-    if not found:
+    columns = [spelling for spelling in spellings if spelling in messages.columns]
+    if not columns:
         require(messages, name)
-    if len(found) > 1:
+    if len(columns) > 1:
         raise TableError(
-            f"expected one column for {name} – found {' and '.join(found)} – delete the one that is not the "
-            "rating."
+            f"expected one column for {name} – found {' and '.join(columns)} – delete the one that is not "
+            "the rating."
         )
-    return found[0]
+    return columns[0]
 
 
 def _contexts(turns: pd.DataFrame, explained: pd.Series) -> pd.Series:
     contexts: list[str | None] = []
     for _, conversation in turns.groupby("order", sort=True):
-        said = [
+        messages = [
             {"role": role, "text": content}
             for role, content in zip(conversation["Role"], conversation["Content"], strict=True)
         ]
-        wanted = explained[conversation.index]
+        explained_here = explained[conversation.index]
         contexts += [
-            json.dumps(said[: last + 1], ensure_ascii=False) if want else None
-            for last, want in enumerate(wanted)
+            json.dumps(messages[: last + 1], ensure_ascii=False) if want else None
+            for last, want in enumerate(explained_here)
         ]
     return pd.Series(contexts, index=turns.index, dtype="string")
 

@@ -139,21 +139,21 @@ def _cells(
     by_dimension: pd.DataFrame, codebook: Codebook | None
 ) -> tuple[list[dict[str, Any]], list[str], str]:
     """Return the cells with the place of their row, the labels of the rows, and the interval's name."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for dimension in dict.fromkeys([*by_dimension["dimension"].dropna(), None]):
         contrast = dimension is None
         part = by_dimension[
             by_dimension["dimension"].isna() if contrast else by_dimension["dimension"] == dimension
         ]
-        found += _present.rows(part, _COLUMNS, frame_name="by_dimension", codebook=codebook)
-    labels = list(dict.fromkeys(str(row["label"]) for row in found))
+        rows += _present.rows(part, _COLUMNS, frame_name="by_dimension", codebook=codebook)
+    labels = list(dict.fromkeys(str(row["label"]) for row in rows))
     if codebook is not None:
-        place = _present.places((str(row["code"]) for row in found), codebook)
-        order = {str(row["label"]): place[str(row["code"])] for row in found}
+        place = _present.places((str(row["code"]) for row in rows), codebook)
+        order = {str(row["label"]): place[str(row["code"])] for row in rows}
         labels = sorted(labels, key=order.__getitem__)
-    interval = _present.interval_name(found, frame_name="by_dimension")
+    interval = _present.interval_name(rows, frame_name="by_dimension")
     at = {label: number for number, label in enumerate(labels)}
-    return [row | {"row": at[str(row["label"])]} for row in found], labels, interval
+    return [row | {"row": at[str(row["label"])]} for row in rows], labels, interval
 
 
 def _placed(
@@ -253,7 +253,7 @@ def _heads(heads: Sequence[Sequence[str]], x: Any, y: Any, *, upright: bool) -> 
 
 
 def _in_words(cells: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
-    said = []
+    sentences = []
     for number, label in enumerate(labels):
         parts = []
         for cell in cells:
@@ -269,5 +269,5 @@ def _in_words(cells: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
                 parts.append(
                     f"{name}{own} {value}" + ("" if interval == _present.MISSING else f" {interval}")
                 )
-        said.append(f"{label}: {'; '.join(parts)}.")
-    return " ".join(said)
+        sentences.append(f"{label}: {'; '.join(parts)}.")
+    return " ".join(sentences)

@@ -163,10 +163,10 @@ def drift_plot(
 
     Examples
     --------
-    >>> found = pd.DataFrame({"code": "prosocial", "by": "round", "slice": ["pilot", "main"],
+    >>> rows = pd.DataFrame({"code": "prosocial", "by": "round", "slice": ["pilot", "main"],
     ...     "place": [1, 2], "n_units": [20, 60], "alpha": [0.51, 0.77], "alpha_low": [0.2, 0.64],
     ...     "alpha_high": [0.75, 0.87], "confidence_level": 0.95})
-    >>> print(drift_plot(found, code="prosocial").description.partition(". ")[2])
+    >>> print(drift_plot(rows, code="prosocial").description.partition(". ")[2])
     pilot (n = 20): .51 [.20, .75]. main (n = 60): .77 [.64, .87].
     """
     check_arguments(drift_plot, locals())

@@ -222,7 +222,7 @@ def _in_words(
     counts: Mapping[tuple[str, bool], Sequence[int]],
     levels: Sequence[str],
 ) -> str:
-    said = []
+    sentences = []
     for row in rows:
         sides = []
         for applied in (True, False):
@@ -236,5 +236,5 @@ def _in_words(
             sides.append(
                 f"{'with' if applied else 'without'} ({_present.count(total)}): {', '.join(shares) or 'none'}"
             )
-        said.append(f"{row['label']}, {'; '.join(sides)}.")
-    return " ".join(said)
+        sentences.append(f"{row['label']}, {'; '.join(sides)}.")
+    return " ".join(sentences)

@@ -231,7 +231,7 @@ def lettered(whys: Sequence[str | None]) -> tuple[list[str], list[str]]:
 
 
 def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
-    """Say why an effect or its interval is not drawn; None where both are.
+    """Return why an effect or its interval is not drawn; None where both are.
 
     >>> why_missing(0.3, None, None, "one_cluster")
     'no interval: all texts belong to one cluster'

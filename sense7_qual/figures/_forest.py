@@ -119,11 +119,11 @@ def link_forest(
     for name in ("code", "source", *names, "confidence_level", _REASONS[effect]):
         require_column(links, name, frame_name="links")
     chosen = list(links["source"].astype(str).unique()) if sources is None else list(sources)
-    found = _present.of_sources(links, chosen, codebook)
-    labels = list(dict.fromkeys(str(row["label"]) for row in found))
-    cells = {(str(row["label"]), str(row["source"])): row for row in found}
+    rows = _present.of_sources(links, chosen, codebook)
+    labels = list(dict.fromkeys(str(row["label"]) for row in rows))
+    cells = {(str(row["label"]), str(row["source"])): row for row in rows}
     points, lines = _points(cells, labels, chosen, names, _REASONS[effect])
-    title = f"{_EFFECTS[effect]} with {_present.interval_name(found, frame_name='links')}"
+    title = f"{_EFFECTS[effect]} with {_present.interval_name(rows, frame_name='links')}"
     return _drawn(
         points,
         labels,
@@ -206,7 +206,7 @@ def _points(
     reason: str,
 ) -> tuple[list[_Point], list[str]]:
     """Return the point of each row and panel, and the lines that say what its letters mean."""
-    found: list[_Point] = []
+    points: list[_Point] = []
     whys: list[str | None] = []
     for row, label in enumerate(labels):
         for panel, head in enumerate(panels):
@@ -214,10 +214,10 @@ def _points(
             at, low, high = (
                 None if cell is None or pd.isna(cell[name]) else float(cell[name]) for name in names
             )
-            found.append(_Point(row, panel, at, low, high, ""))
+            points.append(_Point(row, panel, at, low, high, ""))
             whys.append("no such row" if cell is None else why_missing(at, low, high, cell[reason]))
     letters, lines = lettered(whys)
-    return [replace(point, note=note) for point, note in zip(found, letters, strict=True)], lines
+    return [replace(point, note=note) for point, note in zip(points, letters, strict=True)], lines
 
 
 def _scale_of(points: Sequence[_Point], kind: Kind) -> EffectScale:
@@ -395,12 +395,12 @@ def _panel_axis(scale: EffectScale, n: int, titles: Sequence[str]) -> Any:
 def _in_words(
     points: Sequence[_Point], labels: Sequence[str], panels: Sequence[str], scale: EffectScale
 ) -> str:
-    said = []
+    sentences = []
     for panel, name in enumerate(panels):
         of_panel = [
             f"{labels[point.row]} {scale.words(point.at, point.low, point.high)}"
             for point in points
             if point.panel == panel
         ]
-        said.append(f"{name}: {'; '.join(of_panel)}.")
-    return " ".join(said)
+        sentences.append(f"{name}: {'; '.join(of_panel)}.")
+    return " ".join(sentences)

@@ -34,14 +34,14 @@ def read_points(
 ) -> tuple[list[dict[str, Any]], str]:
     """Return label, at, low and high (None where missing) of each code, and what its interval is called."""
     columns = ("code", *names, "confidence_level")
-    found = _present.rows(result, columns, frame_name=frame_name, codebook=codebook)
+    rows = _present.rows(result, columns, frame_name=frame_name, codebook=codebook)
     keyed = dict(zip(("at", "low", "high"), names, strict=True))
     points = [
         {"label": row["label"]}
         | {key: None if pd.isna(row[name]) else float(row[name]) for key, name in keyed.items()}
-        for row in found
+        for row in rows
     ]
-    return points, _present.interval_name(found, frame_name=frame_name)
+    return points, _present.interval_name(rows, frame_name=frame_name)
 
 
 def draw_rows(

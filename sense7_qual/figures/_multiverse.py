@@ -171,12 +171,12 @@ def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
 
 def _choices(rows: pd.DataFrame) -> list[tuple[str, str | None]]:
     """Return the rows of the lower part: the name of a choice (None), then its options."""
-    found: list[tuple[str, str | None]] = []
+    lines: list[tuple[str, str | None]] = []
     for choice in _CHOICES:
         options = sorted(rows[choice].astype(str).unique(), key=_order)
         if len(options) > 1:
-            found += [(choice, None), *((choice, option) for option in options)]
-    return found
+            lines += [(choice, None), *((choice, option) for option in options)]
+    return lines
 
 
 def _order(option: str) -> tuple[int, str]:

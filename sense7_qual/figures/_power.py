@@ -196,12 +196,12 @@ def _participants(titles: Sequence[str], largest: float) -> Any:
 
 
 def _in_words(rows: pd.DataFrame, names: Sequence[str]) -> str:
-    said = []
+    sentences = []
     for name in names:
         of_line = rows[rows["line"] == name]
         points = [
             f"{_present.count(row['participants'])}: {_present.percent(row['power'])} %"
             for row in of_line.to_dict("records")
         ]
-        said.append(f"{name}{': ' if name else ''}{', '.join(points)}.")
-    return " ".join(said)
+        sentences.append(f"{name}{': ' if name else ''}{', '.join(points)}.")
+    return " ".join(sentences)

@@ -293,10 +293,10 @@ def _study(
     )
 
 
-def _check(function: str, name: str, value: object, fits: Callable[[float], bool], said: str) -> None:
+def _check(function: str, name: str, value: object, fits: Callable[[float], bool], allowed: str) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not fits(float(str(value))):
-        raise ArgumentError(f"{function}: expected {name} {said} – found {value!r} – correct it.")
+        raise ArgumentError(f"{function}: expected {name} {allowed} – found {value!r} – correct it.")
 
 
 def _check_share(function: str, name: str, value: object) -> None:
@@ -362,22 +362,22 @@ def _shift(
     from scipy import optimize
 
     if (effect is None) == (odds_ratio is None):
-        found = "neither" if effect is None else "both"
-        raise ArgumentError(f"{function}: expected rank_biserial or odds_ratio – found {found} – give one.")
+        problem = "neither" if effect is None else "both"
+        raise ArgumentError(f"{function}: expected rank_biserial or odds_ratio – found {problem} – give one.")
     if odds_ratio is not None:
         _check(function, "odds_ratio", odds_ratio, lambda x: 0 < x <= 1000, "above 0 and at most 1000")
         return math.log(odds_ratio)
     _check(function, "rank_biserial", effect, lambda x: -1 < x < 1, "above −1 and below 1")
-    wanted, bound = float(str(effect)), 50 + 10 * sd
+    target, bound = float(str(effect)), 50 + 10 * sd
     low, high = (_effect_of(by, sd, thresholds) for by in (-bound, bound))
-    if not low < wanted < high:
+    if not low < target < high:
         raise ArgumentError(
             f"{function}: expected a rank_biserial that these rating_shares allow, above {low:.2f} and below "
             f"{high:.2f} – found {effect!r} – plan a smaller link."
         )
-    if wanted == 0:
+    if target == 0:
         return 0.0
-    return float(optimize.brentq(lambda by: _effect_of(by, sd, thresholds) - wanted, -bound, bound))
+    return float(optimize.brentq(lambda by: _effect_of(by, sd, thresholds) - target, -bound, bound))
 
 
 # Studies
@@ -390,9 +390,9 @@ def _row(study: _Study, participants: int, n_simulations: int, seed: int) -> dic
     p, effects = [], []
     for start in range(0, n_simulations, size):
         counts = _simulated(study, participants, min(size, n_simulations - start), rng)
-        found = _tested(counts)
-        effects.append(found[0])
-        p.append(found[1])
+        results = _tested(counts)
+        effects.append(results[0])
+        p.append(results[1])
     tested = np.concatenate(p)
     share = float((tested < study.significance).mean())
     observed = np.concatenate(effects)

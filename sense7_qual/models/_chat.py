@@ -54,7 +54,7 @@ class Cost:
     consent: str
 
     def __str__(self) -> str:
-        """Say it in a sentence."""
+        """Describe it in a sentence."""
         cost = (
             "no prices given" if self.cost is None else f"about {self.cost:.2f} in the currency of the prices"
         )
@@ -131,21 +131,21 @@ class Chat:
             What is given are no messages, or `redact` does not give a text.
         """
         ready = self._ready(messages)
-        asked = self._asked(ready)
-        known = self.cache.load(asked) if self.cache else None
+        request = self._request(ready)
+        known = self.cache.load(request) if self.cache else None
         if known is not None:
             self._tally.cached.append(known)
             return known.text
-        if asked not in self._tally.sent:
+        if request not in self._tally.sent:
             self._check_consent(len(self._tally.sent) + 1, lambda: self._estimated([ready]))
-            self._tally.sent.add(asked)
+            self._tally.sent.add(request)
         try:
             reply, n_retries = self.endpoint._ask(ready)
         except NoAnswer:
             self._tally.n_no_answer += 1
             raise
         if self.cache:
-            self.cache.save(asked, reply)
+            self.cache.save(request, reply)
         self._tally.answers.append(reply)
         self._tally.n_retries += n_retries
         return reply.text
@@ -159,9 +159,9 @@ class Chat:
             No consent, or one for fewer texts, for another destination, or without redaction.
         """
         check_arguments(Chat.prepare, locals())
-        found = self.estimate(conversations)
-        if found.n_to_send:
-            self._check_consent(found.n_to_send, lambda: found)
+        estimate = self.estimate(conversations)
+        if estimate.n_to_send:
+            self._check_consent(estimate.n_to_send, lambda: estimate)
 
     def estimate(self, conversations: Iterable[Sequence[Message]], *, reply_tokens: int = 10) -> Cost:
         """Return what asking all of these would send, where to, and what it may cost. Sends nothing.
@@ -205,11 +205,11 @@ class Chat:
         )
 
     def _estimated(self, conversations: list[list[dict[str, str]]], reply_tokens: int = 10) -> Cost:
-        distinct = {self._asked(messages): messages for messages in conversations}
+        distinct = {self._request(messages): messages for messages in conversations}
         new = [
             messages
-            for asked, messages in distinct.items()
-            if not self.cache or self.cache.load(asked) is None
+            for request, messages in distinct.items()
+            if not self.cache or self.cache.load(request) is None
         ]
         texts = [message["content"] for messages in new for message in messages]
         n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
@@ -229,20 +229,24 @@ class Chat:
         )
 
     def _check_consent(self, needed: int, estimated: Callable[[], Cost]) -> None:
-        given = _CONSENT.fullmatch(self.consent or "")
-        if given and given[3] == self.endpoint.destination and bool(given[2]) == (self.redact is not None):
-            if int(given[1]) >= needed:
+        consent = _CONSENT.fullmatch(self.consent or "")
+        if (
+            consent
+            and consent[3] == self.endpoint.destination
+            and bool(consent[2]) == (self.redact is not None)
+        ):
+            if int(consent[1]) >= needed:
                 return
-            found = f"one for {given[1]} texts, where {needed} are to be sent"
+            problem = f"one for {consent[1]} texts, where {needed} are to be sent"
         else:
-            found = "none" if not self.consent else "one in other words, or for something else"
+            problem = "none" if not self.consent else "one in other words, or for something else"
         estimate = estimated()
-        wanted = _consent(
+        needed_consent = _consent(
             max(estimate.n_texts, needed), redacted=estimate.redacted, destination=estimate.destination
         )
         raise ArgumentError(
-            f"chat: expected your consent – found {found}; nothing was sent. {estimate} – to allow it, make "
-            f"the chat with consent={wanted!r}."
+            f"chat: expected your consent – found {problem}; nothing was sent. {estimate} – to allow it, "
+            f"make the chat with consent={needed_consent!r}."
         )
 
     def _ready(self, messages: Sequence[Message]) -> list[dict[str, str]]:
@@ -263,7 +267,7 @@ class Chat:
             for message in messages
         ]
 
-    def _asked(self, ready: list[dict[str, str]]) -> bytes:
+    def _request(self, ready: list[dict[str, str]]) -> bytes:
         """Return a hash of all that decides a reply."""
         decides = {
             "base_url": self.endpoint.base_url,
@@ -354,8 +358,8 @@ def chat(
     Examples
     --------
     >>> ask = chat(base_url="https://api.example.org/v1", model="m-2025-01-01", price_per_million=(2.5, 10))
-    >>> found = ask.estimate([[{"role": "user", "content": "I felt heard."}]])
-    >>> found.consent, found.n_tokens, round(found.cost, 6)
+    >>> cost = ask.estimate([[{"role": "user", "content": "I felt heard."}]])
+    >>> cost.consent, cost.n_tokens, round(cost.cost, 6)
     ('send at most 1 text to api.example.org', 8, 0.00012)
     """
     check_arguments(chat, locals())
@@ -383,10 +387,10 @@ def _consent(n_texts: int, *, redacted: bool, destination: str) -> str:
     return f"send at most {n_texts} {words} to {destination}"
 
 
-def _prices(given: float | Prices | None) -> Prices | None:
-    if given is None:
+def _prices(price: float | Prices | None) -> Prices | None:
+    if price is None:
         return None
-    both = given if isinstance(given, tuple) else (given, given)
+    both = price if isinstance(price, tuple) else (price, price)
     if len(both) != 2 or not all(isinstance(one, int | float) and one >= 0 for one in both):
         raise EndpointError(
             "chat: expected price_per_million as one number or (of prompts, of replies), 0 or more – found "
@@ -412,8 +416,8 @@ def _redacted(content: str, redact: Redact) -> str:
     except (ValueError, RecursionError):
         turns = None
     if isinstance(turns, list) and turns and all(map(_is_message, turns)):
-        said = [{**turn, "content": _redacted_text(turn["content"], redact)} for turn in turns]
-        return json.dumps(said, ensure_ascii=False)
+        redacted = [{**turn, "content": _redacted_text(turn["content"], redact)} for turn in turns]
+        return json.dumps(redacted, ensure_ascii=False)
     return _redacted_text(content, redact)
 
 

@@ -247,14 +247,14 @@ def _hub_folder(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
-    wanted = [f"*{suffix}" for suffix in sorted(_CONTENT)]
+    patterns = [f"*{suffix}" for suffix in sorted(_CONTENT)]
     try:
         # The local copy first: asking the hub could bring a newer model into a study that has begun.
-        return Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+        return Path(snapshot_download(name, allow_patterns=patterns, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         pass
     try:
-        return Path(snapshot_download(name, allow_patterns=wanted))
+        return Path(snapshot_download(name, allow_patterns=patterns))
     except (HFValidationError, OSError) as error:
         raise ImportRefused(
             f"embedding model: expected {name!r} in the local copy of the hub, or the hub in reach – found "
@@ -264,24 +264,24 @@ def _hub_folder(name: str) -> Path:
 
 def _check_folder(folder: Path) -> None:
     """Refuse a folder that is no sentence-transformers model, or one that could run code."""
-    found = f"embedding model: expected a sentence-transformers folder – found {str(folder)!r}"
+    problem = f"embedding model: expected a sentence-transformers folder – found {str(folder)!r}"
     try:
         modules = json.loads(read_file(folder / "modules.json", 1_000_000))
         types = [str(module["type"]) for module in modules]
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise ImportRefused(
-            f"{found} without a readable modules.json – pass the folder that `model.save(folder)` wrote."
+            f"{problem} without a readable modules.json – pass the folder that `model.save(folder)` wrote."
         ) from error
     foreign = [name for name in types if not name.startswith("sentence_transformers.")]
     if foreign:
         raise ImportRefused(
-            f"{found}, which asks for code of its own ({first_three(foreign)}) – use a model without code."
+            f"{problem}, which asks for code of its own ({first_three(foreign)}) – use a model without code."
         )
     pickled = [path.name for path in folder.rglob("*") if path.suffix in {".bin", ".pt", ".pkl", ".ckpt"}]
     if not any(folder.rglob("*.safetensors")):
         raise ImportRefused(
-            f"{found} without safetensors weights ({first_three(pickled) or 'no weights at all'}) – save it "
-            "again with `safe_serialization=True`; pickled weights can run code and are not read."
+            f"{problem} without safetensors weights ({first_three(pickled) or 'no weights at all'}) – save "
+            "it again with `safe_serialization=True`; pickled weights can run code and are not read."
         )
 
 

@@ -91,8 +91,8 @@ class Endpoint:
         EndpointError
             Anything else: no connection, no time, no permission, a redirect, an answer of another protocol.
         """
-        asked = {"model": self.model, "messages": list(messages), **self.parameters}
-        body = json.dumps(asked).encode()
+        request = {"model": self.model, "messages": list(messages), **self.parameters}
+        body = json.dumps(request).encode()
         for n_retries in itertools.count():
             answer = self._sent(body)
             wait = _wait(answer, n_retries) if n_retries < self.max_retries else None
@@ -163,27 +163,27 @@ class Endpoint:
             )
         return self._error(f"status {status}", remedies.get(status, "try later; what is cached stays"))
 
-    def _error(self, found: str, remedy: str) -> EndpointError:
-        return EndpointError(f"{self.destination}: expected an answer – found {found} – {remedy}.")
+    def _error(self, problem: str, remedy: str) -> EndpointError:
+        return EndpointError(f"{self.destination}: expected an answer – found {problem} – {remedy}.")
 
-    def _read(self, found: Answer) -> Reply:
+    def _read(self, response: Answer) -> Reply:
         """Return the reply in an answer, or say what it is instead."""
-        if found.status != 200:
-            raise self._refusal(found.status)
-        if found.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        if response.status != 200:
+            raise self._refusal(response.status)
+        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
             raise self._error(
                 "a packed one (Content-Encoding)",
                 "set the server or gateway to send what was asked for: identity",
             )
-        if len(found.body) > _LARGEST_BODY:
+        if len(response.body) > _LARGEST_BODY:
             raise NoAnswer(
                 f"{self.destination}: expected an answer of up to {_LARGEST_BODY:,} bytes – found more – "
                 "leave it out."
             )
-        if "json" not in found.headers.get("content-type", "").lower():
+        if "json" not in response.headers.get("content-type", "").lower():
             raise self._error("a page that is no JSON", "check that base_url is that of the API (…/v1)")
         try:
-            answer = json.loads(found.body)
+            answer = json.loads(response.body)
         except (ValueError, RecursionError):
             answer = None
         return self._reply(answer)
@@ -193,15 +193,15 @@ class Endpoint:
             raise self._error("JSON of another protocol", "check that base_url is OpenAI-compatible")
         choice = answer["choices"][0] if answer["choices"] else {}
         message = choice.get("message") if isinstance(choice, dict) else None
-        said = _said(message) if isinstance(message, dict) else None
-        if said is None or choice.get("finish_reason") in ("length", "content_filter"):
+        text = _text_of(message) if isinstance(message, dict) else None
+        if text is None or choice.get("finish_reason") in ("length", "content_filter"):
             raise NoAnswer(
                 f"{self.destination}: expected an answer – found none, or one cut off – where it is every "
                 "text, raise the limit of tokens in parameters."
             )
         usage = answer.get("usage")
         counts = usage if isinstance(usage, dict) else {}
-        return Reply(said, _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
+        return Reply(text, _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
 
 
 def endpoint(
@@ -238,9 +238,11 @@ def endpoint(
             f"chat: expected a model, timeout above 0 up to {_LONGEST_TIMEOUT:,} and max_retries from 0 – "
             f"found {model!r}, {timeout}, {max_retries} – correct them."
         )
-    taken = sorted({"model", "messages", "stream", "n"} & set(parameters))
-    if taken:
-        raise EndpointError(f"chat: expected other parameters – found {', '.join(taken)} – leave them out.")
+    reserved = sorted({"model", "messages", "stream", "n"} & set(parameters))
+    if reserved:
+        raise EndpointError(
+            f"chat: expected other parameters – found {', '.join(reserved)} – leave them out."
+        )
     try:
         json.dumps(dict(parameters), allow_nan=False)
     except (TypeError, ValueError):
@@ -314,17 +316,17 @@ def _from_keyring(destination: str) -> str:
         return ""
 
 
-def _wait(found: Answer | EndpointError, n_retries: int) -> float | None:
+def _wait(response: Answer | EndpointError, n_retries: int) -> float | None:
     """Return the seconds after which to ask again, or None where that would not help."""
     ours: float = min(0.5 * 2.0 ** min(n_retries, 10), _LONGEST_WAIT_OF_OURS)
-    if isinstance(found, EndpointError):  # no connection, or no time
+    if isinstance(response, EndpointError):  # no connection, or no time
         return ours
-    if found.status not in _PASSING and found.status < 500:
+    if response.status not in _PASSING and response.status < 500:
         return None
-    wanted = _retry_after(found.headers.get("retry-after", ""))
-    if wanted is None:
+    retry_after = _retry_after(response.headers.get("retry-after", ""))
+    if retry_after is None:
         return ours
-    return wanted if wanted <= _LONGEST_WAIT else None
+    return retry_after if retry_after <= _LONGEST_WAIT else None
 
 
 def _retry_after(header: str) -> float | None:
@@ -339,7 +341,7 @@ def _retry_after(header: str) -> float | None:
     return seconds if math.isfinite(seconds) and seconds > 0 else None
 
 
-def _said(message: Mapping[str, Any]) -> str | None:
+def _text_of(message: Mapping[str, Any]) -> str | None:
     """Return what the model said; a refusal is something said, too."""
     for name in ("content", "refusal"):
         if isinstance(message.get(name), str):

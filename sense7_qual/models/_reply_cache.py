@@ -9,16 +9,14 @@ wrote: keep the folder as safe as the data.
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._atomic import write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.models._vector_cache import VectorCache, read_or_make_key
@@ -55,6 +53,7 @@ class ReplyCache:
 
     Examples
     --------
+    >>> import tempfile
     >>> cache = ReplyCache(Path(tempfile.mkdtemp()) / "replies")
     >>> cache.save(b"what was asked", Reply("4", 120, 1))
     >>> cache.load(b"what was asked").text
@@ -74,9 +73,9 @@ class ReplyCache:
             raise self._unusable(error.strerror or type(error).__name__) from error
         object.__setattr__(self, "_key", key)
 
-    def load(self, asked: bytes) -> Reply | None:
-        """Return the reply to what was `asked`, or None where there is none yet."""
-        name = self._name(asked)
+    def load(self, request: bytes) -> Reply | None:
+        """Return the reply to `request`, or None where there is none yet."""
+        name = self._name(request)
         try:
             return self._unsealed(read_file(self.folder / name, _LARGEST), name)
         except FileNotFoundError:
@@ -89,21 +88,11 @@ class ReplyCache:
                 f"{name}, which is not the reply that was kept under this name (delete it to ask again)"
             ) from None
 
-    def save(self, asked: bytes, reply: Reply) -> None:
+    def save(self, request: bytes, reply: Reply) -> None:
         """Keep a reply: the whole of it, on the disk, or nothing."""
-        name = self._name(asked)
+        name = self._name(request)
         try:
-            handle, written = tempfile.mkstemp(dir=self.folder, prefix="new-")  # mode 0600
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(self._sealed(reply, name))
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(written).replace(self.folder / name)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    Path(written).unlink()
-                raise
+            write(self.folder / name, self._sealed(reply, name), overwrite=True)
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
 
@@ -111,14 +100,14 @@ class ReplyCache:
         """Remove every reply, and return how many there were."""
         try:
             replies = list(self.folder.glob("*.json"))
-            for file in [*replies, *self.folder.glob("new-*")]:
+            for file in [*replies, *self.folder.glob(".*.part")]:
                 file.unlink(missing_ok=True)
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
         return len(replies)
 
-    def _name(self, asked: bytes) -> str:
-        return f"{hmac.new(self._key, asked, 'sha256').hexdigest()}.json"
+    def _name(self, request: bytes) -> str:
+        return f"{hmac.new(self._key, request, 'sha256').hexdigest()}.json"
 
     def _sealed(self, reply: Reply, name: str) -> bytes:
         content = {"name": name, "reply": asdict(reply)}
@@ -127,8 +116,8 @@ class ReplyCache:
     def _unsealed(self, stored: bytes, name: str) -> Reply:
         """Return the reply; the errors that `load` names where it is another one or was changed."""
         content = json.loads(stored)
-        given = str(content.pop("seal"))
-        if content["name"] != name or not hmac.compare_digest(given.encode(), self._seal(content).encode()):
+        seal = str(content.pop("seal"))
+        if content["name"] != name or not hmac.compare_digest(seal.encode(), self._seal(content).encode()):
             raise ValueError("another reply")
         return Reply(**content["reply"])
 

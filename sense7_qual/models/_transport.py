@@ -108,10 +108,10 @@ def _proxy(host: str) -> str | None:
 
 
 def _seconds_left(until: float | None) -> float:
-    left = 0.0 if until is None else until - time.monotonic()
-    if left <= 0:
+    seconds = 0.0 if until is None else until - time.monotonic()
+    if seconds <= 0:
         raise httpcore.ReadTimeout("the deadline has passed")
-    return left
+    return seconds
 
 
 class _Network(httpcore.SyncBackend):

@@ -13,18 +13,17 @@ from __future__ import annotations
 import errno
 import hashlib
 import hmac
-import os
 import secrets
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._atomic import write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 
@@ -79,13 +78,13 @@ class VectorCache:
 
     def load(self, model: str, texts: Sequence[str]) -> dict[str, Vector]:
         """Return the stored vectors of those `texts` that have one under `model`."""
-        found: dict[str, Vector] = {}
+        vectors: dict[str, Vector] = {}
         with self._database() as database:
             for text in texts:
                 row = database.execute(_VECTOR, self._place(model, text)).fetchone()
                 if row is not None:
-                    found[text] = self._read(row[0])
-        return found
+                    vectors[text] = self._read(row[0])
+        return vectors
 
     def _read(self, packed: object) -> Vector:
         if not isinstance(packed, bytes) or not 0 < len(packed) <= _LONGEST or len(packed) % 4:
@@ -148,20 +147,8 @@ def read_or_make_key(path: Path) -> bytes:
         It cannot be read or written, or it is not a key's length: of an empty one, anybody could tell names.
     """
     if not path.exists():
-        handle, written = tempfile.mkstemp(dir=path.parent)  # mode 0600
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(_KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(written, path)
-        except FileExistsError:
-            pass
-        except OSError:  # a disk without hard links (a memory stick)
-            if not path.exists():
-                Path(written).rename(path)
-        finally:
-            Path(written).unlink(missing_ok=True)
+        with suppress(FileExistsError):
+            write(path, secrets.token_bytes(_KEY_BYTES), overwrite=False)
     key = read_file(path, 1_000_000)
     if len(key) != _KEY_BYTES:
         raise OSError(errno.EINVAL, f"a key of {len(key):,} bytes instead of {_KEY_BYTES}")

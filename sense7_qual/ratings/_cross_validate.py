@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -91,15 +91,17 @@ def cross_validate(
     --------
     >>> units = pd.DataFrame({"unit_id": list("abcdef"), "case_id": list("ppqqrr"),
     ...                       "empathy": [1, 2, 3, 3, 3, 5]})
-    >>> found = cross_validate(units, {}, rating="empathy", cluster="case_id", folds=3, seed=7)
-    >>> found[found["predictor"] == "mean rating"].groupby("cluster")["predicted"].first().to_dict()
+    >>> predicted = cross_validate(units, {}, rating="empathy", cluster="case_id", folds=3, seed=7)
+    >>> predicted[predicted["predictor"] == "mean rating"].groupby("cluster")["predicted"].first().to_dict()
     {'p': 3.5, 'q': 2.75, 'r': 2.25}
     """
     check_arguments(cross_validate, locals())
-    taken = [name for name in predictors if name in BASELINES or name == PUBLISHED]
-    if taken:
+    predictors = read_mapping(predictors)
+    reserved = [name for name in predictors if name in BASELINES or name == PUBLISHED]
+    if reserved:
         raise TableError(
-            f"cross_validate: expected names other than the baselines' – found {first_three(taken)} – rename."
+            f"cross_validate: expected names other than the baselines' – found {first_three(reserved)} – "
+            "rename."
         )
     if not all(callable(predict) for predict in predictors.values()):
         raise TableError(
@@ -109,18 +111,18 @@ def cross_validate(
     rated = _rated(units, rating, cluster, unit_id)
     parts = []
     for number, (train, test) in enumerate(_splits(rated, folds, seed), start=1):
-        seen = test.drop(columns=["truth", "cluster"])
+        without_truth = test.drop(columns=["truth", "cluster"])
         for name, predictor in {**predictors, **BASELINES}.items():
-            given = _given(predictor(train.copy(), seen.copy()), seen, unit_id, name)
-            kept = test[[unit_id, "cluster", "truth"]].set_axis(["unit_id", "cluster", "truth"], axis=1)
-            parts.append(kept.assign(predictor=name, fold=number, **given))
-    found = pd.concat(parts, ignore_index=True)
+            predicted = _checked(predictor(train.copy(), without_truth.copy()), without_truth, unit_id, name)
+            truth = test[[unit_id, "cluster", "truth"]].set_axis(["unit_id", "cluster", "truth"], axis=1)
+            parts.append(truth.assign(predictor=name, fold=number, **predicted))
+    predictions = pd.concat(parts, ignore_index=True)
     order = {name: place for place, name in enumerate({**predictors, **BASELINES})}
-    found = found.sort_values(
+    predictions = predictions.sort_values(
         ["predictor", "unit_id"], key=lambda c: c.map(order) if c.name == "predictor" else c
     )
     columns = ["predictor", "unit_id", "cluster", "fold", "truth", "predicted", "label"]
-    return found[columns].reset_index(drop=True)
+    return predictions[columns].reset_index(drop=True)
 
 
 def compare(
@@ -177,9 +179,9 @@ def compare(
     >>> units = pd.DataFrame({"unit_id": [f"u{i:02}" for i in range(40)], "empathy": [1, 2, 3, 3, 5] * 8,
     ...                       "case_id": [f"p{i % 8}" for i in range(40)]})
     >>> perfect = units.set_index("unit_id")["empathy"]
-    >>> found = cross_validate(units, {"oracle": lambda train, test: perfect.loc[test["unit_id"]]},
-    ...                        rating="empathy", cluster="case_id", folds=4, seed=7)
-    >>> compare(found, n_boot=200, seed=7)[["predictor", "spearman", "accuracy", "mae"]]
+    >>> predicted = cross_validate(units, {"oracle": lambda train, test: perfect.loc[test["unit_id"]]},
+    ...                            rating="empathy", cluster="case_id", folds=4, seed=7)
+    >>> compare(predicted, n_boot=200, seed=7)[["predictor", "spearman", "accuracy", "mae"]]
                                         predictor  spearman  accuracy   mae
     0                                      oracle     1.000     1.000  0.00
     1                              majority class       NaN     0.400  1.00
@@ -202,7 +204,7 @@ def compare(
     rows: list[dict[str, Any]] = []
     for name in checked["predictor"].unique():
         own = checked[checked["predictor"] == name]
-        found = evaluate(
+        evaluation = evaluate(
             own["truth"],
             own["predicted"],
             labels=own["label"],
@@ -210,7 +212,7 @@ def compare(
             groups=own["cluster"],
             **settings,
         )
-        rows.append({"predictor": name, **dataclasses.asdict(found), **_over(own, majority, **settings)})
+        rows.append({"predictor": name, **dataclasses.asdict(evaluation), **_over(own, majority, **settings)})
     rows.append({"predictor": PUBLISHED, **_PUBLISHED, "reason": "published, on its own data"})
     return _table(rows)
 
@@ -251,23 +253,23 @@ def _splits(rated: pd.DataFrame, folds: int, seed: int) -> Iterator[tuple[pd.Dat
         yield rated.iloc[train].reset_index(drop=True), rated.iloc[test].reset_index(drop=True)
 
 
-def _given(found: Any, test: pd.DataFrame, unit_id: str, name: str) -> dict[str, npt.NDArray[np.float64]]:
+def _checked(output: Any, test: pd.DataFrame, unit_id: str, name: str) -> dict[str, npt.NDArray[np.float64]]:
     """Return predicted and label from what a predictor gave, in the order of `test`."""
     n = len(test)
-    predicted = found["predicted"] if isinstance(found, pd.DataFrame) else found
-    labels = found["label"] if isinstance(found, pd.DataFrame) and "label" in found else np.full(n, np.nan)
+    predicted = output["predicted"] if isinstance(output, pd.DataFrame) else output
+    labels = output["label"] if isinstance(output, pd.DataFrame) and "label" in output else np.full(n, np.nan)
     if np.shape(predicted) != (n,):
         raise TableError(
             f"predictor {name!r}: expected one prediction for each of {n} units – found shape "
             f"{np.shape(predicted)} – return them in the order of `test`, NaN where there is none."
         )
-    given = {
+    columns = {
         "predicted": (predicted, f"predictor {name!r}"),
         "label": (labels, f"labels of predictor {name!r}"),
     }
     return {
         column: numbers_of(_in_order(values, test, unit_id, what), name=what)
-        for column, (values, what) in given.items()
+        for column, (values, what) in columns.items()
     }
 
 
@@ -293,13 +295,13 @@ def _over(
     known = levels_of(both["predicted_majority"].to_numpy(dtype=np.float64))
     more = (level == true).astype(np.float64) - (known == true)
     cluster, names = pd.factorize(both["cluster"], sort=True)
-    found = {"accuracy_over_majority": float(more.mean())}
+    columns = {"accuracy_over_majority": float(more.mean())}
     if len(names) >= FEWEST_CLUSTERS:
         drawn = cluster_weights(len(names), n_boot=n_boot, seed=seed)
         differences = drawn @ np.bincount(cluster, more) / (drawn @ np.bincount(cluster))
         low, high = interval(differences, len(names), confidence_level)
-        found |= {"accuracy_over_majority_low": low, "accuracy_over_majority_high": high}
-    return found
+        columns |= {"accuracy_over_majority_low": low, "accuracy_over_majority_high": high}
+    return columns
 
 
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:

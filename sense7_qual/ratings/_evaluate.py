@@ -14,6 +14,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.errors import TableError
 
 __all__ = ["LEVELS", "MEASURES", "Evaluation", "cluster_weights", "evaluate", "evaluate_runs", "interval"]
@@ -153,17 +154,17 @@ def evaluate(
 
     Examples
     --------
-    >>> found = evaluate([1, 2, 3, 4, 5], [1.4, 2.0, 4.4, float("nan"), 3.5])
-    >>> found.accuracy, found.within_one, round(found.mae, 3), found.n, found.n_missing
+    >>> measures = evaluate([1, 2, 3, 4, 5], [1.4, 2.0, 4.4, float("nan"), 3.5])
+    >>> measures.accuracy, measures.within_one, round(measures.mae, 3), measures.n, measures.n_missing
     (0.5, 1.0, 0.825, 4, 1)
-    >>> round(found.spearman, 3)
+    >>> round(measures.spearman, 3)
     0.8
     """
     check_arguments(evaluate, locals())
     if groups is not None:
         check_resampling("evaluate", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
-    given = {"true": true, "predicted": predicted, "labels": labels, "fold": fold, "groups": groups}
-    frame = _aligned({name: values for name, values in given.items() if values is not None})
+    inputs = {"true": true, "predicted": predicted, "labels": labels, "fold": fold, "groups": groups}
+    frame = _aligned({name: values for name, values in inputs.items() if values is not None})
     pairs, folds, n_missing, n_unrated = _pairs(frame)
     reason, estimates = _reason(pairs, folds), _measures(pairs, np.ones((1, pairs.n_clusters)))
     values: dict[str, Any] = {name: float(estimate[0]) for name, estimate in estimates.items()}
@@ -173,7 +174,7 @@ def evaluate(
     if groups is not None:
         counts |= {"n_clusters": pairs.n_clusters, "confidence_level": confidence_level, "seed": seed}
         if pairs.n_clusters < FEWEST_CLUSTERS:
-            reason = reason or "few_clusters"
+            reason = reason or Reason.FEW_CLUSTERS
         else:
             counts |= _intervals(pairs, reason, n_boot, confidence_level, seed)
     return Evaluation(**values, **counts, reason=reason)
@@ -209,8 +210,8 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
 
     Examples
     --------
-    >>> found = evaluate_runs([1, 2, 3, 4], np.array([[1, 2], [2, 2], [3, 3], [4, 3]]))
-    >>> found[["measure", "mean", "sd", "n_runs"]].round(3).iloc[1:3]
+    >>> measures = evaluate_runs([1, 2, 3, 4], np.array([[1, 2], [2, 2], [3, 3], [4, 3]]))
+    >>> measures[["measure", "mean", "sd", "n_runs"]].round(3).iloc[1:3]
         measure   mean     sd  n_runs
     1  accuracy  0.750  0.354       2
     2  macro_f1  0.667  0.471       2
@@ -221,19 +222,19 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
         raise TableError("evaluate_runs: expected one column per run – found none – pass at least one run.")
     index = table.index if isinstance(runs, pd.DataFrame) and isinstance(true, pd.Series) else None
     columns = (table.iloc[:, place] for place in range(table.shape[1]))
-    found = [evaluate(true, column if index is not None else column.to_numpy()) for column in columns]
+    evaluations = [evaluate(true, column if index is not None else column.to_numpy()) for column in columns]
     rows = []
     for measure in MEASURES:
-        values = pd.Series([getattr(one, measure) for one in found], dtype="float64")
+        values = pd.Series([getattr(one, measure) for one in evaluations], dtype="float64")
         rows.append(
             {
                 "measure": measure,
                 "mean": values.mean(),
                 "sd": values.std(ddof=1),
-                "n_runs": len(found),
+                "n_runs": len(evaluations),
                 "n_undefined": int(values.isna().sum()),
-                "n": sum(one.n for one in found),
-                "n_missing": sum(one.n_missing for one in found),
+                "n": sum(one.n for one in evaluations),
+                "n_missing": sum(one.n_missing for one in evaluations),
             }
         )
     return pd.DataFrame(rows)
@@ -289,26 +290,26 @@ def cluster_weights(n_clusters: int, *, n_boot: int, seed: int) -> Floats:
     return rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_boot).astype(np.float64)
 
 
-def interval(found: Floats, n_clusters: int, confidence_level: float) -> tuple[float, float]:
+def interval(resamples: Floats, n_clusters: int, confidence_level: float) -> tuple[float, float]:
     """Return the percentile interval of resamples, NaN left out, widened for few clusters."""
     from scipy import special
 
-    there = found[~np.isnan(found)]
-    if not len(there):
+    defined = resamples[~np.isnan(resamples)]
+    if not len(defined):
         return np.nan, np.nan
     z = widened_quantile(n_clusters, confidence_level)
-    low, high = np.quantile(there, special.ndtr([-z, z]))
+    low, high = np.quantile(defined, special.ndtr([-z, z]))
     return float(low), float(high)
 
 
 def _intervals(
     pairs: _Pairs, reason: str | None, n_boot: int, confidence_level: float, seed: int
 ) -> dict[str, Any]:
-    found = _measures(pairs, cluster_weights(pairs.n_clusters, n_boot=n_boot, seed=seed))
+    resamples = _measures(pairs, cluster_weights(pairs.n_clusters, n_boot=n_boot, seed=seed))
     if reason:
-        found["spearman"] = np.full(n_boot, np.nan)
-    ends: dict[str, Any] = {"n_boot": n_boot, "n_undefined": int(np.isnan(found["spearman"]).sum())}
-    for name, values in found.items():
+        resamples["spearman"] = np.full(n_boot, np.nan)
+    ends: dict[str, Any] = {"n_boot": n_boot, "n_undefined": int(np.isnan(resamples["spearman"]).sum())}
+    for name, values in resamples.items():
         ends[f"{name}_low"], ends[f"{name}_high"] = interval(values, pairs.n_clusters, confidence_level)
     return ends
 
@@ -347,8 +348,8 @@ def _spearman(pairs: _Pairs, weights: Floats) -> Floats:
     first, second = _centred_ranks(pairs.true, weights), _centred_ranks(pairs.predicted, weights)
     spread = (weights * first**2).sum(axis=1) * (weights * second**2).sum(axis=1)
     shared = (weights * first * second).sum(axis=1)
-    found = np.divide(shared, np.sqrt(spread), out=np.full(len(weights), np.nan), where=spread > 0)
-    return np.asarray(found)
+    correlation = np.divide(shared, np.sqrt(spread), out=np.full(len(weights), np.nan), where=spread > 0)
+    return np.asarray(correlation)
 
 
 def _centred_ranks(values: Floats, weights: Floats) -> Floats:
@@ -360,16 +361,16 @@ def _centred_ranks(values: Floats, weights: Floats) -> Floats:
     return np.asarray((middle - up_to[:, -1:] / 2)[:, place])
 
 
-def _reason(pairs: _Pairs, folds: Integers | None) -> str | None:
-    """Say why there is no Spearman correlation."""
+def _reason(pairs: _Pairs, folds: Integers | None) -> Reason | None:
+    """Return why there is no Spearman correlation."""
     if not len(pairs.true):
-        return "no_pairs"
+        return Reason.NO_PAIRS
     if np.ptp(pairs.true) == 0:
-        return "constant_truth"
+        return Reason.CONSTANT_TRUTH
     if np.ptp(pairs.predicted) == 0:
-        return "constant_predictions"
+        return Reason.CONSTANT_PREDICTIONS
     if folds is not None and pd.Series(pairs.predicted).groupby(folds).nunique().max() == 1:
-        return "constant_within_folds"
+        return Reason.CONSTANT_WITHIN_FOLDS
     return None
 
 
@@ -394,20 +395,20 @@ def _pairs(frame: pd.DataFrame) -> tuple[_Pairs, Integers | None, int, int]:
     return pairs, folds, int((~np.isnan(true) & np.isnan(predicted)).sum()), int(np.isnan(true).sum())
 
 
-def _aligned(given: dict[str, Values]) -> pd.DataFrame:
+def _aligned(inputs: dict[str, Values]) -> pd.DataFrame:
     """Return the columns given, in the rows of the first Series: Series by index, others by position."""
-    lengths = {name: len(values) for name, values in given.items()}
+    lengths = {name: len(values) for name, values in inputs.items()}
     if len(set(lengths.values())) > 1:
         raise TableError(
             f"evaluate: expected as many values of each – found {lengths} – pass them for the same rows."
         )
-    labelled = {name: values for name, values in given.items() if isinstance(values, pd.Series)}
+    labelled = {name: values for name, values in inputs.items() if isinstance(values, pd.Series)}
     first = next(iter(labelled), "")
     parts = {
         name: _reindexed(labelled[name], labelled[first].index, name, first)
         if name in labelled
         else pd.Series(list(values), dtype=object)
-        for name, values in given.items()
+        for name, values in inputs.items()
     }
     return pd.DataFrame({name: part.astype(object).reset_index(drop=True) for name, part in parts.items()})
 

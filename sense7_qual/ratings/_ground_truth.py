@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.corpus import SENSE7_DIMENSIONS, sense7_levels
 from sense7_qual.errors import TableError
 from sense7_qual.ratings._turns import ASSISTANT, column_of, turns_by_document
@@ -84,8 +85,8 @@ def ground_truth(
 
     >>> messages = pd.DataFrame({"document_id": "t1", "Role": ["user", "assistant", "assistant"],
     ...     "Affective": [None, 4, "poor"], "Relational": [None, "Very good", "unknown"]})
-    >>> found = ground_truth(messages, dimensions=["Affective", "Relational"])
-    >>> found[["truth", "n_turns", "n_turns_rated", "n_ratings", "n_missing"]].iloc[0].tolist()
+    >>> truth = ground_truth(messages, dimensions=["Affective", "Relational"])
+    >>> truth[["truth", "n_turns", "n_turns_rated", "n_ratings", "n_missing"]].iloc[0].tolist()
     [3.25, 2.0, 2.0, 3.0, 1.0]
     """
     check_arguments(ground_truth, locals())
@@ -100,12 +101,14 @@ def ground_truth(
     _warn_of_absent(turns)
     by_turn = _by_turn(turns, dimensions)
     how = {name: "mean" if name == "truth" else "sum" for name in by_turn.columns[1:]}
-    found = by_turn.groupby("document_id", sort=False).agg(how).reset_index()
-    found.insert(1, "case_id", found["document_id"].map(_cases(turns, case_id)).astype("string"))
-    missing = found["n_turns_rated"] * len(dimensions) - found["n_ratings"]
-    found.insert(list(found).index("n_ratings") + 1, "n_missing", missing)
-    reason = pd.Series(pd.NA, index=found.index, dtype="string").mask(found["truth"].isna(), "no_rated_turn")
-    return found.assign(reason=reason)
+    by_document = by_turn.groupby("document_id", sort=False).agg(how).reset_index()
+    by_document.insert(1, "case_id", by_document["document_id"].map(_cases(turns, case_id)).astype("string"))
+    missing = by_document["n_turns_rated"] * len(dimensions) - by_document["n_ratings"]
+    by_document.insert(list(by_document).index("n_ratings") + 1, "n_missing", missing)
+    reason = pd.Series(pd.NA, index=by_document.index, dtype="string").mask(
+        by_document["truth"].isna(), Reason.NO_RATED_TURN
+    )
+    return by_document.assign(reason=reason)
 
 
 def _known(messages: pd.DataFrame, position: str | None) -> str | None:
@@ -119,15 +122,15 @@ def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
     """Return the mean of each turn's ratings and its counts; a turn that is not the assistant's has none."""
     own = turns["role"] == ASSISTANT
     ratings = pd.DataFrame({name: sense7_levels(turns[name]).where(own) for name in dimensions})
-    given = ratings.notna()
+    is_rated = ratings.notna()
     return pd.DataFrame(
         {
             "document_id": turns["document_id"],
             "truth": ratings.mean(axis=1),
             "n_turns": own.astype("int64"),
-            "n_turns_rated": given.any(axis=1).astype("int64"),
-            "n_ratings": given.sum(axis=1).astype("int64"),
-            **{f"n_{name}": given[name].astype("int64") for name in dimensions},
+            "n_turns_rated": is_rated.any(axis=1).astype("int64"),
+            "n_ratings": is_rated.sum(axis=1).astype("int64"),
+            **{f"n_{name}": is_rated[name].astype("int64") for name in dimensions},
         }
     )
 
@@ -151,14 +154,15 @@ def _warn_of_absent(turns: pd.DataFrame) -> None:
     """Warn where the contexts of the rows tell of turns of the assistant that have no row."""
     if "context" not in turns:
         return
-    told = turns["context"].map(_assistant_turns).groupby(turns["document_id"]).max()
-    there = (turns["role"] == ASSISTANT).groupby(turns["document_id"]).sum()
-    fewer = int((there < told).sum())
+    n_in_context = turns["context"].map(_assistant_turns).groupby(turns["document_id"]).max()
+    n_present = (turns["role"] == ASSISTANT).groupby(turns["document_id"]).sum()
+    fewer = int((n_present < n_in_context).sum())
     if fewer:
         warnings.warn(
-            f"ground_truth: {fewer} of {len(told)} conversations have turns of the assistant that are not in "
-            "the frame (a frame of explanations holds only turns with a comment): their truth is the mean "
-            "over the turns that are there. Pass all messages for the truth of the whole conversation.",
+            f"ground_truth: {fewer} of {len(n_in_context)} conversations have turns of the assistant that "
+            "are not in the frame (a frame of explanations holds only turns with a comment): their truth is "
+            "the mean over the turns that are there. Pass all messages for the truth of the whole "
+            "conversation.",
             stacklevel=3,
         )
 

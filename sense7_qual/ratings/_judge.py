@@ -13,7 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
-from sense7_qual._present import Progress, reporting
+from sense7_qual._present import Progress, Reason, reporting
 from sense7_qual.corpus import canonical
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.ratings._evaluate import LEVELS
@@ -117,8 +117,8 @@ def judge(
     >>> messages = pd.DataFrame({"document_id": ["t1", "t1", "t2"], "Role": ["user", "assistant", "user"],
     ...                          "Content": ["I failed.", "Oh no.", "Hello"], "position": [1, 2, 1]})
     >>> replies = iter(["3.5", "I would say 4"])
-    >>> found = judge(messages, chat=lambda prompt: next(replies))
-    >>> found[["document_id", "predicted", "n_turns", "reason"]]
+    >>> ratings = judge(messages, chat=lambda prompt: next(replies))
+    >>> ratings[["document_id", "predicted", "n_turns", "reason"]]
       document_id  predicted  n_turns      reason
     0          t1        3.5        2        <NA>
     1          t2        NaN        1  unparsable
@@ -138,7 +138,7 @@ def judge(
     rows = []
     with reporting(progress, len(prompts), doing="judging", unit="conversation") as report:
         for done, (name, prompt) in enumerate(prompts.items(), start=1):
-            predicted, reason = _asked(chat, prompt, name, missing_on)
+            predicted, reason = _judged(chat, prompt, name, missing_on)
             n_turns = len(json.loads(prompt[-1]["content"]))
             rows.append({"document_id": name, "predicted": predicted, "n_turns": n_turns, "reason": reason})
             report(done, len(prompts))
@@ -186,14 +186,14 @@ def judge_prompts(
     """
     check_arguments(judge_prompts, locals())
     document_id, position = (
-        column_of(messages, given, name)
-        for given, name in ((document_id, "document_id"), (position, "position"))
+        column_of(messages, column, name)
+        for column, name in ((document_id, "document_id"), (position, "position"))
     )
     turns = turns_by_document(messages, document_id=document_id, role=role, position=position)
     require_column(turns, content, frame_name="messages")
-    said = turns[["document_id", "role", "order"]].assign(content=_contents(turns[content], content))
+    spoken = turns[["document_id", "role", "order"]].assign(content=_contents(turns[content], content))
     prompts = {}
-    for name, conversation in said.groupby("document_id", sort=False):
+    for name, conversation in spoken.groupby("document_id", sort=False):
         listed = conversation.sort_values("order")[["role", "content"]].astype(object).to_dict("records")
         prompts[str(name)] = [
             {"role": "system", "content": instructions},
@@ -202,18 +202,18 @@ def judge_prompts(
     return prompts
 
 
-def _asked(
+def _judged(
     chat: Chat, prompt: list[Message], name: str, missing_on: type[Exception] | tuple[type[Exception], ...]
-) -> tuple[float, str | None]:
+) -> tuple[float, Reason | None]:
     try:
         reply = chat(prompt)
     except QualError as error:
         if isinstance(error, _of_ours(missing_on)):
-            return np.nan, "no_answer"
+            return np.nan, Reason.NO_ANSWER
         error.add_note(f"This was conversation {name!r}.")
         raise
     except missing_on:
-        return np.nan, "no_answer"
+        return np.nan, Reason.NO_ANSWER
     if not isinstance(reply, str):
         raise TableError(
             f"chat: expected a string as the reply to conversation {name!r} – found {type(reply).__name__} – "
@@ -230,13 +230,13 @@ def _of_ours(
     return tuple(error for error in named if issubclass(error, QualError))
 
 
-def _parsed(reply: str) -> tuple[float, str | None]:
+def _parsed(reply: str) -> tuple[float, Reason | None]:
     """Return the rating that a reply is, or the reason why it is none."""
     number = _NUMBER.fullmatch(reply)
     if number is None:
-        return np.nan, "unparsable"
+        return np.nan, Reason.UNPARSABLE
     rating = float(number[1])
-    return (rating, None) if 1 <= rating <= LEVELS else (np.nan, "outside_scale")
+    return (rating, None) if 1 <= rating <= LEVELS else (np.nan, Reason.OUTSIDE_SCALE)
 
 
 def _contents(column: pd.Series, name: str) -> list[str]:

@@ -55,12 +55,12 @@ class OrdinalRegression:
         train = train[_has_text(train[self.text])]
         if train.empty:
             raise TableError("ordinal regression: expected units with a text to learn from – found none.")
-        there = _has_text(test[self.text]).to_numpy()
+        has_text = _has_text(test[self.text]).to_numpy()
         above = np.full((len(test), LEVELS - 1), np.nan)
-        if there.any():
-            above[there] = self._above(train, test[there])
+        if has_text.any():
+            above[has_text] = self._above(train, test[has_text])
         level = np.diff(np.c_[np.ones(len(test)), above, np.zeros(len(test))], axis=1) * -1
-        label = np.where(there, np.nan_to_num(level).argmax(axis=1) + 1.0, np.nan)
+        label = np.where(has_text, np.nan_to_num(level).argmax(axis=1) + 1.0, np.nan)
         return pd.DataFrame({"predicted": 1 + above.sum(axis=1), "label": label})
 
     def _above(self, train: pd.DataFrame, test: pd.DataFrame) -> Floats:
@@ -96,8 +96,8 @@ class OrdinalRegression:
 
     def _vectors(self, texts: pd.Series) -> Floats:
         """Return one vector per text, each text embedded once however many folds it is in."""
-        wanted = [str(text) for text in texts]
-        new = [text for text in dict.fromkeys(wanted) if text not in self._known]
+        words = [str(text) for text in texts]
+        new = [text for text in dict.fromkeys(words) if text not in self._known]
         if new:
             vectors = np.asarray(self.embed(new), dtype=np.float64)
             if vectors.ndim != 2 or len(vectors) != len(new) or not np.isfinite(vectors).all():
@@ -106,7 +106,7 @@ class OrdinalRegression:
                     f"{int((~np.isfinite(vectors)).sum())} values not finite – check the model."
                 )
             self._known.update(zip(new, vectors, strict=True))
-        return np.stack([self._known[text] for text in wanted])
+        return np.stack([self._known[text] for text in words])
 
 
 def ordinal_regression(

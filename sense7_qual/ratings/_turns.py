@@ -16,17 +16,17 @@ _SKIPPED = "error"
 _IN_THE_WORKBOOK = {"document_id": "TaskId", "position": "MessageId"}
 
 
-def column_of(messages: pd.DataFrame, given: str | None, name: str) -> str:
+def column_of(messages: pd.DataFrame, column: str | None, name: str) -> str:
     """Return the column that was given; else `name`, or what the sheet Messages of SENSE-7 calls it.
 
     >>> column_of(pd.DataFrame(columns=["TaskId", "Role"]), None, "document_id")
     'TaskId'
     """
-    if given is not None:
-        return given
+    if column is not None:
+        return column
     other = _IN_THE_WORKBOOK[name]
-    there = list(messages) if isinstance(messages, pd.DataFrame) else []
-    return other if other in there and name not in there else name
+    columns = list(messages) if isinstance(messages, pd.DataFrame) else []
+    return other if other in columns and name not in columns else name
 
 
 def turns_by_document(

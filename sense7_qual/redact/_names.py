@@ -75,7 +75,7 @@ class Names:
         self._inside = re.compile("|".join(inside)) if inside else None
 
     def __repr__(self) -> str:
-        """Say how many names there are, and none of them."""
+        """Return how many names there are, and none of them."""
         return f"Names({len(self._persons)})"
 
     def _cased(self, text: str) -> str:
@@ -85,8 +85,8 @@ class Names:
         """Return whose name it is, in one spelling; a name that is not listed is its own."""
         if (spelling := _spelling(written)) in self._persons:
             return self._persons[spelling]
-        said = tuple(word for word, _, _ in _words(self._cased(written)))
-        return self._forms.get(said) or self._cases.get(_stems(said)) or person(written)
+        words = tuple(word for word, _, _ in _words(self._cased(written)))
+        return self._forms.get(words) or self._cases.get(_stems(words)) or person(written)
 
     def spans(self, text: str) -> Iterator[_Span]:
         """Yield the span of each name in `text`, from left to right."""
@@ -108,25 +108,25 @@ class Names:
 
     def _length_at(self, words: list[tuple[str, int, int]], at: int, text: str) -> int:
         """Return how many words from `at` on are the longest name that begins there; 0 for none."""
-        longest, said = 0, list[str]()
+        longest, so_far = 0, list[str]()
         for length, (word, start, _) in enumerate(words[at : at + self._longest], start=1):
             if length > 1 and not _BETWEEN.fullmatch(text, words[at + length - 2][2], start):
                 break
-            if len(word) == 1 and said and not _is_initial(text, start):
+            if len(word) == 1 and so_far and not _is_initial(text, start):
                 break
-            said.append(word)
-            if self._is_known(said):
+            so_far.append(word)
+            if self._is_known(so_far):
                 longest = length
         return longest
 
-    def _is_known(self, said: list[str]) -> bool:
+    def _is_known(self, written: list[str]) -> bool:
         if not self.exact:
-            words = tuple(map(str.casefold, said))
-        elif all(map(str.isupper, said)):
-            words = tuple(word.capitalize() for word in said)
+            words = tuple(map(str.casefold, written))
+        elif all(map(str.isupper, written)):
+            words = tuple(word.capitalize() for word in written)
         else:
-            words = tuple(said)
-        return words in self._forms or tuple(said) in self._forms or _stems(words) in self._cases
+            words = tuple(written)
+        return words in self._forms or tuple(written) in self._forms or _stems(words) in self._cases
 
 
 def _joined(parts: list[str]) -> str:
@@ -188,9 +188,9 @@ def _shortened(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield each word without its accents, with its place."""
-    for found in _word_pattern().finditer(text):
-        word = found[0]
-        yield (word if word.isascii() else _plainer(word)), *found.span()
+    for match in _word_pattern().finditer(text):
+        word = match[0]
+        yield (word if word.isascii() else _plainer(word)), *match.span()
 
 
 @lru_cache(maxsize=65536)

@@ -15,7 +15,7 @@ from sense7_qual.redact._names import UNPARTED, Names
 from sense7_qual.redact._phones import telephones
 from sense7_qual.redact._words import any_of, words
 
-__all__ = ["KINDS", "PLACEHOLDER", "Names", "found_in", "same"]
+__all__ = ["KINDS", "PLACEHOLDER", "Names", "identifiers_in", "same"]
 
 #: The kinds of identifier that are looked for, names from a list last.
 KINDS: Final = ("url", "email", "iban", "card", "ip", "phone", "handle", "name")
@@ -154,29 +154,29 @@ _IBAN_LENGTHS: Final = {
 }
 
 
-def found_in(text: str, kinds: frozenset[str], names: Names) -> list[tuple[str, int, int]]:
+def identifiers_in(text: str, kinds: frozenset[str], names: Names) -> list[tuple[str, int, int]]:
     """Return kind, start and end (code points, half-open) of what stands in `text`, none over another.
 
     A placeholder that stands there is no identifier, nor part of one.
     """
     plain = text if text.isascii() else text.replace(_MASK, "\ue001").translate(_PLAIN)
     masked = PLACEHOLDER.sub(lambda at: f"[{_MASK * (len(at[0]) - 2)}]", plain)
-    found: list[tuple[str, int, int]] = []
+    identifiers: list[tuple[str, int, int]] = []
     while True:  # what is found changes what stands beside it; each round finds some or is the last
-        before = len(found)
+        before = len(identifiers)
         for kind, finder in _FINDERS:
             if kind in kinds:
-                masked = _masked(masked, kind, finder(masked), found)
+                masked = _masked(masked, kind, finder(masked), identifiers)
         if "name" in kinds:
-            masked = _masked(masked, "name", names.spans(masked), found)
-        if len(found) == before:
-            return sorted(found, key=lambda at: at[1])
+            masked = _masked(masked, "name", names.spans(masked), identifiers)
+        if len(identifiers) == before:
+            return sorted(identifiers, key=lambda at: at[1])
 
 
-def _masked(text: str, kind: str, spans: Iterator[_Span], found: list[tuple[str, int, int]]) -> str:
+def _masked(text: str, kind: str, spans: Iterator[_Span], identifiers: list[tuple[str, int, int]]) -> str:
     pieces, last = [], 0
     for start, end in spans:
-        found.append((kind, start, end))
+        identifiers.append((kind, start, end))
         pieces += [text[last:start], "[", _MASK * (end - start - 2), "]"]
         last = end
     return "".join([*pieces, text[last:]]) if pieces else text
@@ -191,8 +191,12 @@ def same(kind: str, written: str) -> str:
         digits = re.sub(r"[^0-9+]", "", plain.replace("(0)", "")) or plain
         return f"+{digits[2:]}" if digits.startswith("00") else digits
     if kind in {"email", "url"}:
-        said = re.sub(_WRITTEN_DOT, ".", re.sub(_WRITTEN_AT, "@", plain))
-        return said if kind == "email" else re.sub(r"^(?:hxxp|http)s?://|/$", "", said).removeprefix("www.")
+        address = re.sub(_WRITTEN_DOT, ".", re.sub(_WRITTEN_AT, "@", plain))
+        return (
+            address
+            if kind == "email"
+            else re.sub(r"^(?:hxxp|http)s?://|/$", "", address).removeprefix("www.")
+        )
     return plain.lstrip("@") if kind == "handle" else plain
 
 
@@ -206,15 +210,15 @@ _WRITTEN_DOT: Final = re.compile(_WORD_DOT)
 
 
 def _urls(text: str) -> Iterator[_Span]:
-    return (_trimmed(text, found.span()) for found in _URL.finditer(text))
+    return (_trimmed(text, match.span()) for match in _URL.finditer(text))
 
 
 def _bare_urls(text: str) -> Iterator[_Span]:
-    return (_trimmed(text, found.span()) for found in _BARE.finditer(text))
+    return (_trimmed(text, match.span()) for match in _BARE.finditer(text))
 
 
 def _urls_in_words(text: str) -> Iterator[_Span]:
-    return (found.span() for found in _BARE_IN_WORDS.finditer(text))
+    return (match.span() for match in _BARE_IN_WORDS.finditer(text))
 
 
 def _trimmed(text: str, span: _Span) -> _Span:
@@ -226,21 +230,21 @@ def _trimmed(text: str, span: _Span) -> _Span:
 
 
 def _emails(text: str) -> Iterator[_Span]:
-    return (found.span() for found in _EMAIL.finditer(text))
+    return (match.span() for match in _EMAIL.finditer(text))
 
 
 def _written_out(text: str) -> Iterator[_Span]:
-    for found in _WRITTEN_OUT.finditer(text):
-        if re.split(r"\W", found[0], maxsplit=1)[0].casefold() not in _NO_MAILBOXES:
-            yield found.span()
+    for match in _WRITTEN_OUT.finditer(text):
+        if re.split(r"\W", match[0], maxsplit=1)[0].casefold() not in _NO_MAILBOXES:
+            yield match.span()
 
 
 def _ibans(text: str) -> Iterator[_Span]:
-    for found in _IBAN.finditer(text):
-        wanted = _IBAN_LENGTHS.get(found[0][:2].upper(), 0)
-        end = _end_of(text, found.start(), wanted)
-        if end and not _goes_on(text, end) and _is_iban(text, found.start(), end):
-            yield found.start(), end
+    for match in _IBAN.finditer(text):
+        length = _IBAN_LENGTHS.get(match[0][:2].upper(), 0)
+        end = _end_of(text, match.start(), length)
+        if end and not _goes_on(text, end) and _is_iban(text, match.start(), end):
+            yield match.start(), end
 
 
 def _is_iban(text: str, start: int, end: int) -> bool:
@@ -259,18 +263,18 @@ def _mod_97(iban: str) -> bool:
 
 
 def _cards(text: str) -> Iterator[_Span]:
-    for found in _CARD.finditer(text):
+    for match in _CARD.finditer(text):
         for digits in range(19, 11, -1):
-            end = _end_of(text, found.start(), digits)
+            end = _end_of(text, match.start(), digits)
             if (
                 end
-                and end <= found.end()
+                and end <= match.end()
                 and not _goes_on(text, end)
-                and (digits > 12 or _MAESTRO.match(found[0]))
-                and _CARD_GROUPS.fullmatch(text, found.start(), end)
-                and _luhn(text[found.start() : end])
+                and (digits > 12 or _MAESTRO.match(match[0]))
+                and _CARD_GROUPS.fullmatch(text, match.start(), end)
+                and _luhn(text[match.start() : end])
             ):
-                yield found.start(), end
+                yield match.start(), end
                 break
 
 
@@ -282,18 +286,18 @@ def _luhn(number: str) -> bool:
 
 def _end_of(text: str, start: int, signs: int) -> int:
     """Return where the first `signs` letters or digits from `start` end, with gaps of one sign; or 0."""
-    at, seen = start, 0
-    while seen < signs and at < len(text):
+    at, count = start, 0
+    while count < signs and at < len(text):
         if text[at].isascii() and text[at].isalnum():
-            seen += 1
+            count += 1
         elif text[at] not in " .-":
             return 0
         at += 1
-    return at if seen == signs and signs else 0
+    return at if count == signs and signs else 0
 
 
 def _addresses(text: str) -> Iterator[_Span]:
-    spans = [found.span() for pattern in (_IPV4, _IPV6) for found in pattern.finditer(text)]
+    spans = [match.span() for pattern in (_IPV4, _IPV6) for match in pattern.finditer(text)]
     return (
         (start, end)
         for start, end in sorted(spans)
@@ -311,26 +315,26 @@ def _is_address(written: str) -> bool:
 
 def _in_words(text: str) -> Iterator[_Span]:
     """Yield numbers that are spelled out, but for those that count: one two three."""
-    for found in _IN_WORDS.finditer(text):
-        said = re.findall(rf"{_UN}|[^\W_](?:\w|[^\w\s,.-])*", found[0].casefold())
-        if not " ".join(said).startswith(_COUNTING) and len(set(said)) > 2:
-            yield found.span()
+    for match in _IN_WORDS.finditer(text):
+        words = re.findall(rf"{_UN}|[^\W_](?:\w|[^\w\s,.-])*", match[0].casefold())
+        if not " ".join(words).startswith(_COUNTING) and len(set(words)) > 2:
+            yield match.span()
 
 
 def _handles(text: str) -> Iterator[_Span]:
-    return (found.span() for found in _HANDLE.finditer(text))
+    return (match.span() for match in _HANDLE.finditer(text))
 
 
 def _of_services(text: str) -> Iterator[_Span]:
     """Yield user names that stand by the name of a service: what has the look of one, or ends the clause."""
-    for found in _AFTER_SERVICE.finditer(text):
-        told = any(sign in found["said"] for sign in ":=–—-：是") and not found["on"]
-        if (told and found["who"].casefold() not in _NO_USER) or _LOOKS_MADE.search(found["who"]):
-            yield found.span("who")
+    for match in _AFTER_SERVICE.finditer(text):
+        introduced = any(sign in match["said"] for sign in ":=–—-：是") and not match["on"]
+        if (introduced and match["who"].casefold() not in _NO_USER) or _LOOKS_MADE.search(match["who"]):
+            yield match.span("who")
 
 
 def _before_services(text: str) -> Iterator[_Span]:
-    return (found.span("who") for found in _BEFORE_SERVICE.finditer(text))
+    return (match.span("who") for match in _BEFORE_SERVICE.finditer(text))
 
 
 _MAESTRO: Final = re.compile("5[0678]|6")

@@ -56,26 +56,26 @@ def telephones(text: str) -> Iterator[tuple[int, int]]:
 
     Its digits are those of ASCII, its hyphens and spaces plain, as `identifiers` makes them.
     """
-    seen = _HARMLESS.sub(lambda at: "x" * len(at[0]), text)
+    searched = _HARMLESS.sub(lambda at: "x" * len(at[0]), text)
     at = 0
-    while found := _CANDIDATE.search(seen, at):
-        end = _end(seen, found)
+    while match := _CANDIDATE.search(searched, at):
+        end = _end(searched, match)
         if end is not None:
-            yield found.start(), end
-        at = end or found.start() + 1
+            yield match.start(), end
+        at = end or match.start() + 1
 
 
-def _end(text: str, found: re.Match[str]) -> int | None:
+def _end(text: str, match: re.Match[str]) -> int | None:
     """Return where the number that begins there ends: after all of it or before a gap; None for none."""
-    start = found.start()
+    start = match.start()
     before = text[max(start - 40, 0) : start].rpartition("]")[2].casefold()
-    abroad = "+" in found[0][:2]
+    abroad = "+" in match[0][:2]
     if _OTHER.search(before) and not abroad:
         return None
     called = _CALLED.search(before) is not None
     money = _MONEY_BEFORE.search(before.upper()) is not None
-    gaps = [start + gap.start() for gap in _GAP.finditer(found[0]) if gap.start() > 4]
-    for end in (found.end(), *reversed(gaps)):
+    gaps = [start + gap.start() for gap in _GAP.finditer(match[0]) if gap.start() > 4]
+    for end in (match.end(), *reversed(gaps)):
         written = _EXTENSION.sub("", text[start:end])
         groups = re.findall("[0-9]+", written)
         digits = "".join(groups)

@@ -16,7 +16,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
-from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, found_in, same
+from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, identifiers_in, same
 from sense7_qual.tables import require_column
 
 __all__ = ["Redacted", "apply", "find", "preview", "summary"]
@@ -106,12 +106,12 @@ def find(
     [['name', 0, 4], ['email', 6, 22], ['phone', 29, 42]]
     """
     check_arguments(find, locals())
-    wanted = _kinds(kinds)
+    chosen = _kinds(kinds)
     listed = _names(names, any_case, inflected)
     rows = [
         (unit, column, turn, kind, start, end)
         for (unit, column, turn), text in _texts(units, columns)
-        for kind, start, end in found_in(text, wanted, listed)
+        for kind, start, end in identifiers_in(text, chosen, listed)
     ]
     return pd.DataFrame(rows, columns=list(_FOUND)).astype(_FOUND)
 
@@ -293,7 +293,7 @@ class _Pseudonyms:
 
     def __init__(self, key: bytes | None, texts: Collection[str]) -> None:
         self._key = key
-        self._given: dict[tuple[str, str], str] = {}
+        self._tags: dict[tuple[str, str], str] = {}
         self._taken: dict[str, int] = {}
         for text in texts if key is None else ():
             for label, number in PLACEHOLDER.findall(text):
@@ -302,14 +302,14 @@ class _Pseudonyms:
 
     def of(self, kind: str, value: str) -> str:
         label = kind.upper()
-        if (label, value) not in self._given:
-            self._given[label, value] = f"[{label}-{self._tag(label, value)}]"
-            if len(set(self._given.values())) < len(self._given):
+        if (label, value) not in self._tags:
+            self._tags[label, value] = f"[{label}-{self._tag(label, value)}]"
+            if len(set(self._tags.values())) < len(self._tags):
                 raise TableError(
                     f"expected another pseudonym for each {kind} – found one that two would share – use "
                     "another key."
                 )
-        return self._given[label, value]
+        return self._tags[label, value]
 
     def _tag(self, label: str, value: str) -> str:
         if self._key is None:
@@ -333,13 +333,13 @@ def _key(key: str | bytes | None) -> bytes | None:
 
 
 def _kinds(kinds: Collection[str]) -> frozenset[str]:
-    wanted = [kinds] if isinstance(kinds, str) else list(kinds)
-    unknown = [kind for kind in wanted if kind not in KINDS]
+    chosen = [kinds] if isinstance(kinds, str) else list(kinds)
+    unknown = [kind for kind in chosen if kind not in KINDS]
     if unknown:
         raise TableError(
             f"expected kinds of identifier – found {first_three(unknown)} – {did_you_mean(unknown[0], KINDS)}"
         )
-    return frozenset(wanted)
+    return frozenset(chosen)
 
 
 def _names(names: Collection[str] | Mapping[str, str], any_case: bool, inflected: bool) -> Names:
@@ -370,10 +370,10 @@ def _texts(units: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[_Place
             f"units: expected each unit_id once – found some missing or more than once, in {int(bad.sum())} "
             "rows – keep one of each."
         )
-    there = [name for name in columns if name in units]
-    if not there and len(columns):
+    present = [name for name in columns if name in units]
+    if not present and len(columns):
         require_column(units, columns[0], frame_name="units")
-    for column in there:
+    for column in present:
         for row, (unit, text) in enumerate(zip(ids, units[column], strict=True)):
             if column == "context" and isinstance(text, str):
                 yield from (((unit, column, i), turn["text"]) for i, turn in enumerate(_turns(text, row)))

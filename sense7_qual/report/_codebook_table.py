@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code, Codebook, Facet
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table
 
@@ -36,13 +36,13 @@ def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
     check_arguments(codebook_table, locals())
     rows = tuple(_codebook_row(code, codebook) for code in codebook.codes)
     empty = [f"{MISSING} = not given in the codebook."] if any(MISSING in row for row in rows) else []
-    facet = [f"Each coding can carry a valence: {', '.join(codebook.valence)}."] if codebook.valence else []
+    facets = [_facet_note(facet, codebook) for facet in codebook.facets]
     source = [f"Source of the codebook: {codebook.source.rstrip('.')}."] if codebook.source else []
     return Table(
         title=f"Codebook – {codebook.title or codebook.name}",
         headers=("Code", "Definition", "Use when", "Do not use when", "Examples", "Origin"),
         rows=rows,
-        notes=(*empty, *facet, *source, *_rule_sources(codebook), *notes, made_with(codebook)),
+        notes=(*empty, *facets, *source, *_rule_sources(codebook), *notes, made_with(codebook)),
     )
 
 
@@ -55,12 +55,18 @@ def _codebook_row(code: Code, codebook: Codebook) -> tuple[str, ...]:
     return (label, *(cell or MISSING for cell in cells), f"{origin}\n{code.source}".strip())
 
 
+def _facet_note(facet: Facet, codebook: Codebook) -> str:
+    of = ", ".join(codebook[code].label for code in facet.codes)
+    values = ", ".join(value.label for value in facet.values)
+    return f"Facet of each coding{f' of {of}' if of else ''}: {facet.label} ({values})."
+
+
 def _listed(entries: Sequence[str]) -> str:
     return entries[0] if len(entries) == 1 else "\n".join(f"• {entry}" for entry in entries)
 
 
 def _rule_sources(codebook: Codebook) -> list[str]:
-    """Say whose the rules and examples are, since they can be other people's than the definition."""
+    """Return whose the rules and examples are, since they can be other people's than the definition."""
     groups: dict[str, list[str]] = {}
     for code in codebook.codes:
         if code.rules_source:

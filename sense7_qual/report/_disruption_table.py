@@ -67,8 +67,8 @@ def disruption_table(
     >>> from sense7_qual import links
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "document_id": list("11112222"),
     ...     "position": [1, 2, 3, 4] * 2, "empathy": [4, 2, 3, 2, 5, 4, 4, 5]})
-    >>> found = links.disruption(units, rating="empathy", document_id="document_id", position="position")
-    >>> disruption_table(found).rows[0][:6]
+    >>> contrasts = links.disruption(units, rating="empathy", document_id="document_id", position="position")
+    >>> disruption_table(contrasts).rows[0][:6]
     ('later turns', 'all', '1', '4', '2.50', '4.04')
     """
     check_arguments(disruption_table, locals())
@@ -97,7 +97,7 @@ def _labelled(row: Mapping[Any, Any], codebook: Codebook | None) -> dict[str, An
     contrast = _CONTRASTS.get(str(row["contrast"]), str(row["contrast"]))
     code = "all" if pd.isna(row["code"]) else _present.label(str(row["code"]), codebook)
     untested = str(row["contrast"]) == "later_turns"  # any difference between conversations makes it
-    named = {"label": contrast, "whose": code, "told": f"{contrast} / {code}", "untested": untested}
+    named = {"label": contrast, "whose": code, "row_label": f"{contrast} / {code}", "untested": untested}
     return {str(name): value for name, value in row.items()} | named
 
 

@@ -160,13 +160,13 @@ def _borders(table: Any) -> None:
     from docx.oxml.ns import qn
 
     def rules(parent: Any, sides: Sequence[str], kind: str) -> Any:
-        found = OxmlElement(kind)
+        element = OxmlElement(kind)
         for side in sides:
             rule = OxmlElement(f"w:{side}")
             for name, value in (("val", "single"), ("sz", "8"), ("space", "0"), ("color", "000000")):
                 rule.set(qn(f"w:{name}"), value)
-            found.append(rule)
-        return found
+            element.append(rule)
+        return element
 
     table._tbl.tblPr.insert_element_before(
         rules(table, ("top", "bottom"), "w:tblBorders"),

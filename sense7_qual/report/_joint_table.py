@@ -112,12 +112,12 @@ def _rows(joint: pd.DataFrame, codebook: Codebook | None) -> list[dict[str, Any]
         raise TableError(
             f"joint: expected the rows of one source – found {first_three(sources)} – pass one at a time."
         )
-    found = []
+    rows = []
     for level in dict.fromkeys([None, *joint["level"].dropna()]):
         part = joint[joint["level"].isna() if level is None else joint["level"] == level]
         for row in _present.rows(part, _COLUMNS, frame_name="joint", codebook=codebook):
-            found.append(row if level is None else row | {"told": f"{row['label']} / {level}"})
-    return found
+            rows.append(row if level is None else row | {"row_label": f"{row['label']} / {level}"})
+    return rows
 
 
 def _row(row: Mapping[str, Any], digits: int, compared: bool) -> tuple[str, ...]:

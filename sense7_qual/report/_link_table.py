@@ -16,7 +16,7 @@ from sense7_qual.report._notes import (
     family_note,
     made_with,
     reason_notes,
-    told,
+    row_label,
 )
 from sense7_qual.report._table import Alignment, Table
 from sense7_qual.tables import require_column
@@ -109,7 +109,9 @@ def link_table(
     for name in _present.LINK_COLUMNS:
         require_column(links, name, frame_name="links")
     sources = [source] if isinstance(source, str) else list(source)
-    rows = [row | {"told": _told(row, sources)} for row in _present.of_sources(links, sources, codebook)]
+    rows = [
+        row | {"row_label": _labelled(row, sources)} for row in _present.of_sources(links, sources, codebook)
+    ]
     interval = _present.interval_name(rows, frame_name="links")
     columns = _columns(rows, sources, interval, digits)
     return Table(
@@ -126,7 +128,7 @@ def link_table(
     )
 
 
-def _told(row: Mapping[str, Any], sources: Sequence[str]) -> str:
+def _labelled(row: Mapping[str, Any], sources: Sequence[str]) -> str:
     return str(row["label"]) if len(sources) == 1 else f"{row['label']} / {row['source']}"
 
 
@@ -138,7 +140,7 @@ def _columns(
     rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, digits: int
 ) -> list[tuple[str, list[str]]]:
     """Return head and cells of each column."""
-    found = [
+    columns = [
         ("Code", [str(row["label"]) for row in rows]),
         ("Source", [str(row["source"]) for row in rows]),
         ("n with", [_present.count(row["n_with"]) for row in rows]),
@@ -146,7 +148,7 @@ def _columns(
         ("Mean difference", [_present.number(row["mean_difference"], digits) for row in rows]),
     ]
     if len(sources) == 1:
-        del found[1]
+        del columns[1]
     ranks = [
         ("Rank-biserial r", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
         (interval, [_interval(row, digits) for row in rows]),
@@ -154,12 +156,12 @@ def _columns(
     if _has_odds(rows):
         odds = [("Odds ratio", [_present.number(row["odds_ratio"], digits) for row in rows])]
         odds.append((interval, [_odds_interval(row, digits) for row in rows]))
-        found += odds + _tests(rows, "odds_ratio_p") + ranks
+        columns += odds + _tests(rows, "odds_ratio_p") + ranks
     else:
-        found += ranks + _tests(rows, "p")
+        columns += ranks + _tests(rows, "p")
     if "pooled" in sources:
-        found.append(("Between coders (%)", [_between(row) for row in rows]))
-    return found
+        columns.append(("Between coders (%)", [_between(row) for row in rows]))
+    return columns
 
 
 def _tests(rows: Sequence[Mapping[str, Any]], p: str) -> list[tuple[str, list[str]]]:
@@ -192,24 +194,24 @@ def _notes(
 ) -> list[str]:
     resampled = [row for row in rows if row["source"] != "pooled"]
     seed = _present.seed(rows, frame_name="links")
-    found = [_terms(sources)]
-    found += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
+    notes = [_terms(sources)]
+    notes += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
     if _has_odds(rows):
-        found.append(
+        notes.append(
             "Odds ratio = odds of a higher rating with the code over those without it, raters being equal: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
         )
-        found.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
+        notes.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
     else:
-        found.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
+        notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
     if "pooled" in sources:
-        found.append(_pooled_note(interval, rows))
-    found += _ties_note(rows)
-    found += reason_notes(rows, _RANKS if _has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
+        notes.append(_pooled_note(interval, rows))
+    notes += _ties_note(rows)
+    notes += reason_notes(rows, _RANKS if _has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
     if _has_odds(rows):
         lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
-        found += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
-    return found + caution_notes(rows)
+        notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
+    return notes + caution_notes(rows)
 
 
 def _terms(sources: Sequence[str]) -> str:
@@ -223,9 +225,9 @@ def _terms(sources: Sequence[str]) -> str:
 
 
 def _ties_note(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say how many texts of how many the majority leaves out as tied, code by code."""
+    """Return how many texts of how many the majority leaves out as tied, code by code."""
     left_out = [
-        f"{told(row)} {_present.count(row['n_tied'])} of "
+        f"{row_label(row)} {_present.count(row['n_tied'])} of "
         f"{_present.count(row['n_with'] + row['n_without'] + row['n_tied'])}"
         for row in rows
         if not pd.isna(row.get("n_tied")) and row["n_tied"] > 0

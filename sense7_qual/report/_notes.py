@@ -19,20 +19,20 @@ __all__ = [
     "grouped",
     "made_with",
     "reason_notes",
-    "told",
+    "row_label",
     "undefined_note",
 ]
 
 
-def told(row: Mapping[str, Any]) -> str:
+def row_label(row: Mapping[str, Any]) -> str:
     """Return what a row is called in a note: its label, with its source where there are several."""
-    return str(row.get("told", row["label"]))
+    return str(row.get("row_label", row["label"]))
 
 
 def bootstrap_note(
     rows: Sequence[Mapping[str, Any]], interval: str, cluster_name: str, name: str, seed: str
 ) -> str:
-    """Say how the intervals of `name` were resampled, and in which rows they were not."""
+    """Return how the intervals of `name` were resampled, and in which rows they were not."""
     resampled = [row for row in rows if not pd.isna(row["n_boot"])]
     limits = _not_resampled(rows, cluster_name)
     if not resampled:
@@ -47,9 +47,9 @@ def bootstrap_note(
 
 
 def undefined_note(rows: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Say in how many resamples of which rows `name` was not defined."""
+    """Return in how many resamples of which rows `name` was not defined."""
     undefined = [
-        f"{told(row)} {_present.count(row['n_undefined'])}"
+        f"{row_label(row)} {_present.count(row['n_undefined'])}"
         for row in rows
         if not pd.isna(row["n_undefined"]) and row["n_undefined"] > 0
     ]
@@ -58,7 +58,7 @@ def undefined_note(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 
 def _not_resampled(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     """Name the rows whose interval is not from resamples (see `agreement.estimate`)."""
-    labels = [told(row) for row in rows if pd.isna(row["n_boot"]) and not pd.isna(row.get("alpha_low"))]
+    labels = [row_label(row) for row in rows if pd.isna(row["n_boot"]) and not pd.isna(row.get("alpha_low"))]
     if not labels:
         return ""
     return (
@@ -80,7 +80,7 @@ def reason_notes(
         missing = any(pd.isna(row[name]) for name in names)
         if missing or not pd.isna(row[column]):
             lead = f"{MISSING}{whose} = not computable" if missing else "To be read with caution"
-            groups.setdefault(f"{lead}: {_present.reason_words(row[column])}", []).append(told(row))
+            groups.setdefault(f"{lead}: {_present.reason_words(row[column])}", []).append(row_label(row))
     return grouped(groups)
 
 
@@ -89,7 +89,7 @@ def caution_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for row in rows:
         for words in _present.caution_words(row["caution"]):
-            groups.setdefault(f"To be read with caution: {words}", []).append(told(row))
+            groups.setdefault(f"To be read with caution: {words}", []).append(row_label(row))
     return grouped(groups)
 
 

@@ -99,9 +99,9 @@ def quote_table(
 
 def _quote_row(quote: Mapping[Any, Any], codebook: Codebook, max_length: int, rated: bool) -> tuple[str, ...]:
     case = MISSING if pd.isna(quote["case_id"]) else str(quote["case_id"])
-    given = _present.number(quote["rating"], 2).removesuffix(".00")
+    rating = _present.number(quote["rating"], 2).removesuffix(".00")
     label, text = codebook[quote["code"]].label, _choose_quotes.shortened(quote["quote"], max_length)
-    return (label, text, case, given, quote["coders"]) if rated else (label, text, case, quote["coders"])
+    return (label, text, case, rating, quote["coders"]) if rated else (label, text, case, quote["coders"])
 
 
 def _selection_note(per_code: int, max_length: int, rating: str | None, seed: int) -> str:

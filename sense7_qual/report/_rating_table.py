@@ -77,8 +77,8 @@ def rating_table(
     >>> from sense7_qual import ratings
     >>> units = pd.DataFrame({"unit_id": [f"u{i:02}" for i in range(40)], "empathy": [1, 2, 3, 3, 5] * 8,
     ...                       "case_id": [f"p{i % 8}" for i in range(40)]})
-    >>> found = ratings.cross_validate(units, {}, rating="empathy", cluster="case_id", folds=4, seed=7)
-    >>> table = rating_table(ratings.compare(found, n_boot=200, seed=7))
+    >>> predictions = ratings.cross_validate(units, {}, rating="empathy", cluster="case_id", folds=4, seed=7)
+    >>> table = rating_table(ratings.compare(predictions, n_boot=200, seed=7))
     >>> [row[0] for row in table.rows]
     ['majority class', 'mean rating', 'SENSE-7 paper (published, on its own data) *']
     >>> table.rows[-1][2:4]
@@ -129,7 +129,7 @@ def _notes(
     clusters = _present.count_range(row["n_clusters"] for row in own)
     resamples = _present.count_range(row["n_boot"] for row in own)
     seed = _present.seed(own, frame_name="comparison")
-    found = [
+    notes = [
         "Accuracy, within one = share of predictions on the level rated, and at most one level away. MAE = "
         "mean absolute error in points. Over majority = accuracy minus that of the majority class on the "
         f"same texts. Below each: {interval} from bootstrap over whole {cluster_name} (number: {clusters}; "
@@ -137,7 +137,7 @@ def _notes(
         undefined_note([row for row in own if not pd.isna(row["spearman"])], "ρ"),
     ]
     absent = [f"{row['label']} {_present.count(row['n_missing'])}" for row in own if row["n_missing"]]
-    found += (
+    notes += (
         [f"Texts without a prediction, which count for no measure: {', '.join(absent)}."] if absent else []
     )
     groups: dict[str, list[str]] = {}
@@ -146,12 +146,12 @@ def _notes(
             groups.setdefault(
                 f"{MISSING} = not computable: {_present.reason_words(row['reason'])}", []
             ).append(str(row["label"]))
-    found += grouped(groups)
+    notes += grouped(groups)
     if others:
         names = ", ".join(str(row["label"]) for row in others)
-        found.append(
+        notes.append(
             f"* {names}: figures that were published, computed on other data. They are no result on these "
             "texts and are not to be compared with the rows above as if they were; "
             f"{MISSING} = not published."
         )
-    return found
+    return notes

@@ -10,6 +10,7 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._notes import bootstrap_note, made_with, reason_notes
@@ -139,9 +140,9 @@ def _second_opinion(cross_check: pd.DataFrame, rows: Sequence[Mapping[str, Any]]
     checks = cross_check[cross_check["code"].astype("string").isin(list(labels))]
     _refuse_other_decisions(checks, rows)
     known = checks[checks["difference"].notna()]
-    one_sided = checks[checks["reason"] == "one_side_undefined"]
-    told = [f"{labels[str(row.code)]}, {row.statistic}" for row in one_sided.itertuples()]
-    caution = f" Defined on one side alone: {'; '.join(told)}." if told else ""
+    one_sided = checks[checks["reason"] == Reason.ONE_SIDE_UNDEFINED]
+    undefined = [f"{labels[str(row.code)]}, {row.statistic}" for row in one_sided.itertuples()]
+    caution = f" Defined on one side alone: {'; '.join(undefined)}." if undefined else ""
     if not len(known):
         return f"Second opinion: nothing could be recomputed.{caution}"
     packages = dict.fromkeys(f"{row.package} {row.version}" for row in known.itertuples())

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual import _present
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.report._notes import made_with, reason_notes
 from sense7_qual.report._table import Table
 from sense7_qual.tables import require_column
@@ -56,16 +56,16 @@ def variance_table(
     >>> from sense7_qual import links
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "case_id": ["p"] * 4 + ["q"] * 4,
     ...     "document_id": ["1", "1", "2", "2", "3", "3", "4", "4"], "empathy": [1, 2, 2, 3, 5, 6, 6, 7]})
-    >>> found = links.variance_shares(units, rating="empathy", levels=["case_id", "document_id"])
-    >>> variance_table(found, names={"case_id": "Participant"}).rows[0]
+    >>> shares = links.variance_shares(units, rating="empathy", levels=["case_id", "document_id"])
+    >>> variance_table(shares, names={"case_id": "Participant"}).rows[0]
     ('Participant', '2', '7.75', '91.2', '–')
     """
     check_arguments(variance_table, locals())
     for name in _SHARES:
         require_column(shares, name, frame_name="shares")
-    given = {"remainder": "Remainder (turn, and error)"} | dict(names or {})
+    level_names = {"remainder": "Remainder (turn, and error)"} | read_mapping(names)
     rows: list[dict[str, Any]] = [
-        {str(k): v for k, v in row.items()} | {"label": given.get(str(row["level"]), str(row["level"]))}
+        {str(k): v for k, v in row.items()} | {"label": level_names.get(str(row["level"]), str(row["level"]))}
         for row in shares.to_dict("records")
     ]
     interval = _present.interval_name(rows, frame_name="shares")

@@ -14,6 +14,8 @@ How do acts become decisions?             `decisions`                        ``_
 How do two copies become one?             `merge`                            ``_operations/merge.py``
 Who codes what?                           `assign`, `plan`                   ``_operations/assign.py``
 How does the codebook change?             `revise`                           ``_operations/revise.py``
+Which codes do coders propose?            `proposals`                        ``acts/_propose.py``
+How do the coders work?                   `options`, `set_options`           ``_operations/set_options.py``
 Is everything as it was written?          `verify`, `salvage`                ``_operations/verify.py``
 How does a participant withdraw?          `forget`                           ``_operations/forget.py``
 How is a study copied or handed out?      `backup`, `archive`, `hand_out`    ``_operations/archive.py``
@@ -28,6 +30,7 @@ and PostgreSQL (``_postgres/``) meet.
 
 from __future__ import annotations
 
+from sense7_qual.store._operations.set_options import Options
 from sense7_qual.store._store import Store
 
-__all__ = ["Store"]
+__all__ = ["Options", "Store"]

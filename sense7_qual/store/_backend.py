@@ -21,8 +21,8 @@ __all__ = ["Backend"]
 class Backend(merge.Into, Protocol):
     """A place where a study lies, or may be made; errors as `Store` documents them.
 
-    `merge.Into` has the part of it that a merge writes by: `withdrawals`, `note`, `alone`, `known_as`,
-    `goes_on`, `add_codebook`, `taking` and `refuse_unwritable`.
+    `merge.Into` has the part of it that a merge writes by: `withdrawals`, `note`, `exclusively`,
+    `check_pseudonym`, `appends_as_own`, `add_codebook`, `in_transaction` and `refuse_unwritable`.
     """
 
     @property
@@ -70,14 +70,14 @@ class Backend(merge.Into, Protocol):
         """Return the acts of a coder, or of all, each checked."""
 
     def lead_acts(self, known: Opened) -> list[Act]:
-        """Return the acts that open or unblind rounds or assign units, each checked by itself; of coders'
-        acts that are damaged none, but where there are none at all."""
+        """Return the acts that open or unblind rounds, assign units or set options, each checked by itself;
+        of coders' acts that are damaged none, but where there are none at all."""
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
 
     def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
-        """Make the wished codebook the current one, with the acts that say so."""
+        """Make the wished codebook the current one, with the acts that record it."""
 
     def verify(self, known: Opened) -> list[verify.Finding]:
         """Return what is found of the study, its units, codebooks and notes, and of each coder."""

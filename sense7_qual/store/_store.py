@@ -8,17 +8,18 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Revision
-from sense7_qual.rounds import visible
+from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Backend
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
@@ -31,6 +32,7 @@ from sense7_qual.store._operations import (
     merge,
     revise,
     same_study,
+    set_options,
     verify,
 )
 from sense7_qual.store._operations.append import Salvage
@@ -283,21 +285,21 @@ class Store:
             copy of it, or of ``study.json``, was put in its place. Send the same acts again when that is
             mended.
         """
-        given = check_acts.as_acts(acts)
-        if self._backend.changed(self._known) or any(a.codebook not in self._known.codebooks for a in given):
+        batch = check_acts.as_acts(acts)
+        if self._backend.changed(self._known) or any(a.codebook not in self._known.codebooks for a in batch):
             self._look_again()  # another notebook may have revised the codebook
-        if any(act.kind != "revise" for act in given):
+        if any(act.kind != "revise" for act in batch):
             self._refuse_superseded()
         while True:
             try:
-                return self._record(given)
+                return self._record(batch)
             except forget.Overtaken:
                 self._look_again()
 
-    def _record(self, given: Sequence[Act]) -> int:
-        forget.refuse_gone(given, self._known.gone)
-        forget.refuse_repeating(given, self._withdrawn)
-        batch = [check_acts.settled(act, self._known.texts, self._known.codebooks) for act in given]
+    def _record(self, acts: Sequence[Act]) -> int:
+        forget.refuse_withdrawn_units(acts, self._known.withdrawn_units)
+        forget.refuse_repeating(acts, self._withdrawn)
+        batch = [check_acts.settled(act, self._known.texts, self._known.codebooks) for act in acts]
         return self._backend.record(check_acts.one_coder(batch), batch, self._known) if batch else 0
 
     def revise(
@@ -346,8 +348,8 @@ class Store:
             codebook=codebook,
             why=why,
             coder=coder,
-            merged=merged or {},
-            split=split or {},
+            merged=read_mapping(merged),
+            split=read_mapping(split),
             revisions=self._history,
         )
         new = self._backend.revise(wish, self._known, self.append)
@@ -415,7 +417,7 @@ class Store:
         )  # fmt: skip
         if act is not None:
             for each in names:
-                self._backend.known_as(each)
+                self._backend.check_pseudonym(each)
             self.append([act])
         return self.plan()
 
@@ -440,6 +442,59 @@ class Store:
             missing that may have held it.
         """
         return planned(self._backend.lead_acts(self._known), units=self._known.texts)
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """The rounds that stand, in the order in which they were opened (`rounds.opened`).
+
+        Everybody may see them. Errors as of `plan`.
+        """
+        return opened(self._backend.lead_acts(self._known))
+
+    @property
+    def options(self) -> set_options.Options:
+        """How the coders work, as the lead settled it (`set_options`).
+
+        Everybody may see it. Where two leads set one option, in two copies or two notebooks, the later act
+        counts, by its time and then its act_id. Errors as of `plan`.
+        """
+        return set_options.options_after(self._backend.lead_acts(self._known))
+
+    def set_options(
+        self,
+        *,
+        coder: str,
+        new_codes: Literal["propose", "add"] | None = None,
+        rating: Literal["hidden", "shown", "finished"] | None = None,
+    ) -> set_options.Options:
+        """Settle how the coders work, and return all `options`; what is left out stays as it is.
+
+        Parameters
+        ----------
+        coder : str
+            The pseudonym of who settles it, the lead; in PostgreSQL one of a leading role.
+        new_codes : {"propose", "add"}, optional
+            What the coding widget does with a code that a coder misses: "propose" (until something is set)
+            sends it to the lead (`proposals`); "add" puts it into the codebook at once, as a revision of the
+            coder's. In PostgreSQL only leading roles can revise; the others propose.
+        rating : {"hidden", "shown", "finished"}, optional
+            Whether the coding widget shows the rating from the start ("hidden" until something is set), or of
+            each text once the coder has finished it; ``CodingWidget(…, show_rating=…)`` takes precedence.
+
+        Raises
+        ------
+        ActError
+            No option, or a value that it does not have.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.set_options, locals())
+        act = set_options.act_of(
+            self.options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating
+        )
+        if act is not None:
+            self.append([act])
+        return self.options
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be: who changed what, when and why, in order (`revisions`).
@@ -474,7 +529,7 @@ class Store:
     def _remember_codebook(self, current: str) -> None:
         with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
             if self._superseded(current) is None:
-                self._backend.heads(self._known.study.id).saw_codebook(current)
+                self._backend.heads(self._known.study.id).note_codebook(current)
 
     def acts(
         self, *, coder: str | None = None, kind: str | None = None, viewer: str | None = None
@@ -511,13 +566,18 @@ class Store:
         if viewer is None:
             read = self._backend.acts(coder, self._known)
         else:  # whether a round is unblinded stands in the lead's acts
-            only = None if coder is None else self._backend.known_as(coder)
-            seen = visible(self._backend.acts(None, self._known), viewer=self._backend.known_as(viewer))
-            read = [act for act in seen if only in (None, act.coder)]
+            only = None if coder is None else self._backend.check_pseudonym(coder)
+            visible_acts = visible(
+                self._backend.acts(None, self._known), viewer=self._backend.check_pseudonym(viewer)
+            )
+            read = [act for act in visible_acts if only in (None, act.coder)]
         return read if kind is None else check_acts.of_kind(read, kind)
 
     def codings(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
+
+        Each facet of ``store.codebook`` is a column behind these, and so is one that an earlier version had
+        and that a coding states.
 
         As `coverage` and `memos`, without the units of participants who withdrew; with `viewer`, only what
         that coder may see (`acts`).
@@ -531,16 +591,29 @@ class Store:
         return self._standing(coder, viewer).coverage
 
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
-        """Return the memos that stand now (`tables.MEMOS`)."""
+        """Return the memos that stand now (`tables.MEMOS`); with `viewer`, theirs and those for the team.
+
+        A memo is for the team if it has a round, and others see it once that is unblinded.
+        `report.memo_table` makes a table of them, which can be written.
+        """
         check_arguments(Store.memos, locals())
         return self._standing(coder, viewer).memos
+
+    def proposals(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
+        """Return the codes that coders proposed and did not take back (`tables.PROPOSALS`).
+
+        One row per proposal: proposal_id, coder, at, label, definition, unit_id, start, end (code points;
+        missing: the whole unit), round. Who may see it: as of `codings`.
+        """
+        check_arguments(Store.proposals, locals())
+        return self._standing(coder, viewer).proposals
 
     def decisions(
         self,
         *,
         round: str | None = None,
         coder: str | None = None,
-        valence: bool = False,
+        facet: str | None = None,
         consensus: bool = False,
         single: bool = False,
         viewer: str | None = None,
@@ -555,12 +628,13 @@ class Store:
         ----------
         round : str, optional
             Only units finished in this round, with the codings made in it. By default every finished unit
-            counts once, as its coder decided on it in the round that they finished last.
+            counts once, as its coder decided on it in the round that they finished last; rounds of training
+            (with gold decisions) are left out then.
         coder : str, optional
             Only the decisions of this coder (and, with `consensus`, those agreed among all).
-        valence : bool
-            Whether to decide on each value of the codebook's valence facet by itself, in place of the code:
-            `relational.met`, `relational.unmet`, `relational.mixed`.
+        facet : str, optional
+            A facet of the codebook, to decide on each of its values by itself, in place of the code: with
+            "valence" `relational.valence=met`, `relational.valence=unmet` and so on.
         consensus : bool
             Whether to add the decisions of the coder ``consensus``: what all coders decided alike, and the
             rulings, carried over too, on the rest (`adjudication.consensus`). In a round, rulings count on
@@ -581,8 +655,10 @@ class Store:
         ArgumentError
             There is no such round or coder, `consensus` or `single` do not fit the rest, or a switch is
             neither True nor False.
+        CodebookError
+            The codebook has no such facet.
         TableError
-            `valence` and a codebook without that facet, or versions that no revision joins.
+            Versions that no revision joins.
         StoreError
             As of `acts`, or the codebook was revised elsewhere since this store was opened.
 
@@ -604,7 +680,7 @@ class Store:
         (7, ['interest'])
         """
         check_arguments(Store.decisions, locals(), but=("coder", "round"))
-        choice = decide.Choice(round=round, coder=coder, valence=valence, consensus=consensus, single=single)
+        choice = decide.Choice(round=round, coder=coder, facet=facet, consensus=consensus, single=single)
         self._refuse_superseded()
         if self._backend.changed(self._known):
             self._look_again()  # another notebook may have recorded a withdrawal
@@ -616,8 +692,9 @@ class Store:
             raise StoreError(revise.newer_codebook(self.path)) from None
 
     def _standing(self, coder: str | None, viewer: str | None) -> Record:
-        gone = self._known.gone
-        return fold(act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in gone)
+        withdrawn_units = self._known.withdrawn_units
+        there = (act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in withdrawn_units)
+        return fold(there, codebook=self.codebook)
 
     def verify(self) -> pd.DataFrame:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
@@ -634,12 +711,12 @@ class Store:
             made, files of sync clients. Of a study in PostgreSQL one row for the units, each version of the
             codebook, each note (for the lead) and each coder of whom the role sees acts.
         """
-        found = self._backend.verify(self._known)
+        findings = self._backend.verify(self._known)
         with suppress(StoreError):  # reported among the rest
             last = self._superseded(self._backend.current())
             if last is not None:
-                found.append(verify.Finding("current codebook", problem=revise.older_study(last)))
-        return verify.frame_of(found)
+                findings.append(verify.Finding("current codebook", problem=revise.older_study(last)))
+        return verify.frame_of(findings)
 
     def accept_loss(self, coder: str) -> None:
         """Accept that acts of `coder` which were seen on this computer are gone for good.
@@ -712,9 +789,9 @@ class Store:
         check_arguments(Store.merge, locals())
         backend = other._backend if isinstance(other, Store) else open_backend(other)
         with backend.as_folder(self._backend.place) as copy:
-            found = self._backend.merge(copy, self._known)
+            merged = self._backend.merge(copy, self._known)
         self._look_again()
-        return found
+        return merged
 
     def backup(self, path: str | Path) -> None:
         """Copy the study to the new folder `path`, by SQLite's own backup, and verify the copy.
@@ -823,9 +900,9 @@ class Store:
             does not lead, or the disk or server refuses: call again then.
         """
         check_arguments(Store.forget, locals())
-        found = self._backend.forget(case_id, why=why)
+        forgotten = self._backend.forget(case_id, why=why)
         self._look_again()
-        return found
+        return forgotten
 
     def _look_again(self, current: str | None = None) -> None:
         """Read all but the acts: others may have withdrawn a participant or added a codebook.
@@ -833,7 +910,9 @@ class Store:
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
         known = self._backend.read()
-        self._withdrawn += forget.words_of(self._known.units, known.gone - self._known.gone)
+        self._withdrawn += forget.words_of(
+            self._known.units, known.withdrawn_units - self._known.withdrawn_units
+        )
         current = current or self._known.study.codebook
         self._known = replace(known, study=replace(known.study, codebook=current))
         self._remember_codebook(known.study.codebook)

@@ -5,7 +5,8 @@ A theme is never a code.
 ==========================================  ====================================  ========================
 question                                    function                              file
 ==========================================  ====================================  ========================
-Which themes are in the texts, how stable?  `fit`                                 ``_fit.py``
+Which themes are in the texts?              `fit`                                 ``_fit.py``
+How stable are they?                        `fit`                                 ``_stability.py``
 Which texts stand for a theme?              `quotes`                              ``_themes.py``
 Which themes has the codebook not?          `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``

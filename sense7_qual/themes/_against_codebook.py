@@ -7,6 +7,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._present import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, TableError
 from sense7_qual.tables import DECISIONS
@@ -24,7 +25,7 @@ def against_codebook(
     uncovered: float = 1 / 3,
     min_units: int = 5,
 ) -> pd.DataFrame:
-    """Say of each theme whether the codebook already speaks of it, from what coders decided on its units.
+    """Return for each theme whether the codebook already speaks of it, from what coders decided on its units.
 
     A decision here is one coder's finished unit. A theme is *covered* where at least `covered` of the
     decisions on its units apply some code, *uncovered* where fewer than `uncovered` do (its typical
@@ -93,7 +94,9 @@ def against_codebook(
     share = result["share_any_code"]
     verdict = np.select([share >= covered, share < uncovered], ["covered", "uncovered"], "partly")
     result["verdict"] = pd.Series(verdict, index=result.index, dtype="string").mask(few | none)
-    reason = pd.Series(np.where(none, "not_decided", "few_decided"), index=result.index, dtype="string")
+    reason = pd.Series(
+        np.where(none, Reason.NOT_DECIDED, Reason.FEW_DECIDED), index=result.index, dtype="string"
+    )
     result["reason"] = reason.where(few | none)
     columns = ["theme", "label", "verdict", "n_units", "n_decided", "n_decisions", "share_any_code"]
     return result.reset_index()[[*columns, "best_code", "best_share", "best_lift", "reason"]]

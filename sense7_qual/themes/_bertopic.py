@@ -25,9 +25,9 @@ from sense7_qual.themes._graph_clusters import (
     Vectors,
     by_size,
     group,
-    jaccard_of_resamples,
     nearest_neighbours,
 )
+from sense7_qual.themes._stability import jaccard_of_resamples
 from sense7_qual.themes._texts import Progress
 
 if TYPE_CHECKING:

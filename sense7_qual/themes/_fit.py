@@ -17,6 +17,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.themes._bertopic import Topics, topics
 from sense7_qual.themes._graph_clusters import NO_GROUP, centres
+from sense7_qual.themes._stability import stability
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded
 from sense7_qual.themes._themes import Themes
 
@@ -26,9 +27,6 @@ __all__ = ["fit"]
 _LEAST_TEXTS: Final = 50
 _N_QUOTES: Final = 10
 _LABEL_TERMS: Final = 3
-#: Hennig (2007): at .5 or less a resample has dissolved the theme, from .75 on it has found it again.
-_DISSOLVED: Final = 0.5
-_RECOVERED: Final = 0.75
 
 
 def fit(
@@ -110,7 +108,7 @@ def fit(
     _check_enough(texts)
     with _reporting(progress) as report:
         vectors = embedded(texts.distinct, embed, report)
-        found = topics(
+        result = topics(
             texts.distinct,
             vectors,
             weights=np.bincount(texts.text_of[texts.text_of >= 0]),
@@ -130,39 +128,39 @@ def fit(
         "n_resamples": n_resamples,
         "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
     }
-    return _themes(texts, vectors, found, settings)
+    return _themes(texts, vectors, result, settings)
 
 
-def _themes(texts: Texts, vectors: npt.NDArray[Any], found: Topics, settings: dict[str, Any]) -> Themes:
-    middle = centres(vectors, found.labels)
-    own = np.full(len(found.labels), np.nan)
-    inside = found.labels != NO_GROUP
-    own[inside] = np.einsum("ij,ij->i", vectors[inside], middle[found.labels[inside]])
-    there = texts.text_of >= 0
+def _themes(texts: Texts, vectors: npt.NDArray[Any], result: Topics, settings: dict[str, Any]) -> Themes:
+    middle = centres(vectors, result.labels)
+    own = np.full(len(result.labels), np.nan)
+    inside = result.labels != NO_GROUP
+    own[inside] = np.einsum("ij,ij->i", vectors[inside], middle[result.labels[inside]])
+    has_text = texts.text_of >= 0
     assignments = pd.DataFrame(
         {
             "unit_id": texts.units["unit_id"],
-            "theme": np.where(there, found.labels[texts.text_of], NO_GROUP),
-            "similarity": np.where(there, own[texts.text_of], np.nan),
+            "theme": np.where(has_text, result.labels[texts.text_of], NO_GROUP),
+            "similarity": np.where(has_text, own[texts.text_of], np.nan),
         }
     )
     counts = {
         "n_units": len(assignments),
         "n_texts": len(texts.distinct),
-        "n_blank": int((~there).sum()),
+        "n_blank": int((~has_text).sum()),
         "n_themes": len(middle),
         "n_nowhere": int((assignments["theme"] == NO_GROUP).sum()),
     }
     return Themes(
         assignments=assignments,
-        terms=found.terms,
-        summary=_summary(texts, assignments, found),
+        terms=result.terms,
+        summary=_summary(texts, assignments, result),
         quotes=_typical(texts, assignments),
-        parameters=settings | found.settings | counts | _provenance(texts),
+        parameters=settings | result.settings | counts | _provenance(texts),
     )
 
 
-def _summary(texts: Texts, assignments: pd.DataFrame, found: Topics) -> pd.DataFrame:
+def _summary(texts: Texts, assignments: pd.DataFrame, result: Topics) -> pd.DataFrame:
     rows = assignments.assign(text=texts.text_of, case_id=texts.units["case_id"])
     rows = rows[rows["theme"] != NO_GROUP]
     summary = rows.groupby("theme").agg(
@@ -171,13 +169,8 @@ def _summary(texts: Texts, assignments: pd.DataFrame, found: Topics) -> pd.DataF
         n_cases=("case_id", "nunique"),
         similarity=("similarity", "mean"),
     )
-    summary.insert(0, "label", pd.Series(_labels(found.terms), dtype="string").reindex(summary.index))
-    recovered = pd.DataFrame(found.jaccard.T)
-    summary["stability"] = recovered.mean(axis=1)
-    counted = recovered.notna().sum(axis=1).replace(0, np.nan)
-    summary["dissolved"] = (recovered <= _DISSOLVED).sum(axis=1) / counted
-    summary["recovered"] = (recovered >= _RECOVERED).sum(axis=1) / counted
-    return summary.reset_index()
+    summary.insert(0, "label", pd.Series(_labels(result.terms), dtype="string").reindex(summary.index))
+    return summary.assign(**stability(result.jaccard)).reset_index()
 
 
 def _labels(terms: pd.DataFrame) -> dict[int, str]:
@@ -222,9 +215,9 @@ def _check_settings(seed: int, granularity: float, min_size: int, n_resamples: i
         "min_size (from 2)": min_size if min_size < 2 else None,
         "n_resamples (0 or more)": n_resamples if n_resamples < 0 else None,
     }
-    for expected, found in wrong.items():
-        if found is not None:
-            raise TableError(f"fit: expected {expected} – found {found} – pass a value in that range.")
+    for expected, value in wrong.items():
+        if value is not None:
+            raise TableError(f"fit: expected {expected} – found {value} – pass a value in that range.")
 
 
 def _check_installed() -> None:

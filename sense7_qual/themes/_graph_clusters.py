@@ -1,4 +1,4 @@
-"""Groups of alike vectors: a neighbour graph, its communities, and how stable they are.
+"""Groups of alike vectors: a neighbour graph and its communities.
 
 Plain functions over arrays; `themes` gives them meaning. Everything is exact and seeded, and depends on
 the order of the rows: callers sort them by an id first.
@@ -6,7 +6,6 @@ the order of the rows: callers sort them by an id first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +18,6 @@ __all__ = [
     "by_size",
     "centres",
     "group",
-    "jaccard_of_resamples",
     "nearest_neighbours",
 ]
 
@@ -84,9 +82,9 @@ def nearest_neighbours(vectors: Vectors, k: int) -> Neighbours:
         cosines[rows, start + rows] = -np.inf
         # Rounding takes the float noise of another batch or machine out of ties and edge weights.
         cosines = cosines.round(6)
-        found = np.sort(np.argpartition(-cosines, k - 1, axis=1)[:, :k], axis=1)
-        order = np.argsort(-np.take_along_axis(cosines, found, 1), axis=1, kind="stable")
-        index[start : start + _BLOCK] = np.take_along_axis(found, order, 1)
+        columns = np.sort(np.argpartition(-cosines, k - 1, axis=1)[:, :k], axis=1)
+        order = np.argsort(-np.take_along_axis(cosines, columns, 1), axis=1, kind="stable")
+        index[start : start + _BLOCK] = np.take_along_axis(columns, order, 1)
         similarity[start : start + _BLOCK] = np.take_along_axis(cosines, index[start : start + _BLOCK], 1)
     return Neighbours(index, similarity)
 
@@ -133,8 +131,8 @@ def group(
     small = np.bincount(labels)[labels] < min_size
     if small.all():
         return np.full(len(labels), NO_GROUP, dtype=np.int64)
-    kept = by_size(np.where(small, NO_GROUP, labels))
-    return by_size(_adopted(vectors, kept))
+    large = by_size(np.where(small, NO_GROUP, labels))
+    return by_size(_adopted(vectors, large))
 
 
 def by_size(labels: Labels, weights: npt.NDArray[np.int64] | None = None) -> Labels:
@@ -159,67 +157,6 @@ def centres(vectors: Vectors, labels: Labels) -> Floats:
     return middle
 
 
-def jaccard_of_resamples(
-    vectors: Vectors,
-    near: Neighbours,
-    labels: Labels,
-    *,
-    n_neighbours: int,
-    resolution: float,
-    min_size: int,
-    n_resamples: int,
-    seed: int,
-    report: Callable[[int, int], None],
-) -> Floats:
-    """Return how well each group is found again in bootstrap samples of the rows.
-
-    Each resample draws n rows with replacement, uses each drawn row once, and is grouped anew from the
-    neighbours that were drawn. A group's value is the Jaccard similarity of its drawn members to the most
-    similar group found (Hennig 2007; `clusterboot` of the R package fpc, `bootmethod="boot"`).
-
-    Parameters
-    ----------
-    near
-        More neighbours per row than `n_neighbours`: about 63 % of them are drawn.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n_resamples, groups), 0 … 1; NaN where no member of the group was drawn.
-
-    References
-    ----------
-    Hennig (2007), Cluster-wise assessment of cluster stability, CSDA 52, 258–271.
-    """
-    n = len(labels)
-    found = np.empty((n_resamples, int(labels.max(initial=NO_GROUP)) + 1))
-    for resample in range(n_resamples):
-        rng = np.random.default_rng([seed, resample])
-        drawn = np.unique(rng.integers(0, n, n))
-        again = group(
-            vectors[drawn],
-            near.among(drawn, n_neighbours),
-            resolution=resolution,
-            min_size=max(2, round(min_size * len(drawn) / n)),
-            seed=int(rng.integers(2**31)),
-            n_starts=1,
-        )
-        found[resample] = _best_jaccard(labels[drawn], again, found.shape[1])
-        report(resample + 1, n_resamples)
-    return found
-
-
-def _best_jaccard(labels: Labels, again: Labels, n_groups: int) -> Floats:
-    both = np.zeros((n_groups + 1, int(again.max(initial=NO_GROUP)) + 2))
-    np.add.at(both, (labels, again), 1)  # −1 counts in the last row and column, which are then left out
-    size, size_again = both.sum(axis=1)[:-1, None], both.sum(axis=0)[None, :-1]
-    either = size + size_again - both[:-1, :-1]
-    overlap = np.divide(both[:-1, :-1], either, out=np.zeros_like(either), where=either > 0)
-    best = overlap.max(axis=1, initial=0.0)
-    best[size[:, 0] == 0] = np.nan
-    return np.asarray(best)
-
-
 def _louvain(near: Neighbours, *, resolution: float, seed: int, n_starts: int) -> Labels:
     import networkx as nx
 
@@ -231,11 +168,11 @@ def _louvain(near: Neighbours, *, resolution: float, seed: int, n_starts: int) -
         return labels
     best = -np.inf
     for start in range(n_starts):
-        found = nx.community.louvain_communities(graph, resolution=resolution, seed=seed + start)
-        quality = nx.community.modularity(graph, found, resolution=resolution) if n_starts > 1 else 0.0
+        communities = nx.community.louvain_communities(graph, resolution=resolution, seed=seed + start)
+        quality = nx.community.modularity(graph, communities, resolution=resolution) if n_starts > 1 else 0.0
         if quality > best:
             best = quality
-            for number, members in enumerate(found):
+            for number, members in enumerate(communities):
                 labels[list(members)] = number
     return labels
 

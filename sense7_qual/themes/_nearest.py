@@ -48,17 +48,17 @@ def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
     """
     check_arguments(nearest, locals())
     texts = distinct_texts(units)
-    there = texts.text_of >= 0
-    if there.sum() < 2 or k < 1:
+    has_text = texts.text_of >= 0
+    if has_text.sum() < 2 or k < 1:
         raise TableError(
-            f"nearest: expected two texts or more and k from 1 – found {int(there.sum())} texts, k = {k} – "
-            "pass more units."
+            f"nearest: expected two texts or more and k from 1 – found {int(has_text.sum())} texts, k = {k} "
+            "– pass more units."
         )
     ids = texts.units["unit_id"]
     vectors = embedded(texts.distinct, embed, lambda stage, done, total: None)
-    near = nearest_neighbours(vectors[texts.text_of[there]], k)
+    near = nearest_neighbours(vectors[texts.text_of[has_text]], k)
     n, k = near.index.shape
-    names = ids[there].to_numpy()
+    names = ids[has_text].to_numpy()
     return pd.DataFrame(
         {
             "unit_id": names.repeat(k),

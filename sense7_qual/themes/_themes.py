@@ -94,10 +94,10 @@ def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
     check_least(quotes, 1, n=n)
     units = UNITS.check(units)
     chosen = themes.quotes[themes.quotes["rank"] <= n]
-    gone = chosen.loc[~chosen["unit_id"].isin(units["unit_id"]), "unit_id"]
-    if len(gone):
+    absent = chosen.loc[~chosen["unit_id"].isin(units["unit_id"]), "unit_id"]
+    if len(absent):
         raise TableError(
-            f"quotes: expected the units that the themes are of – found no {first_three(gone)} – pass the "
+            f"quotes: expected the units that the themes are of – found no {first_three(absent)} – pass the "
             "frame that `fit` was given."
         )
     labelled = chosen.merge(themes.summary[["theme", "label"]], on="theme")

@@ -7,8 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import anywidget
 import pandas as pd
@@ -19,8 +20,16 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
+from sense7_qual.report import Table
+from sense7_qual.widgets._colleagues import Colleagues
+from sense7_qual.widgets._grid import Grid
+from sense7_qual.widgets._history import History
+from sense7_qual.widgets._memos import MemoList
+from sense7_qual.widgets._new_code import NewCodes, versions_alike
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import of_study, one_by_one
+from sense7_qual.widgets._text_list import TextList
+from sense7_qual.widgets._training import Training
 
 __all__ = ["COMMANDS", "CodingWidget"]
 
@@ -32,15 +41,26 @@ COMMANDS: Final[Mapping[str, str]] = {
     "next_unfinished": "n",
     "next_word": "w",
     "next_sentence": "s",
+    "select_by_letters": " ",
     "next_coding": "ArrowDown",
     "previous_coding": "ArrowUp",
     "remove_coding": "Delete",
-    "valence": "v",
+    "facet": "v",
     "unsure": "u",
     "memo": "m",
+    "code_memo": "M",
+    "memos": ":",
+    "history": "<",
+    "new_code": "+",
     "rating": "r",
     "context": "c",
     "filter": "/",
+    "pin": "-",
+    "find_text": ".",
+    "texts": ",",
+    "colleagues": "=",
+    "next_colleague": ";",
+    "layout": "#",
     "undo": "z",
     "redo": "y",
     "help": "?",
@@ -48,6 +68,10 @@ COMMANDS: Final[Mapping[str, str]] = {
 """What can be done by a key, with the key that does it unless `keys` says otherwise."""
 
 _FREE_KEYS: Final = "1234567890abdeghijklopqtx"
+_RATING: Final[Mapping[str, bool | Literal["finished"]]] = {
+    "hidden": False, "shown": True, "finished": "finished"
+}  # fmt: skip
+_DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "comparing the code"}
 _STATIC: Final = Path(__file__).parent / "static"
 
 
@@ -72,14 +96,25 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         when they are safe.
     rating : str, optional
         A column of `units` that can be shown beside the text.
-    show_rating : bool
-        Whether it is shown from the start. Seeing the rating may colour the coding, so it is hidden.
+    show_rating : bool or "finished"
+        Whether it is shown from the start; "finished" shows it on texts that are finished, and on no other.
+        By default as the lead settled it (`Store.set_options`), else hidden: seeing it may colour the coding.
     round : str, optional
         The round that is coded, which the lead opened (`rounds.open_round`): of a study, its units. Every act
         carries its name.
-    review : iterable of str, optional
+    review : iterable of str, or DataFrame, optional
         Units that are shown as not finished until they are finished under `codebook`: those of what an
-        earlier version left undecided (``codings.stale(…)["unit_id"]``).
+        earlier version left undecided. Of ``codings.stale(…)``, this coder's rows, each with its code.
+    conditions : sequence of str, optional
+        The variables of `units` by which the coder may choose texts from the list. By default those of True
+        and False, or of 2 to 12 short words; numbers may be ratings. ``()`` keeps coders blind to all. The
+        same can be shown as columns of the grid.
+    embed : callable, optional
+        Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook
+        by meaning too, and not by words alone.
+    layout : {"text", "grid"}
+        How the widget begins: one text at a time, or many short texts as the rows of a grid. A key (``#``)
+        or a button changes it.
     keys : mapping, optional
         Other keys for commands, such as ``{"memo": "i"}``; `COMMANDS` names them all.
 
@@ -121,9 +156,12 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         acts: Sequence[Act] | None = None,
         save: Callable[[Sequence[Act]], object] | None = None,
         rating: str | None = None,
-        show_rating: bool = False,
+        show_rating: bool | Literal["finished"] | None = None,
         round: str | None = None,
-        review: Iterable[str] = (),
+        review: Iterable[str] | pd.DataFrame = (),
+        conditions: Sequence[str] | None = None,
+        embed: Callable[[list[str]], Any] | None = None,
+        layout: Literal["text", "grid"] = "text",
         keys: Mapping[str, str] | None = None,
     ) -> None:
         if coder is None:
@@ -135,25 +173,42 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         if isinstance(store, pd.DataFrame) and units is None:
             store, units = None, store
         parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}
-        given = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
+        study = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
         self._session = Session(
-            given.units,
-            given.codebook,
+            study.units,
+            study.codebook,
             coder=coder,
-            acts=given.acts,
+            acts=study.acts,
             rating=rating,
             round=round,
             review=review,
+            alike=versions_alike(study.study, study.codebook),
         )
+        self._new_codes = NewCodes(self._session, study.study, embed=embed)
+        self._colleagues = Colleagues(self._session, study.study)
+        self._training = Training(self._session, study.study)
+        if show_rating is None:
+            show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
+        self._texts = TextList(
+            self._session,
+            study.units,
+            rating=rating,
+            shows_ratings=show_rating != "finished",
+            conditions=conditions,
+            differing=self._colleagues.differing,
+        )
+        self._grid = Grid(self._session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
+        self._memos = MemoList(self._session, study.study, study.units)
+        self._history = History(self._session)
         self._commands = _commands(keys or {})
-        self._code_keys = _code_keys(given.codebook, self._commands)
-        self._save = given.save
-        self._current = given.current
+        self._code_keys = _code_keys(study.codebook, self._commands)
+        self._save = study.save
+        self._current = study.current
         self._moved_on = False
         self._look_at_the_codebook()
         self._show_rating = show_rating
         self._lock = threading.RLock()
-        # Built once per act_id: a deed that is sent again after a failure must be the same act.
+        # Built once per act_id: one that is sent again after a failure must be the same.
         self._unsaved: dict[str, Act] = {}
         super().__init__(n_units=len(self._session.unit_ids), n_finished=self._session.n_finished)
         self.on_msg(self._receive)
@@ -180,6 +235,41 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             )
         return " ".join(notices)
 
+    def goto(self, unit_id: str) -> None:
+        """Show a unit in the open views of this widget; a view that is opened later begins there.
+
+        Parameters
+        ----------
+        unit_id : str
+            The id of one of the units that are coded here.
+
+        Raises
+        ------
+        ActError
+            There is no such unit here.
+
+        Examples
+        --------
+        After ``disagreements`` of a calibration, say: ``widget.goto("m17")``.
+        """
+        check_arguments(CodingWidget.goto, locals())
+        with self._lock:
+            place = self._session.position = self._session.place_of(unit_id)
+            self.send({"type": "goto", "place": place, "client": None, "id": None})
+
+    def memos(self) -> Table:
+        """Return this coder's memos, and the team's of rounds that are unblinded, as a table; newest first.
+
+        Returns
+        -------
+        Table
+            One row per memo: when it was written (UTC), by whom, on what, the words that it is about, the
+            memo, for whom. ``widget.memos().write("memos.docx")`` writes it, as it does .csv and .md. What a
+            cell shows of it is saved with the notebook.
+        """
+        with self._lock:
+            return self._memos.table()
+
     def _look_at_the_codebook(self) -> None:
         """Ask the study whether the codebook of this widget is still the current one."""
         if self._current is not None:
@@ -197,8 +287,8 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             except QualError as error:
                 answer = {"type": "failed", "message": str(error)}
             except Exception as error:  # noqa: BLE001 – an exception here would vanish; its text may hold quotes
-                deed = "saving" if content.get("type") == "deed" else "showing the text"
-                answer = {"type": "failed", "message": f"{deed} failed ({type(error).__name__})"}
+                what = _DOING.get(str(content.get("type")), "showing the text")
+                answer = {"type": "failed", "message": f"{what} failed ({type(error).__name__})"}
             self.send({**answer, "client": content.get("client"), "id": content.get("id")})
             if answer["type"] == "done":  # the traits are for the notebook, so the coder's answer goes first
                 self.n_finished = self._session.n_finished
@@ -215,18 +305,56 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                     self._session.position = unit["place"]
                     self._look_at_the_codebook()
                 return {"type": "unit", "unit": unit, "notice": self.notice}
-            case "deed":
-                return self._do({**_field(content, "deed", dict), "act_id": _field(content, "id", str)})
+            case "act":
+                return self._do({**_field(content, "act", dict), "act_id": _field(content, "id", str)})
+            case "alike":
+                return self._new_codes.alike(content)
+            case "decline":
+                return self._new_codes.decline(content)
+            case "add_code":
+                return self._add_code(content)
+            case "colleagues" | "beside":
+                return self._colleagues.answer(content)
+            case "feedback":
+                return self._training.answer(content)
+            case "memos":
+                return self._memos.answer(content)
+            case "history" | "back":
+                return self._history.answer(content)
+            case "choices" | "list" | "rows" | "progress":
+                return self._texts.answer(content)
+            case "grid" | "layout":
+                return self._grid.answer(content)
             case other:
                 raise ActError(
-                    f"message: expected hello, unit or deed – found {str(other)[:40]!r} – reload the page."
+                    f"message: expected a question or an act – found {str(other)[:40]!r} – reload the page."
                 )
 
-    def _do(self, deed: Mapping[str, Any]) -> dict[str, Any]:
-        act_id = deed["act_id"]
+    def _add_code(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Add a code to the study's codebook, and tell all views of the codebook that is used now."""
+        answer, codebook = self._new_codes.add(content)
+        if codebook is not None:
+            self._code_keys = _code_keys_of_others(codebook, self._commands)
+            self._look_at_the_codebook()
+            self.send({"type": "codebook", **self._of_the_codebook(), "client": None, "id": None})
+            self.revision += 1
+        return answer
+
+    def _of_the_codebook(self) -> dict[str, Any]:
+        session = self._session
+        return {
+            "codebook": _described(session.codebook, self._code_keys),
+            "under": session.codebook.fingerprint,
+            "outbox": self._outbox,
+            "notice": self.notice,
+            "waiting": self._new_codes.waiting(),
+        }
+
+    def _do(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        act_id = message["act_id"]
         act = self._session.knows(act_id)
         if act is None:
-            act = self._unsaved.get(act_id) or self._session.act(deed)
+            act = self._unsaved.get(act_id) or self._session.act(message)
             self._unsaved[act_id] = act
             try:
                 self._save([act])
@@ -242,7 +370,15 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
             self._look_at_the_codebook()
         unit = self._session.unit(place)
-        return {"type": "done", "kind": act.kind, "unit": unit, "notice": self.notice, **self._counts(place)}
+        free = {"memos": self._session.free_memos} if act.unit_id is None else {}
+        return {
+            "type": "done",
+            "kind": act.kind,
+            "unit": unit,
+            "notice": self.notice,
+            **free,
+            **self._counts(place),
+        }
 
     def _counts(self, place: int) -> dict[str, Any]:
         session = self._session
@@ -258,19 +394,23 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         return {
             "type": "welcome",
             "coder": session.coder,
-            "notice": self.notice,
-            "outbox": self._outbox,
-            "codebook": _described(session.codebook, self._code_keys),
+            **self._of_the_codebook(),
+            "new_codes": self._new_codes.mode,
+            "colleagues": self._colleagues.state(),
+            "training": self._training.progress(),
             "commands": dict(self._commands),
             "flags": session.flags,
+            "round": session.round,
+            "memos": session.free_memos,
             "show_rating": self._show_rating,
+            "layout": self._grid.layout,
             "unit": session.unit(session.position) if session.unit_ids else None,
             **(self._counts(session.position) if session.unit_ids else {}),
         }
 
     @property
     def _outbox(self) -> str:
-        """Names what unsent deeds belong to, so that a new widget for the same work can send them."""
+        """Names what unsent acts belong to, so that a new widget for the same work can send them."""
         session = self._session
         named = [session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids]
         return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
@@ -312,20 +452,49 @@ def _commands(keys: Mapping[str, str]) -> dict[str, str]:
 
 def _code_keys(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str]:
     """Return code id → key: the codebook's own, then free ones in order; codes beyond them have none."""
-    taken = {key: name for name, key in commands.items()}
+    command_of = {key: name for name, key in commands.items()}
     keys = {code.id: code.key for code in codebook.codable if code.key is not None}
     for code_id, key in keys.items():
-        if key in taken:
+        if key in command_of:
             raise ActError(
                 f"keys: expected a key of its own for code {code_id!r} – found {key!r}, which is "
-                f"{taken[key].replace('_', ' ')!r} – give the command another key: "
-                f"CodingWidget(…, keys={{{taken[key]!r}: …}})."
+                f"{command_of[key].replace('_', ' ')!r} – give the command another key: "
+                f"CodingWidget(…, keys={{{command_of[key]!r}: …}})."
             )
-    free = iter([key for key in _FREE_KEYS if key not in {*keys.values(), *taken}])
+    free = iter([key for key in _FREE_KEYS if key not in {*keys.values(), *command_of}])
     for code in codebook.codable:
         if code.id not in keys and (spare := next(free, None)) is not None:
             keys[code.id] = spare
     return keys
+
+
+def _described_facets(codebook: Codebook) -> list[dict[str, Any]]:
+    """Return what the browser shows of the facets.
+
+    One facet whose values have no keys goes round at its command's key; of others each value gets a key.
+    """
+    values = [value for facet in codebook.facets for value in facet.values]
+    keys = {value.key for value in values} - {None}
+    free = iter([key for key in _FREE_KEYS if key not in keys] if keys or len(codebook.facets) > 1 else ())
+    return [
+        {
+            "name": facet.name,
+            "label": facet.label,
+            "codes": list(facet.codes),
+            "values": [
+                {"name": value.name, "label": value.label, "key": value.key or next(free, None)}
+                for value in facet.values
+            ],
+        }
+        for facet in codebook.facets
+    ]
+
+
+def _code_keys_of_others(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str]:
+    """Return the keys of a codebook that others changed, without theirs that are a command's."""
+    taken = set(commands.values())
+    codes = tuple(replace(code, key=None) if code.key in taken else code for code in codebook)
+    return _code_keys(replace(codebook, codes=codes), commands)
 
 
 def _described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
@@ -335,7 +504,7 @@ def _described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
     return {
         "title": codebook.title or codebook.name,
         "version": codebook.version,
-        "valence": list(codebook.valence),
+        "facets": _described_facets(codebook),
         "codes": [
             {**{name: getattr(code, name) for name in names}, "key": keys.get(code.id)}
             for code in codebook.codes

@@ -1,31 +1,45 @@
 """What one coder's session knows: units, acts, and what stands on each unit.
 
-A session has no widget, no browser and no store in it: it turns the browser's deeds into acts, and acts
+A session has no widget, no browser and no store in it: it turns the browser's messages into acts, and acts
 into what the browser shows. Offsets leave and enter here as UTF-16 code units.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from functools import cached_property
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sense7_qual import acts as deeds
-from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual import acts as record
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.tables import UNITS, require_column
+from sense7_qual.widgets._folded import folded
+from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
 from sense7_qual.widgets._utf16 import code_points, utf16_units
 
-__all__ = ["Session"]
+__all__ = ["Mark", "Session", "shown_coding", "shown_value", "typed"]
 
-_UNTOUCHED, _CODED, _FINISHED, _UNSURE = ".", "c", "f", "u"
-_HISTORY: Final = ("apply", "remove", "finish", "reopen", "memo")
+_UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
+_HISTORY: Final = ("apply", "remove", "finish", "reopen", "memo", "propose")
+
+
+class Mark(NamedTuple):
+    """What stands on a unit, as the list of texts searches it: codes, doubt, memo, the memo folded."""
+
+    codes: frozenset[str]
+    unsure: bool
+    memo: str | None
+    folded_memo: str
 
 
 class Session:
@@ -45,8 +59,11 @@ class Session:
         The column of `units` with the rating that can be shown beside the text.
     round : str, optional
         The round of coding that finishing a unit belongs to.
-    review : iterable of str
-        Units to be looked at again: to be finished, until they are finished under `codebook`.
+    review : iterable of str, or DataFrame
+        Units to be looked at again: to be finished, until they are finished under `codebook`. Of a table such
+        as `codings.stale` returns, this coder's rows, each with the code that made it so.
+    alike : iterable of str
+        The fingerprints of versions under which what was coded means the same as under `codebook`.
 
     Raises
     ------
@@ -65,27 +82,36 @@ class Session:
         acts: Sequence[Act],
         rating: str | None,
         round: str | None,
-        review: Iterable[str] = (),
+        review: Iterable[str] | pd.DataFrame = (),
+        alike: Iterable[str] = (),
     ) -> None:
-        self.coder = deeds.check_coder(coder)
+        self.coder = record.check_coder(coder)
         self.codebook = codebook
         self.round = round
-        self._review = frozenset(review)
+        self._review = _codes_to_review(review, coder)
+        self._reviewed_under = {codebook.fingerprint}
+        self._alike = {codebook.fingerprint, *alike}
         self.position = 0
         table = UNITS.check(units, as_written=True)
         self.unit_ids: list[str] = table["unit_id"].tolist()
-        self._place = {unit_id: place for place, unit_id in enumerate(self.unit_ids)}
-        self._texts: list[str] = table["text"].fillna("").tolist()
-        self._contexts = _column(table, "context")
+        self._text = table["text"]
+        self._context = table["context"].array if "context" in table.columns else None
         if rating is not None:
             require_column(table, rating, frame_name="units")
-        self._ratings = _column(table, rating)
+        self._rating = None if rating is None else table[rating].array
         self._acts: defaultdict[str, list[Act]] = defaultdict(list)
         self._known: dict[str, Act] = {}
+        self._on_no_text: list[Act] = []
         self._done: list[Act] = []
         self._undone: list[Act] = []
-        self._flags = [_UNTOUCHED] * len(self.unit_ids)
+        self.history: list[Act] = []
+        """What was done, in order, but for undo and redo."""
+        self.taken_back: dict[str, str] = {}
+        """Which of it was taken back, and when."""
+        self._flags = bytearray([_UNTOUCHED]) * len(self.unit_ids)
         self._earlier: set[str] = set()
+        self.marks: dict[int, Mark] = {}
+        """What stands on each unit with a coding or a memo, by its place."""
         before = list(acts)
         self._refuse_others(before)
         for act in before:
@@ -105,7 +131,7 @@ class Session:
     @property
     def flags(self) -> str:
         """One character a unit: ``.`` untouched, ``c`` begun, ``f`` finished, ``u`` finished, unsure."""
-        return "".join(self._flags)
+        return self._flags.decode("ascii")
 
     @property
     def n_earlier(self) -> int:
@@ -114,11 +140,72 @@ class Session:
 
     def flag(self, place: int) -> str:
         """Return the flag of the unit at `place` (see `flags`)."""
-        return self._flags[place]
+        return chr(self._flags[place])
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return dict(zip(self.unit_ids, range(len(self.unit_ids)), strict=True))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """All texts, in order."""
+        texts: list[str] = self._text.fillna("").tolist()
+        return texts
+
+    def text(self, place: int) -> str:
+        """Return the text of the unit at `place`."""
+        return _value(self._text.array, place) or ""
+
+    @property
+    def has_rating(self) -> bool:
+        """Whether the units have a rating that can be shown."""
+        return self._rating is not None
+
+    def rating(self, place: int) -> str | None:
+        """Return the rating of the unit at `place`, as it is shown."""
+        return shown_value(_value(self._rating, place))
+
+    @property
+    def to_review(self) -> list[int]:
+        """The places of the units that are still to be looked at again."""
+        return [self._place[one] for one in self._review if self.review_of(self._place.get(one)) is not None]
+
+    def review_of(self, place: int | None) -> list[str] | None:
+        """Return the codes because of which the unit is still to be looked at again; None where it is not."""
+        if place is None or self._flags[place] in (_FINISHED, _UNSURE):
+            return None
+        codes = self._review.get(self.unit_ids[place])
+        return None if codes is None else list(codes)
+
+    def place_of(self, unit_id: object) -> int:
+        """Return the place of a unit.
+
+        Raises
+        ------
+        ActError
+            There is no such unit.
+        """
+        place = self._place.get(unit_id) if isinstance(unit_id, str) else None
+        if place is None:
+            near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
+            raise ActError(
+                f"unit_id: expected one of the units to code – found {word(unit_id)} – "
+                f"{did_you_mean(str(unit_id), near)}"
+            )
+        return place
+
+    def check_place(self, place: object) -> int:
+        """Return `place`, or raise `ActError` where no unit has it."""
+        if type(place) is not int or not 0 <= place < len(self.unit_ids):
+            raise ActError(
+                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – go to "
+                "another."
+            )
+        return place
 
     def next_unfinished(self, after: int) -> int:
         """Return the place of the first unfinished unit behind `after`, else from the top, else the last."""
-        order = [*range(after + 1, len(self._flags)), *range(after + 1)]
+        order = chain(range(after + 1, len(self._flags)), range(after + 1))
         unfinished = (place for place in order if self._flags[place] in (_UNTOUCHED, _CODED))
         return next(unfinished, max(len(self._flags) - 1, 0))
 
@@ -128,53 +215,60 @@ class Session:
 
     def unit(self, place: int) -> dict[str, Any]:
         """Return all that the browser shows of the unit at `place`."""
-        if not 0 <= place < len(self.unit_ids):
-            raise ActError(
-                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {place} – go to another."
-            )
-        unit_id, text = self.unit_ids[place], self._texts[place]
+        unit_id, text = self.unit_ids[self.check_place(place)], self.text(place)
         now = self._now(unit_id)
-        memo = next((act for act in now if act.kind == "memo" and act.target_kind == "unit"), None)
+        memos = [on_text(act, text) for act in now if act.kind == "memo"]
         return {
             "place": place,
             "unit_id": unit_id,
             "text": text,
-            "context": _turns(self._contexts[place]) if self._contexts else [],
-            "rating": _shown(self._ratings[place]) if self._ratings else None,
+            "context": _turns(_value(self._context, place)),
+            "rating": self.rating(place),
             "finished": any(self._finishes(act) for act in now),
-            "codings": [_coding(act, text) for act in now if act.kind == "apply"],
-            "memo": {"memo_id": memo.memo_id, "text": memo.text} if memo else None,
+            "codings": [shown_coding(act, text, self.codebook) for act in now if act.kind == "apply"],
+            "memo": next((memo for memo in memos if memo["on"] == "unit"), None),
+            "memos": [memo for memo in memos if memo["on"] == "span"],
         }
 
-    def act(self, deed: Mapping[str, Any]) -> Act:
-        """Return the act that the browser's `deed` asks for; nothing is recorded yet.
+    def act(self, message: Mapping[str, Any]) -> Act:
+        """Return the act that the browser asks for; nothing is recorded yet.
 
         Raises
         ------
         ActError, CodebookError
-            The deed names an unknown unit or code, a span outside the text, or there is nothing to undo.
+            It names an unknown unit or code, a span outside the text, or there is nothing to undo.
         """
-        kind, common = str(deed.get("kind")), {"codebook": self.codebook, "act_id": str(deed.get("act_id"))}
+        kind, common = (
+            str(message.get("kind")),
+            {"codebook": self.codebook, "act_id": str(message.get("act_id"))},
+        )
         if kind in ("undo", "redo"):
-            return self._about_last(kind, common)
-        unit_id = self._known_unit(deed.get("unit_id"))
+            return self._about(kind, message.get("target"), common)
+        if kind == "memo":
+            return memo_act(self, message, common)
+        unit_id = self.known_unit(message.get("unit_id"))
         mine: dict[str, Any] = {**common, "coder": self.coder, "unit_id": unit_id}
         if kind == "apply":
-            facets: dict[str, Any] = {name: deed.get(name) for name in ("valence", "confidence")}
-            return deeds.apply(**mine, **self._target(deed, unit_id), **facets, round=self.round)
+            more: dict[str, Any] = {"facets": _facets(message), "confidence": message.get("confidence")}
+            return record.apply(**mine, **self._target(message, unit_id), **more, round=self.round)
         if kind == "remove":
-            return deeds.remove(**mine, **self._target(deed, unit_id), round=self.round)
+            return record.remove(**mine, **self._target(message, unit_id), round=self.round)
         if kind == "finish":
-            return deeds.finish(**mine, round=self.round)
+            self._refuse_another_codebook(message.get("under"))
+            return record.finish(**mine, round=self.round)
+        if kind == "propose":
+            span = {name: self._target(message, unit_id)[name] for name in ("start", "end")}
+            mine |= {name: typed(message, name) for name in ("label", "definition")}
+            return record.propose(**mine, **span, round=self.round)
         if kind == "reopen":
-            return deeds.reopen(**mine, round=self.round)
-        if kind == "memo":
-            return deeds.memo(**mine, text=_memo_text(deed.get("text")), memo_id=self._memo_id(deed, unit_id))
-        raise ActError(f"deed: expected one of {', '.join(_HISTORY)}, undo, redo – found {kind[:40]!r}.")
+            return record.reopen(**mine, round=self.round)
+        raise ActError(f"act: expected one of {', '.join(_HISTORY)}, undo, redo – found {kind[:40]!r}.")
 
     def record(self, act: Act) -> int:
-        """Take an act that has been saved into what stands; return the place of its unit."""
+        """Take an act that has been saved into what stands; return its unit's place (else the shown one)."""
         self._remember(act)
+        if act.unit_id is None:
+            return self.position
         self._reflag(str(act.unit_id))
         return self._place[str(act.unit_id)]
 
@@ -189,20 +283,28 @@ class Session:
         return bool(self._undone)
 
     def _remember(self, act: Act) -> None:
-        if act.act_id in self._known or act.unit_id not in self._place:
+        on_a_text = act.unit_id in self._place
+        on_none = act.unit_id is None and (act.kind == "memo" or act.target in self._known)
+        if act.act_id in self._known or not (on_a_text or on_none):
             return
         self._known[act.act_id] = act
-        self._acts[act.unit_id].append(act)
+        (self._acts[str(act.unit_id)] if on_a_text else self._on_no_text).append(act)
         if act.kind in _HISTORY:
+            self.history.append(act)
             # Undoing what another round decided would change its coverage, and nothing here would show it.
-            if act.kind != "memo" and act.round != self.round:
+            if not self._is_open(act):
                 return
             self._done.append(act)
             self._undone.clear()
         elif act.kind == "undo":
+            self.taken_back[str(act.target)] = act.at
             _move(act.target, self._done, self._undone)
         elif act.kind == "redo":
+            self.taken_back.pop(str(act.target), None)
             _move(act.target, self._undone, self._done)
+            again = self._known.get(str(act.target))
+            if again is not None and again not in self._done[-1:] and self._is_open(again):
+                self._done.append(again)  # it was taken back before something else was done
 
     def _reflag(self, unit_id: str) -> None:
         now = self._now(unit_id)
@@ -211,55 +313,139 @@ class Session:
         if any(self._finishes(act) for act in now):
             flag = _UNSURE if any(act.confidence == "unsure" for act in now) else _FINISHED
         self._flags[self._place[unit_id]] = flag
+        self._remark(self._place[unit_id], now)
         decided = [act for act in now if act.kind == "finish"] or [act for act in now if act.kind == "apply"]
-        is_earlier = bool(decided) and all(act.codebook != self.codebook.fingerprint for act in decided)
+        is_earlier = bool(decided) and all(act.codebook not in self._alike for act in decided)
         (self._earlier.add if is_earlier and unit_id not in self._review else self._earlier.discard)(unit_id)
+
+    def _remark(self, place: int, now: Sequence[Act]) -> None:
+        memos = [act.memo_text for act in now if act.kind == "memo" and act.target_kind in ("unit", "span")]
+        memo = "\n".join(memos) if memos else None
+        codes = frozenset(str(act.code) for act in now if act.kind == "apply")
+        if memo is None and not codes:
+            self.marks.pop(place, None)
+            return
+        unsure = any(act.confidence == "unsure" for act in now)
+        self.marks[place] = Mark(codes, unsure, memo, folded(memo or ""))
 
     def _now(self, unit_id: str) -> list[Act]:
         """Return what stands on the unit in this round: each is coded afresh, memos are for all of them."""
-        now = deeds.standing(self._acts.get(unit_id, ()))
+        now = record.standing(self._acts.get(unit_id, ()))
         return [act for act in now if act.kind == "memo" or act.round == self.round]
 
     def _finishes(self, act: Act) -> bool:
         if act.kind != "finish" or act.round != self.round:
             return False
-        return act.unit_id not in self._review or act.codebook == self.codebook.fingerprint
+        return act.unit_id not in self._review or act.codebook in self._reviewed_under
 
-    def _about_last(self, kind: str, common: dict[str, Any]) -> Act:
-        stack = self._done if kind == "undo" else self._undone
-        if not stack:
-            raise ActError(f"{kind}: expected an act to {kind} – found none.")
-        make = deeds.undo if kind == "undo" else deeds.redo
-        return make(stack[-1], **common)
+    def use(self, codebook: Codebook, *, keeps: bool) -> None:
+        """Go on under another version; with `keeps`, what was coded under the one before means the same."""
+        self.codebook = codebook
+        for versions in (self._reviewed_under, self._alike):
+            versions.intersection_update(versions if keeps else ())
+            versions.add(codebook.fingerprint)
+        for unit_id in self._acts:
+            self._reflag(unit_id)
 
-    def _target(self, deed: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
+    @property
+    def acts_of_round(self) -> list[Act]:
+        """This coder's acts on these units in this round, in the order in which they were recorded."""
+        return [act for act in self._known.values() if act.round == self.round]
+
+    @property
+    def n_acts(self) -> int:
+        """How many acts are known."""
+        return len(self._known)
+
+    @property
+    def memos(self) -> list[Act]:
+        """All acts of this coder that write memos, with those that take one back or do it again."""
+        memos = {act.act_id for act in self._known.values() if act.kind == "memo"}
+        return [act for act in self._known.values() if act.act_id in memos or act.target in memos]
+
+    @property
+    def free_memos(self) -> list[dict[str, Any]]:
+        """The memos on codes and on the study, as the browser shows them."""
+        return free_memos(self._on_no_text)
+
+    def first_of_memo(self, memo_id: object) -> Act | None:
+        """Return the act with which a memo of this coder was first written; None where there is none."""
+        own = (act for act in self._known.values() if act.kind == "memo" and act.memo_id == memo_id)
+        return next(own, None) if isinstance(memo_id, str) else None
+
+    @property
+    def finished_under(self) -> set[str]:
+        """The versions of the codebook under which units were finished."""
+        return {act.codebook for own in self._acts.values() for act in own if act.kind == "finish"}
+
+    def words(self, message: Mapping[str, Any]) -> str:
+        """Return the text, or the span of it, that the browser names."""
+        unit_id = self.known_unit(message.get("unit_id"))
+        span = self._target(message, unit_id)
+        return self.text(self._place[unit_id])[span["start"] : span["end"]]
+
+    def _refuse_another_codebook(self, under: object) -> None:
+        """Refuse to finish for a code alone what a newer version of the codebook asks more about."""
+        if under not in (None, self.codebook.fingerprint):
+            raise ActError(
+                "finish: expected the codebook under which the decision was shown – found that it was "
+                "changed meanwhile – decide once more."
+            )
+
+    def _is_open(self, act: Act) -> bool:
+        return act.kind == "memo" or act.round == self.round
+
+    def state_of(self, act: Act) -> str:
+        """Return whether an act of the history ``stands``, is ``undone``, or ``fixed``: of another round."""
+        if not self._is_open(act):
+            return "fixed"
+        return "undone" if act.act_id in self.taken_back else "stands"
+
+    def _about(self, kind: str, target: object, common: dict[str, Any]) -> Act:
+        """Return the act that takes back, or does again, the act `target`, or else the last one."""
+        make, state = (record.undo, "stands") if kind == "undo" else (record.redo, "undone")
+        if target is None:
+            stack = self._done if kind == "undo" else self._undone
+            if not stack:
+                raise ActError(f"{kind}: expected an act to {kind} – found none.")
+            return make(stack[-1], **common)
+        act = self._known.get(target) if isinstance(target, str) else None
+        if act is None or act.kind not in _HISTORY or self.state_of(act) != state:
+            raise ActError(
+                f"{kind}: expected an act of this round that {'stands' if kind == 'undo' else 'is undone'} – "
+                "found another – open the history again."
+            )
+        return make(act, **common)
+
+    def _target(self, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
         """Return code, start and end (in code points) of a coding that the browser names."""
-        code, start, end = str(deed.get("code")), deed.get("start"), deed.get("end")
+        code, start, end = str(message.get("code")), message.get("start"), message.get("end")
         if start is None and end is None:
             return {"code": code, "start": None, "end": None}
         if type(start) is not int or type(end) is not int:  # half a span, or a fraction, is no whole unit
             raise ActError(
-                f"deed on unit {unit_id!r}: expected two whole numbers as start and end – found "
+                f"act on unit {unit_id!r}: expected two whole numbers as start and end – found "
                 f"{type(start).__name__} and {type(end).__name__} – select again."
             )
-        first, last = code_points(self._texts[self._place[unit_id]], start, end)
+        first, last = code_points(self.text(self._place[unit_id]), start, end)
         return {"code": code, "start": first, "end": last}
 
-    def _memo_id(self, deed: Mapping[str, Any], unit_id: str) -> str | None:
-        """Return which memo the deed revises, never one of another unit; None for a new memo."""
-        memo_id: Any = deed.get("memo_id")
-        elsewhere = (act.memo_id for act in self._known.values() if act.unit_id != unit_id)
-        if memo_id is not None and (not isinstance(memo_id, str) or memo_id in elsewhere):
-            raise ActError(
-                f"deed on unit {unit_id!r}: expected a memo of this unit – found {str(memo_id)[:40]!r} – "
-                "write a new one."
-            )
-        return memo_id
+    def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
+        """Return start and end, in code points, of the span that the browser names."""
+        named = self._target(message, unit_id)
+        if named["start"] is None:
+            raise ActError(f"act on unit {unit_id!r}: expected words of the text – found none – select some.")
+        return {"start": named["start"], "end": named["end"]}
 
-    def _known_unit(self, unit_id: object) -> str:
+    def find_place(self, unit_id: str | None) -> int | None:
+        """Return the place of a unit; None where it is not among those that are coded here."""
+        return None if unit_id is None else self._place.get(unit_id)
+
+    def known_unit(self, unit_id: object) -> str:
+        """Return the id of one of the units; raise `ActError` where there is no such one."""
         if not isinstance(unit_id, str) or unit_id not in self._place:
             raise ActError(
-                f"deed: expected one of the units to code – found {str(unit_id)[:60]!r} – "
+                f"act: expected one of the units to code – found {str(unit_id)[:60]!r} – "
                 f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
             )
         return unit_id
@@ -279,10 +465,20 @@ def _move(act_id: str | None, source: list[Act], target: list[Act]) -> None:
         target.append(source.pop(place))
 
 
-def _column(table: pd.DataFrame, name: str | None) -> list[Any]:
-    if name is None or name not in table.columns:
-        return []
-    return [None if pd.isna(value) else value for value in table[name]]
+def _codes_to_review(review: Iterable[str] | pd.DataFrame, coder: str) -> dict[str, tuple[str, ...]]:
+    """Return the units to be looked at again, each with the codes because of which."""
+    if not isinstance(review, pd.DataFrame):
+        return dict.fromkeys(review, ())
+    for name in ("unit_id", "coder", "code"):
+        require_column(review, name, frame_name="review")
+    own = review.loc[review["coder"] == coder, ["unit_id", "code"]].astype(str)
+    return {str(unit_id): tuple(codes) for unit_id, codes in own.groupby("unit_id", sort=False)["code"]}
+
+
+def _value(column: Any, place: int) -> Any:
+    """Return the value at `place`; None where it is missing, or there is no column."""
+    value = None if column is None else column[place]
+    return None if pd.isna(value) else value
 
 
 def _turns(context: str | None) -> list[dict[str, str]]:
@@ -295,7 +491,8 @@ def _turns(context: str | None) -> list[dict[str, str]]:
     ]
 
 
-def _shown(value: object) -> str | None:
+def shown_value(value: object) -> str | None:
+    """Return a value of a variable in words."""
     if value is None:
         return None
     # A column with a missing rating holds floats: 2 is shown as it was given, not as 2.0.
@@ -304,21 +501,36 @@ def _shown(value: object) -> str | None:
     return str(value)
 
 
-def _memo_text(text: object) -> str:
-    """Return the memo's text; half of an emoji, which a text field can hold, becomes U+FFFD."""
-    if not isinstance(text, str | None):
-        raise ActError(f"deed: expected text as memo – found {type(text).__name__} – write it again.")
-    return (text or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _facets(message: Mapping[str, Any]) -> dict[str, str]:
+    facets = message.get("facets") or {}
+    if not isinstance(facets, dict):
+        raise ActError(
+            f"act: expected facets with their values – found {type(facets).__name__} – set them again."
+        )
+    return facets
 
 
-def _coding(act: Act, text: str) -> dict[str, Any]:
+def typed(message: Mapping[str, Any], name: str) -> str:
+    """Return a text that was typed, without white space at its ends; a label is made one line."""
+    value = message.get(name, "")
+    if not isinstance(value, str):
+        raise ActError(f"act: expected text as {name} – found {type(value).__name__} – write it again.")
+    whole = as_text(value).strip()
+    return " ".join(whole.split()) if name == "label" else whole
+
+
+def shown_coding(act: Act, text: str, codebook: Codebook) -> dict[str, Any]:
+    """Return a coding as the browser shows it, its span in UTF-16 code units."""
     span: tuple[int | None, int | None] = (None, None)
     if act.start is not None and act.end is not None:
         span = utf16_units(text, act.start, act.end)
+    # What an earlier version of the codebook had cannot be said again, so it is not shown as if it could.
+    known = {facet.name: facet.names for facet in codebook.facets_of(str(act.code))}
+    stated = act.facet_values.items()
     return {
         "code": act.code,
         "start": span[0],
         "end": span[1],
-        "valence": act.valence,
+        "facets": {name: value for name, value in stated if value in known.get(name, ())},
         "confidence": act.confidence,
     }

@@ -11,21 +11,23 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
+from sense7_qual.rounds import Round
 
-__all__ = ["Given", "of_study", "one_by_one"]
+__all__ = ["Given", "of_study", "one_by_one", "round_of"]
 
 _NEEDS = ("units", "codebook", "acts", "append")
 
 
 class Given(NamedTuple):
     """What is coded, with which codebook, what was done before, where acts go, and which codebook the study
-    names now (its fingerprint; None where there is no study to ask)."""
+    names now (its fingerprint; None where there is no study to ask), and the study, where there is one."""
 
     units: pd.DataFrame
     codebook: Codebook
     acts: Sequence[Act]
     save: Callable[[Sequence[Act]], object]
     current: Callable[[], str] | None = None
+    study: Any = None
 
 
 def one_by_one(**parts: Any) -> Given:
@@ -62,7 +64,13 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
         )
     units = _units_of(study, check_coder(coder), round)
     current = getattr(study, "current_codebook", None)
-    return Given(units, study.codebook, study.acts(coder=coder), study.append, current)
+    return Given(units, study.codebook, study.acts(coder=coder), study.append, current, study)
+
+
+def round_of(study: Any, name: str | None) -> Round | None:
+    """Return the round of this name as it stands in the study; None where there is none."""
+    opened: Sequence[Round] = () if name is None else getattr(study, "rounds", ())
+    return next((one for one in opened if one.name == name), None)
 
 
 def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import ActError, CodebookError
-from sense7_qual.tables import CODINGS, COVERAGE, MEMOS
+from sense7_qual.errors import ActError, CodebookError, QualError
+from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, PROPOSALS
+from tests.helpers.small_study import facet
 
 SENSE7 = Codebook.read("sense7")
 AT = "2026-01-31T12:00:00.000Z"
@@ -64,7 +66,6 @@ def test_a_constructor_stamps_id_time_and_codebook() -> None:
         ({"coder": ""}, "pseudonym"),
         ({"coder": "../ana"}, "pseudonym"),
         ({"coder": "Consensus"}, "computed decisions"),
-        ({"valence": "met!"}, "valence out of met, unmet, mixed – found 'met!'"),
         ({"confidence": "certain"}, "confidence"),
         ({"act_id": "1"}, "UUID"),
         ({"act_id": 17}, "UUID"),
@@ -109,7 +110,7 @@ def test_a_text_in_the_place_of_an_id_is_not_shown() -> None:
     words = "It listened to what I said."
     for named in (
         {"code": words},
-        {"unit_id": words, "valence": words},
+        {"unit_id": words, "facets": {"valence": words}},
         {"unit_id": words, "start": 1, "end": 0},
     ):
         with pytest.raises((ActError, CodebookError), match="27 characters") as refused:
@@ -125,21 +126,75 @@ def test_a_code_that_only_groups_others_cannot_be_applied() -> None:
         put("tone", codebook=codebook)
     with pytest.raises(ActError, match="only groups"):
         an(acts.rule, unit_id="m1", code="tone", applied=True, codebook=codebook)
-    with pytest.raises(ActError, match="valence out of none"):
-        put("warm", codebook=codebook, valence="met")
+    with pytest.raises(CodebookError, match="expected one of its facets – found 'valence' – there are none"):
+        put("warm", codebook=codebook, facets={"valence": "met"})
 
 
-def test_a_valence_that_the_codebook_does_not_use_is_refused() -> None:
-    codebook = Codebook(name="two", valence=("met", "unmet"), codes=(Code(id="warm", label="Warm"),))
-    assert put("warm", codebook=codebook, valence="unmet").valence == "unmet"
-    with pytest.raises(ActError, match="valence out of met, unmet – found 'mixed'"):
-        put("warm", codebook=codebook, valence="mixed")
+@pytest.mark.parametrize(
+    ("facets", "message"),
+    [
+        ({"valence": "mett"}, "expected one of its values – found 'mett' – did you mean 'met'"),
+        ({"valance": "met"}, "expected one of its facets – found 'valance' – did you mean 'valence'"),
+        ({"valence": ["met"]}, "expected one of its values – found list"),
+        ("valence=met", "expected facets to be a mapping – found 'valence=met'"),
+    ],
+)
+def test_a_facet_or_value_that_the_codebook_has_not_is_refused(facets: object, message: str) -> None:
+    with pytest.raises(QualError, match=message):
+        put(facets=facets)
+
+
+def test_facets_are_recorded_in_one_form_and_for_the_codes_that_they_are_for() -> None:
+    codes = (Code(id="warm", label="Warm"), Code(id="cold", label="Cold"))
+    facets = (facet("valence", "met", "unmet"), facet("Intensity", "low", "high", codes=("warm",)))
+    codebook = Codebook(name="two", facets=facets, codes=codes)
+    act = put("warm", codebook=codebook, facets={"valence": "met", "Intensity": "high"})
+    again = put("warm", codebook=codebook, facets={"Intensity": "high", "valence": "met"})
+    assert act.facets == again.facets == "Intensity=high valence=met"
+    assert act.facet_values == {"Intensity": "high", "valence": "met"}
+    assert put("warm", codebook=codebook, facets={}).facets is None
+    with pytest.raises(CodebookError, match="expected one of the codes that it is for – found 'cold'"):
+        put("cold", codebook=codebook, facets={"Intensity": "high"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "met",
+        "valence=met intensity=high",
+        "a=b a=b",
+        "a=b a=c",
+        "a=b  c=d",
+        "a=b ",
+        "a=b\nc=d",
+        "a=é",
+        "a=b=c",
+        7,
+    ],
+)
+def test_facets_in_another_form_than_the_recorded_one_are_refused(text: object) -> None:
+    with pytest.raises(ActError, match="expected facets like 'intensity=high valence=met', sorted"):
+        dataclasses.replace(put(), facets=text)
+
+
+def test_codings_have_a_column_for_each_facet_of_the_codebook_and_for_those_stated() -> None:
+    codes = (Code(id="warm", label="Warm"),)
+    book = Codebook(name="b", facets=(facet("z", "one"), facet("a", "one")), codes=codes)
+    older = replace(book, facets=(facet("old", "one"),))
+    deeds = [put("warm", codebook=older, facets={"old": "one"}), put("warm", "m2", codebook=book)]
+    codings = acts.fold(deeds, codebook=book).codings
+    assert codings.columns.tolist() == [*CODINGS.columns, "z", "a", "old"]
+    assert (codings[["z", "a", "old"]].dtypes == "string").all()
+    assert codings["old"].fillna("none").tolist() == ["one", "none"]
+    assert acts.fold(deeds).codings.columns.tolist() == [*CODINGS.columns, "old"]
+    assert acts.fold([], codebook=book).codings.columns.tolist() == [*CODINGS.columns, "z", "a"]
 
 
 def test_a_memo_needs_what_it_is_about() -> None:
     with pytest.raises(ActError, match="expected the code that it is about"):
         an(acts.memo, text="n", target_kind="code")
-    with pytest.raises(ActError, match="expected target_kind out of unit, code, study"):
+    with pytest.raises(ActError, match="expected target_kind out of unit, span, code, study"):
         an(acts.memo, text="n", target_kind="units", unit_id="m1")
 
 
@@ -174,12 +229,20 @@ def test_no_error_of_a_memo_holds_its_text() -> None:
 
 def test_nothing_gives_three_empty_frames_in_their_contracts() -> None:
     record = acts.fold([])
-    for frame, contract in ((record.codings, CODINGS), (record.coverage, COVERAGE), (record.memos, MEMOS)):
+    for frame, contract in (
+        (record.codings, CODINGS), (record.coverage, COVERAGE), (record.memos, MEMOS),
+        (record.proposals, PROPOSALS),
+    ):  # fmt: skip
         pd.testing.assert_frame_equal(contract.check(frame), contract.empty())
 
 
 def test_applying_again_replaces_the_facets_and_keeps_one_coding() -> None:
-    record = acts.fold([put(valence="met", confidence="sure"), put(valence="unmet", confidence="unsure")])
+    record = acts.fold(
+        [
+            put(facets={"valence": "met"}, confidence="sure"),
+            put(facets={"valence": "unmet"}, confidence="unsure"),
+        ]
+    )
     assert record.codings[["valence", "confidence"]].to_numpy().tolist() == [["unmet", "unsure"]]
 
 
@@ -225,7 +288,7 @@ def test_undo_of_apply_takes_the_coding_away_and_redo_brings_it_back() -> None:
 
 
 def test_undo_of_a_second_apply_gives_the_first_back() -> None:
-    first, second = put(valence="met"), put(valence="unmet")
+    first, second = put(facets={"valence": "met"}), put(facets={"valence": "unmet"})
     assert acts.fold([first, second, take(second)]).codings["valence"].tolist() == ["met"]
 
 
@@ -248,7 +311,7 @@ def test_redo_of_what_was_never_undone_changes_nothing() -> None:
 
 
 def test_redo_is_done_in_its_old_place() -> None:
-    first, second = put(valence="met"), put(valence="unmet")
+    first, second = put(facets={"valence": "met"}), put(facets={"valence": "unmet"})
     recorded = [first, take(first), second, take(first, acts.redo)]
     assert acts.fold(recorded).codings["valence"].tolist() == ["unmet"]
     gone = an(acts.remove, unit_id="m1", code="interest")
@@ -272,7 +335,7 @@ def test_an_undo_of_another_coders_act_changes_nothing() -> None:
 
 _deeds = st.tuples(
     st.sampled_from(["ana", "ben"]),
-    st.sampled_from(["apply", "remove", "finish", "reopen", "memo", "undo", "redo"]),
+    st.sampled_from(["apply", "remove", "finish", "reopen", "memo", "propose", "undo", "redo"]),
     st.sampled_from(["m1", "m2"]),
     st.sampled_from(["interest", "relational"]),
     st.sampled_from([None, (0, 3), (1, 4)]),
@@ -293,6 +356,8 @@ def history(deeds: list[tuple[str, str, str, str, tuple[int, int] | None, int]])
             recorded.append(an(getattr(acts, kind), **common))
         elif kind == "memo":
             recorded.append(an(acts.memo, text="n" * (which % 3), memo_id=f"{coder}-{which % 2}", **common))
+        elif kind == "propose":
+            recorded.append(an(acts.propose, label="n" * (1 + which), start=start, end=end, **common))
         elif own:
             recorded.append(take(own[which % len(own)], getattr(acts, kind)))
     return recorded
@@ -302,7 +367,7 @@ histories = st.lists(_deeds, max_size=25).map(history)
 
 
 def same(one: acts.Record, other: acts.Record) -> None:
-    for name in ("codings", "coverage", "memos"):
+    for name in ("codings", "coverage", "memos", "proposals"):
         frames = [getattr(record, name) for record in (one, other)]
         by = ["coder", *[column for column in frames[0].columns if column != "coder"]]
         ordered = [frame.sort_values(by, ignore_index=True) for frame in frames]
@@ -313,6 +378,7 @@ def of(recorded: list[acts.Act], coder: str) -> list[acts.Act]:
     return [act for act in recorded if act.coder == coder]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(histories)
 def test_the_fold_keeps_its_contracts(recorded: list[acts.Act]) -> None:
@@ -320,8 +386,10 @@ def test_the_fold_keeps_its_contracts(recorded: list[acts.Act]) -> None:
     CODINGS.check(record.codings)
     COVERAGE.check(record.coverage)
     MEMOS.check(record.memos)
+    PROPOSALS.check(record.proposals)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(histories)
 def test_coders_never_touch_each_other(recorded: list[acts.Act]) -> None:
@@ -336,6 +404,7 @@ def test_coders_never_touch_each_other(recorded: list[acts.Act]) -> None:
         )
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(histories, st.randoms(use_true_random=False))
 def test_the_order_between_coders_does_not_matter(recorded: list[acts.Act], random: object) -> None:
@@ -347,6 +416,7 @@ def test_the_order_between_coders_does_not_matter(recorded: list[acts.Act], rand
     same(acts.fold(recorded), acts.fold(shuffled))
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(histories)
 def test_undoing_everything_leaves_nothing_and_redoing_it_gives_all_back(recorded: list[acts.Act]) -> None:

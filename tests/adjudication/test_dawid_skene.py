@@ -114,6 +114,7 @@ def test_prevalence_by_a_level_is_recovered_for_each_level() -> None:
     assert some.prevalence["n_units"].iloc[-1] == 1000
 
 
+@pytest.mark.long
 def test_draws_spread_as_the_estimates_do_and_repeat_by_seed() -> None:
     true = np.random.default_rng(10).random(300) < 0.4
     decisions = coded(true, [0.8] * 3, [0.8] * 3, 11)

@@ -75,12 +75,13 @@ def annotations(decisions: pd.DataFrame, coder: str, code: str | None) -> dict[s
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("by", ["code", "set"])
 def test_the_procedure_of_the_paper(seed: int, by: str) -> None:
     decisions = study(seed, humans=2 + seed % 4, noise=0.05 + 0.03 * seed)
     epsilon = 0.02 + 0.03 * (seed % 5)
-    found = alternative_annotator_test(decisions, model="model", epsilon=epsilon, by=by, fewest_units=30)
+    found = alternative_annotator_test(decisions, models="model", epsilon=epsilon, by=by, fewest_units=30)
     people = sorted(set(decisions["coder"]) - {"model"})
     for code in ["code0", "code1"] if by == "code" else [None]:
         humans = {name: annotations(decisions, name, code) for name in people}
@@ -112,7 +113,7 @@ def test_by_hand() -> None:
             applied = not ((unit == 1 and coder == "ana") or (unit == 2 and coder == "model"))
             rows.append((f"u{unit}", coder, "x", applied))
     decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
-    found = alternative_annotator_test(decisions, model="model", epsilon=0.2, fewest_units=5)
+    found = alternative_annotator_test(decisions, models="model", epsilon=0.2, fewest_units=5)
     people = found.humans.set_index("human")
     assert people.loc["ana", ["advantage_model", "advantage_human", "difference"]].tolist() == [0.8, 0.8, 0]
     # t = (0 − .2) / (√.5 / √5) = −.632; p = P(t₄ < −.632) = .281.
@@ -127,11 +128,11 @@ def test_by_hand() -> None:
 def test_few_humans_and_few_units_are_told() -> None:
     decisions = study(1, humans=2, units=100)
     with pytest.warns(RuntimeWarning, match="2 of 2 tests have fewer than 3 humans"):
-        found = alternative_annotator_test(decisions, model="model", epsilon=0.1)
+        found = alternative_annotator_test(decisions, models="model", epsilon=0.1)
     assert found.results["reason"].tolist() == ["few_humans"] * 2
     few = study(1, units=30)
     with pytest.warns(RuntimeWarning, match="left out for too few units in some test: 'h0', 'h1', 'h2' \\(4"):
-        found = alternative_annotator_test(few, model="model", epsilon=0.1)
+        found = alternative_annotator_test(few, models="model", epsilon=0.1)
     assert found.results["reason"].tolist() == ["few_units"] * 2
     assert found.results[["winning_rate", "advantage_probability"]].isna().all(axis=None)
     assert found.results["passed"].isna().all()
@@ -142,48 +143,57 @@ def test_few_humans_and_few_units_are_told() -> None:
 def test_enough_of_all_says_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = alternative_annotator_test(study(3), model="model", epsilon=0.2)
+        found = alternative_annotator_test(study(3), models="model", epsilon=0.2)
     assert found.results["reason"].isna().all()
-    assert (found.model, found.epsilon, found.fdr) == ("model", 0.2, 0.05)
+    assert (found.models, found.epsilon, found.fdr) == (("model",), 0.2, 0.05)
 
 
 def test_a_model_that_never_differs_wins_and_says_so() -> None:
     rows = [(f"u{i}", coder, "x", i % 3 == 0) for i in range(40) for coder in ("a", "b", "c", "model")]
     decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
-    found = alternative_annotator_test(decisions, model="model", epsilon=0.1)
+    found = alternative_annotator_test(decisions, models="model", epsilon=0.1)
     assert found.humans["p"].tolist() == [0.0] * 3
     assert found.humans["reason"].tolist() == ["no_variation"] * 3
     assert found.results.loc[0, "winning_rate"] == 1
     # Without a charge on the humans a tie is no victory.
-    assert alternative_annotator_test(decisions, model="model", epsilon=0).results.loc[0, "winning_rate"] == 0
+    assert (
+        alternative_annotator_test(decisions, models="model", epsilon=0).results.loc[0, "winning_rate"] == 0
+    )
 
 
 def test_alone_with_the_model() -> None:
     decisions = study(1)
     alone = decisions[decisions["coder"].isin(["h0", "model"])]
-    found = alternative_annotator_test(alone, model="model", epsilon=0.1)
+    found = alternative_annotator_test(alone, models="model", epsilon=0.1)
     assert found.results["reason"].tolist() == ["no_pairable_units"] * 2
     assert found.humans["reason"].tolist() == ["no_pairable_units"] * 2
 
 
-def test_other_models_and_computed_decisions_are_no_humans() -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("by", ["code", "set"])
+def test_each_model_is_tested_against_the_humans_alone(by: str) -> None:
     decisions = study(4)
-    second = decisions[decisions["coder"] == "model"].assign(coder="model2")
+    second = study(5, humans=0).assign(coder="model2")
     majority = decisions[decisions["coder"] == "h0"].assign(coder="majority")
     more = pd.concat([decisions, second, majority])
-    expected = alternative_annotator_test(decisions, model="model", epsilon=0.1)
-    found = alternative_annotator_test(more, model="model", epsilon=0.1, other_models=["model2"])
-    pd.testing.assert_frame_equal(found.results, expected.results)
-    pd.testing.assert_frame_equal(found.humans, expected.humans)
+    found = alternative_annotator_test(more, models=["model", "model2"], epsilon=0.1, by=by)
+    assert found.models == ("model", "model2")
+    humans = decisions[decisions["coder"] != "model"]
+    for model, own in (("model", decisions), ("model2", pd.concat([humans, second]))):
+        expected = alternative_annotator_test(own, models=model, epsilon=0.1, by=by)
+        for result, alone in ((found.results, expected.results), (found.humans, expected.humans)):
+            of_model = result[result["model"] == model].reset_index(drop=True)
+            pd.testing.assert_frame_equal(of_model, alone)
+    assert found.results["winning_rate"].notna().all()
 
 
 def test_what_is_wrong_is_refused() -> None:
     decisions = study(1)
     with pytest.raises(TableError, match="did you mean 'model'"):
-        alternative_annotator_test(decisions, model="modle", epsilon=0.1)
+        alternative_annotator_test(decisions, models="modle", epsilon=0.1)
     for name, value in (("epsilon", 1.5), ("fdr", -0.1), ("fewest_units", 1), ("by", "sets")):
         with pytest.raises(QualError, match=name):
-            alternative_annotator_test(decisions, **({"model": "model", "epsilon": 0.1} | {name: value}))
+            alternative_annotator_test(decisions, **({"models": "model", "epsilon": 0.1} | {name: value}))
 
 
 def replicated(seed: int, *, replicates: int, units: int, of_human: float, of_model: float) -> pd.DataFrame:
@@ -210,7 +220,7 @@ def replicated(seed: int, *, replicates: int, units: int, of_human: float, of_mo
 
 
 def p_of_third(decisions: pd.DataFrame, epsilon: float) -> np.ndarray:
-    humans = alternative_annotator_test(decisions, model="model", epsilon=epsilon).humans
+    humans = alternative_annotator_test(decisions, models="model", epsilon=epsilon).humans
     return humans.loc[humans["human"] == "third", "p"].to_numpy(dtype=np.float64)
 
 
@@ -241,6 +251,7 @@ def test_power_rises_with_epsilon_and_units() -> None:
     assert np.mean(p_of_third(few, 0.1) <= 0.05) < shares[1]
 
 
+@pytest.mark.long
 def test_a_worse_model_is_not_let_through() -> None:
     """Beyond the border (the model errs by .3 more, ε is .1) hardly a replicate rejects."""
     decisions = replicated(13, replicates=50, units=60, of_human=0.1, of_model=0.4)
@@ -252,13 +263,14 @@ def test_p_values_are_adjusted_as_statsmodels_does(seed: int) -> None:
     from statsmodels.stats.multitest import multipletests
 
     decisions = study(seed, humans=5, units=80, noise=0.15)
-    found = alternative_annotator_test(decisions, model="model", epsilon=0.1, fdr=0.2).humans
+    found = alternative_annotator_test(decisions, models="model", epsilon=0.1, fdr=0.2).humans
     for _, humans in found.groupby("code"):
         won, adjusted, _, _ = multipletests(humans["p"].to_numpy(), alpha=0.2, method="fdr_by")
         assert humans["p_adjusted"].to_numpy() == pytest.approx(adjusted, abs=1e-12)
         assert humans["won"].tolist() == won.tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(20))
 def test_the_winning_rate_of_tiny_data_by_exact_counting(seed: int) -> None:
     """Six units, three humans, all finished: shares as fractions, t from its definition, p by integrating
@@ -271,7 +283,7 @@ def test_the_winning_rate_of_tiny_data_by_exact_counting(seed: int) -> None:
     )
     found = alternative_annotator_test(
         decisions.assign(code="x", unit_id=decisions["unit_id"].astype(str)),
-        model="model", epsilon=0.4, fdr=0.5, fewest_units=2,
+        models="model", epsilon=0.4, fdr=0.5, fewest_units=2,
     )  # fmt: skip
     p_values, advantages = [], []
     for human in coders[:3]:

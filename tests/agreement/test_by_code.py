@@ -85,6 +85,7 @@ def test_alpha_of_krippendorffs_own_example(level: str, value: float) -> None:
     assert agreement.krippendorff_alpha(KRIPPENDORFF_C, level=level) == pytest.approx(value, abs=0.0006)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", LEVELS)
 def test_alpha_equals_the_krippendorff_package_on_random_tables(level: str) -> None:
     rng = np.random.default_rng(20)
@@ -205,6 +206,7 @@ def test_nominal_alpha_does_not_depend_on_the_names_of_the_values(
 # ---- by_code ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_values_known_on_real_data() -> None:
     ratings = pd.read_csv(CONVABUSE, dtype={"unit_id": str, "conversation_id": str})
     severity = ratings.pivot(index="coder", columns="unit_id", values="severity")
@@ -336,6 +338,7 @@ def test_overall_where_there_is_no_number() -> None:
         agreement.overall(codes_of({"a": nothing}), n_boot=0, seed=1)
 
 
+@pytest.mark.long
 def test_unfinished_is_missing_and_never_absent() -> None:
     """With 20 % of units coded twice, alpha is recovered; taking unseen units for absent destroys it."""
     rng = np.random.default_rng(4)
@@ -490,6 +493,7 @@ def test_resampling_clusters_widens_the_interval() -> None:
     assert ratio == pytest.approx(np.sqrt(7), rel=0.2)
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000))
 def test_by_code_does_not_depend_on_rows_names_or_singly_coded_units(seed: int) -> None:

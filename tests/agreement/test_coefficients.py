@@ -120,6 +120,7 @@ def random_table(rng: np.random.Generator, *, coders: int | None = None, missing
     return table
 
 
+@pytest.mark.long
 def test_alpha_equals_the_krippendorff_package_on_a_thousand_tables() -> None:
     rng = np.random.default_rng(21)
     compared = 0
@@ -428,6 +429,7 @@ def test_the_influence_is_the_derivative(level: str) -> None:
     assert totals.influence() == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_sliders_and_real_numbers_need_no_table_of_distances(level: str) -> None:
     rng = np.random.default_rng(27)
@@ -444,6 +446,7 @@ def test_sliders_and_real_numbers_need_no_table_of_distances(level: str) -> None
     )
 
 
+@pytest.mark.long
 def test_ratio_alpha_of_a_wide_scale() -> None:
     rng = np.random.default_rng(28)
     table = np.exp(rng.normal(0, 1, 100) + rng.normal(0, 0.3, (2, 100)))

@@ -50,6 +50,7 @@ def test_published_alpha_and_feldts_interval() -> None:
     np.testing.assert_allclose(listwise[["feldt_low", "feldt_high"]].astype(float), [0.533, 0.947], atol=5e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["listwise", "pairwise"])
 def test_alpha_is_that_of_the_covariances_of_pandas(missing: str) -> None:
     for seed in range(20):
@@ -72,6 +73,7 @@ def test_each_rating_is_left_out_in_turn() -> None:
     assert found["alpha"].iloc[0] == pytest.approx(expected)
 
 
+@pytest.mark.long
 def test_intervals_respect_participants() -> None:
     """Feldt's interval takes rows for independent, and misses the true alpha far too often."""
     rng = np.random.default_rng(2)

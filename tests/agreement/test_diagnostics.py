@@ -73,6 +73,7 @@ def test_pairwise_of_cohens_own_layout() -> None:
     assert pd.isna(found["reason"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
 def test_pairwise_equals_other_packages(seed: int) -> None:
     decisions = study(seed)
@@ -208,6 +209,7 @@ def test_a_code_without_disagreement_costs_nothing() -> None:
 # ---- all three ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 10_000), order=st.randoms(use_true_random=False))
 @settings(max_examples=20, deadline=None)
 def test_order_and_names_do_not_matter(seed: int, order: object) -> None:

@@ -108,6 +108,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "ibis"])
 @pytest.mark.parametrize(("n_coders", "n_values", "text"), SHAPES)
 def test_every_engine_gives_what_the_array_gives(
@@ -119,6 +120,7 @@ def test_every_engine_gives_what_the_array_gives(
         same(patterns(table, keep_coders=keep_coders), from_values(values, keep_coders=keep_coders))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_coefficient_is_the_same_number_from_every_engine(engine: str) -> None:
     values = made(4, 5)
@@ -138,6 +140,7 @@ def test_two_coders_coefficients_too(engine: str) -> None:
         assert coefficient(found) == pytest.approx(coefficient(values), abs=1e-12)
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(
     st.integers(1, 5).flatmap(
@@ -365,6 +368,7 @@ def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.
         patterns(pd.DataFrame({**PAIR, "value": 1}))
 
 
+@pytest.mark.long
 def test_importing_it_loads_no_engine() -> None:
     code = (
         "import sys, sense7_qual.agreement._engines; "
@@ -378,6 +382,7 @@ def test_importing_it_loads_no_engine() -> None:
 # ---- real data, and a real Spark ----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_real_ratings_read_by_duckdb_from_the_file() -> None:
     """Severity in ConvAbuse, 8 coders: the values that `krippendorff` 0.9 gives (tests/data/README.md)."""
     table = duckdb.connect().read_csv(str(CONVABUSE))

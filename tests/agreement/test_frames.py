@@ -168,6 +168,7 @@ def test_what_is_likely_right_gets_no_warning() -> None:
             agreement.gwet_ac(RNG.integers(0, 2, shape))
 
 
+@pytest.mark.long
 def test_decisions_of_many_coders_get_no_warning() -> None:
     rows = [
         (f"m{unit}", f"c{coder}", "interest", (unit + coder) % 3 == 0)

@@ -83,7 +83,7 @@ def test_every_interval_of_small_tables_lies_within_what_the_coefficient_can_be(
 
 def examine(table: np.ndarray, name: str, options: dict[str, Any], level: float) -> int:
     """Check one coefficient of a table by every method; how many there are."""
-    smallest, number = compute(name, table, options).found.smallest, 0
+    smallest, number = compute(name, table, options).coefficient.smallest, 0
     for how in settings(name, table.shape[1]):
         found = agreement.estimate(table, name, **how, n_boot=20, seed=1, confidence_level=level, **options)
         check(found, -np.inf if np.isnan(found.estimate) else smallest())
@@ -143,15 +143,15 @@ def test_the_limit_is_attained_by_coders_who_never_agree() -> None:
         "fleiss_kappa",
         "brennan_prediger",
     ):
-        found = compute(name, table, {}).found
+        found = compute(name, table, {}).coefficient
         assert found.estimate == pytest.approx(found.smallest(), abs=1e-9)
     pairs = np.concatenate([table + 2 * k for k in range(3)], axis=1)  # three pairs of values that differ
     alone = lambda a, b: float(a // 2 == b // 2 and a != b)  # noqa: E731
-    found = compute("krippendorff_alpha", pairs, {"level": alone}).found
+    found = compute("krippendorff_alpha", pairs, {"level": alone}).coefficient
     assert found.estimate == pytest.approx(1 - 2 * 3, abs=0.01)
     assert found.smallest() == -np.inf
     for level in LEVELS:
-        assert compute("krippendorff_alpha", pairs, {"level": level}).found.smallest() == -1
+        assert compute("krippendorff_alpha", pairs, {"level": level}).coefficient.smallest() == -1
 
 
 def test_the_ends_are_cut_off_around_the_coefficient() -> None:

@@ -132,6 +132,7 @@ def test_whole_clusters_are_resampled() -> None:
     assert again.standard_error == pytest.approx(by_cluster.standard_error, rel=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["cohen_kappa", "fleiss_kappa", "conger_kappa", "gwet_ac", "percent_agreement"]
 )
@@ -168,6 +169,7 @@ def test_resamples_of_very_large_tables_are_multinomial() -> None:
     assert last.std() == pytest.approx(np.sqrt(spread), rel=0.02)
 
 
+@pytest.mark.long
 def test_wide_scales_have_all_intervals() -> None:
     rng = np.random.default_rng(7)
     truth = rng.normal(50, 15, 1200)
@@ -423,6 +425,7 @@ def test_an_option_that_a_coefficient_does_not_take() -> None:
         agreement.estimate(PERFECT, "gwet_ac", weight="linear")
 
 
+@pytest.mark.long
 def test_an_ordinal_scale_of_many_values_is_as_fast_as_one_of_few() -> None:
     """Beyond 64 values ranks are summed; the slope of all pairs of pairs of values would take minutes."""
     rng = np.random.default_rng(14)

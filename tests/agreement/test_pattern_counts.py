@@ -111,6 +111,7 @@ def test_many_units_are_counted_in_blocks() -> None:
         assert patterns.n_units @ np.square(patterns.counts).sum(axis=1) == squares
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
 @pytest.mark.parametrize(
     "rare",

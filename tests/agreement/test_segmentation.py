@@ -138,6 +138,7 @@ def test_equal_is_1_the_order_does_not_matter_and_near_misses_only_raise(
     assert (found == 1) == (a == b)
 
 
+@pytest.mark.long
 @given(texts=st.lists(segmentations(3), min_size=1, max_size=3), seed=st.integers(0, 99))
 @settings(max_examples=15, deadline=None)
 def test_coefficients_of_several_coders(texts: list[list[list[int]]], seed: int) -> None:

@@ -140,6 +140,7 @@ def slow(table: list[list[Answer]], distance: str) -> float:
     return slow_multivalued_alpha(table) if distance == "mv" else slow_set_alpha(table, distance)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("distance", [*DISTANCES, "mv"])
 @given(table=tables)
 @settings(max_examples=60, deadline=None)
@@ -190,6 +191,7 @@ def test_of_single_labels_every_alpha_is_the_nominal_one(table: list[list[str]])
         assert alpha(single, distance) == pytest.approx(nominal, abs=1e-12)
 
 
+@pytest.mark.long
 def test_many_labels_and_many_sets_take_the_other_ways_to_the_same_number() -> None:
     """More than 20 labels are not numbered by bits; more sets than a matrix holds are taken in blocks."""
     rng = np.random.default_rng(5)
@@ -211,6 +213,7 @@ def test_large_tables_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
         assert alpha(table, distance) == pytest.approx(whole[distance], abs=1e-12)
 
 
+@pytest.mark.long
 def test_many_coders_do_not_overflow() -> None:
     rng = np.random.default_rng(7)
     table = rng.random((40, 5, 5)) < 0.3
@@ -294,6 +297,7 @@ def decisions_of(table: list[list[Answer]], codes: str) -> pd.DataFrame:
     )
 
 
+@pytest.mark.long
 @given(table=tables)
 @settings(max_examples=30, deadline=None)
 def test_decisions_give_the_same_alpha_as_sets(table: list[list[Answer]]) -> None:

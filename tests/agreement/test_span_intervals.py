@@ -74,6 +74,7 @@ def repeated(given: Study, times: np.ndarray) -> Study:
     return codings, coverage, units
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_resample_is_the_statistic_of_the_texts_it_stands_for(seed: int) -> None:
     given = study(seed, 12, unfinished=0.15)
@@ -90,6 +91,7 @@ def test_a_resample_is_the_statistic_of_the_texts_it_stands_for(seed: int) -> No
     assert float(si.mean_f1(own @ si.overlap_parts(line, k))) == pytest.approx(again["overlap_f1"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_a_resample_of_the_older_alpha_lays_the_texts_end_to_end_anew(seed: int) -> None:
     given = study(seed, 12)
@@ -107,6 +109,7 @@ def test_a_resample_of_the_older_alpha_lays_the_texts_end_to_end_anew(seed: int)
     assert found[-1] == pytest.approx(whole, abs=1e-12)
 
 
+@pytest.mark.long
 def test_intervals_hold_the_estimate_follow_the_seed_and_widen_with_clusters() -> None:
     given = study(5, 60)
     found = span_agreement(*given, n_boot=300, seed=7)
@@ -129,6 +132,7 @@ def test_intervals_hold_the_estimate_follow_the_seed_and_widen_with_clusters() -
         assert (narrow[f"{name}_low"] > found[f"{name}_low"]).all()
 
 
+@pytest.mark.long
 def test_clusters_of_equal_texts_are_as_wide_as_the_clusters_are_few() -> None:
     """Texts that come five times over say nothing new: only clusters show it."""
     given = study(6, 20)
@@ -181,6 +185,7 @@ def test_settings_and_clusters_that_are_none() -> None:
         span_agreement(*given[:2], unlabelled, cluster="case_id", seed=7)
 
 
+@pytest.mark.long
 def test_a_text_that_was_coded_in_two_rounds_counts_once() -> None:
     codings, coverage, units = study(5, 12)
     first = [frame.assign(round="first") for frame in (codings, coverage.assign(finished_at="2026-01-01"))]

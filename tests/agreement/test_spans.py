@@ -251,6 +251,7 @@ def brute_alphas(
     return u_alpha, cu_alpha, each
 
 
+@pytest.mark.long
 @given(study=studies())
 @settings(max_examples=60, deadline=None)
 def test_the_family_equals_its_definition_character_by_character(
@@ -290,6 +291,7 @@ def full(codings: pd.DataFrame, coverage: pd.DataFrame, lengths: dict[str, int])
     ]
 
 
+@pytest.mark.long
 @given(study=studies(overlap=True))
 @settings(max_examples=25, deadline=None)
 def test_each_code_of_overlapping_ones_equals_its_definition(
@@ -371,6 +373,7 @@ def brute_alpha_u_2004(spans: pd.DataFrame, length: int) -> float:
     return 1 - observed / expected if expected else math.nan
 
 
+@pytest.mark.long
 @given(study=studies())
 @settings(max_examples=50, deadline=None)
 def test_the_older_alpha_equals_its_definition(
@@ -386,6 +389,7 @@ def test_the_older_alpha_equals_its_definition(
     assert math.isnan(found) == (reason is not None)
 
 
+@pytest.mark.long
 @given(study=studies(overlap=True), seed=st.integers(0, 99))
 @settings(max_examples=12, deadline=None)
 def test_neither_order_nor_names_matter(
@@ -403,6 +407,7 @@ def test_neither_order_nor_names_matter(
     pd.testing.assert_frame_equal(before, after.loc[before.index], atol=1e-9, rtol=0)
 
 
+@pytest.mark.long
 @given(study=studies())
 @settings(max_examples=15, deadline=None)
 def test_equal_spans_agree_perfectly(study: tuple[pd.DataFrame, dict[str, int], pd.DataFrame]) -> None:
@@ -577,6 +582,7 @@ def test_codings_of_a_record_from_act_to_table() -> None:
     pd.testing.assert_frame_equal(only.set_index("code"), table.loc[["prosocial"]])
 
 
+@pytest.mark.long
 def test_many_spans_take_no_long_time() -> None:
     """20,000 texts of three coders, two spans each, in well under the seconds that pairs would take."""
     import time

@@ -81,11 +81,13 @@ def test_uneven_clusters_widen_the_interval_and_even_ones_do_not() -> None:
     for cluster in (even, sizes):
         options = {"level": "ordinal", "groups": cluster, "n_boot": 2000, "seed": 1}
         computed = compute("krippendorff_alpha", coded(table), {"level": "ordinal"}, locate=True)
-        rows = summed(computed.found.rows, computed.group, cluster)
+        rows = summed(computed.coefficient.rows, computed.group, cluster)
         once = np.ones(12, dtype=np.int64)
-        drawn = resampled(rows, once, computed.found.value, n_boot=2000, seed=1, size=computed.found.size)
+        drawn = resampled(
+            rows, once, computed.coefficient.value, n_boot=2000, seed=1, size=computed.coefficient.size
+        )
         low, high = bias_corrected(
-            drawn, computed.found.estimate, deviations=left_out(rows, once, computed.found.value),
+            drawn, computed.coefficient.estimate, deviations=left_out(rows, once, computed.coefficient.value),
             times=once, n_groups=12, confidence_level=0.95,
         )  # fmt: skip
         found = agreement.estimate(table, "krippendorff_alpha", **options)
@@ -100,11 +102,11 @@ def test_a_pair_of_coders_that_a_resample_does_not_hold_is_left_out_of_lights_ka
     rng = np.random.default_rng(18)
     table = uneven(rng, np.full(60, 1), [1, 1, 1])
     table[2, 5:] = np.nan  # the third coder did the first five units alone
-    found = compute("light_kappa", coded(table), {}).found
+    found = compute("light_kappa", coded(table), {}).coefficient
     rest = compute("light_kappa", coded(table), {}, locate=True)
-    rows = rest.found.rows[rest.group[5:]].sum(axis=0)
+    rows = rest.coefficient.rows[rest.group[5:]].sum(axis=0)
     assert found.estimate == pytest.approx(agreement.light_kappa(table))
-    assert float(rest.found.value(rows)) == pytest.approx(agreement.cohen_kappa(table[:2, 5:]))
+    assert float(rest.coefficient.value(rows)) == pytest.approx(agreement.cohen_kappa(table[:2, 5:]))
 
 
 def test_intervals_of_models_and_of_spans_are_widened_alike() -> None:
@@ -135,7 +137,7 @@ def test_few_uneven_clusters_have_fewer_degrees_of_freedom(sizes: list[int]) -> 
     number = np.repeat(np.arange(8), sizes)
     found = agreement.estimate(table, "krippendorff_alpha", groups=number, level="ordinal", seed=1)
     assert found.reason == "few_clusters"
-    value = compute("krippendorff_alpha", coded(table), {"level": "ordinal"}).found.estimate
+    value = compute("krippendorff_alpha", coded(table), {"level": "ordinal"}).coefficient.estimate
     t = np.log((1 - value) / (1 - found.high)) * (1 - value) / found.standard_error
     # Of three degrees of freedom, which even clusters exceed, Student's t is tabulated as 3.182.
     assert (t > 3.182) == (len(set(sizes)) > 1)

@@ -98,6 +98,7 @@ def test_simulated_studies_of_that_size_have_that_interval(
     assert np.median(widths) == pytest.approx(width, rel=0.1)
 
 
+@pytest.mark.long
 def test_the_simulation_tells_how_the_plan_fares() -> None:
     plan = units_needed(alpha=0.7, prevalence=0.3, n_coders=2, width=0.2, n_simulations=300, seed=3)
     assert plan.median_width == pytest.approx(0.2, rel=0.05)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 import time
 import traceback
 from dataclasses import replace
@@ -8,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sense7_qual._messages import UNPRINTABLE
-from sense7_qual.codebook import ORIGINS, VALENCES, Code, Codebook
+from sense7_qual.codebook import ORIGINS, UNSTATED, Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
 from tests.helpers.places import ROOT
 
@@ -92,7 +93,8 @@ def test_sense7_can_be_coded_from() -> None:
         assert any(other in named for other in sense7.ids if other != code.id)
     assert [code.key for code in sense7.codes] == list("1234567")
     assert len({code.colour for code in sense7.codes}) == 7
-    assert sense7.valence == VALENCES
+    assert [facet.name for facet in sense7.facets] == ["valence"]
+    assert sense7.facet("valence").names == ("met", "unmet", "mixed")
 
 
 # Round trips and fingerprints
@@ -101,8 +103,8 @@ AWKWARD = [
     "no", "yes", "true", "null", "~", "007", "1e5", "0x1F", "12:30:45", "2026-01-02", ": ", "#", "a: b",
     "a #b", "- x", "[x", "{x", "* x", "& x", "! x", "| x", "> x", "% x", "@x", "`x", '"x', "'x'", "? x",
     "<<", "=", "---", "...", "🙂", "👩\u200d👧", "🇵🇹", "e\u0301", "עברית", " padded ", "a\nb", "a\n\nb\n",
-    "\n", "a\r\nb", "\t", "\u2028", "a\u2029b", "\x85", "a \x85 b", "\x00", "\ufeff", "\x1b", "x" * 200,
-    "word " * 60, "\xad", "\U0010ffff", "\uffff",
+    "\n", "a\r\nb", "a\rb", "\t", "\u2028", "a\u2029b", "\x85", "a \x85 b", "\x00", "\ufeff", "\x1b",
+    "x" * 200, "word " * 60, "\xad", "\U0010ffff", "\uffff",
 ]  # fmt: skip
 texts = st.one_of(st.sampled_from(AWKWARD), st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 names = texts.filter(lambda text: not UNPRINTABLE.search(text))
@@ -137,12 +139,50 @@ def codebooks(draw: st.DrawFn) -> Codebook:
         )
         for number, code_id in enumerate(ids)
     )  # fmt: skip
-    valence = draw(st.sampled_from([(), VALENCES, ("met",)]))
+    facets = draw(drawn_facets([code.id for code in codes if code.codable]))
     own = {name: draw(names) for name in ("title", "version")}
     own |= {name: draw(texts) for name in ("description", "source", "licence")}
-    return Codebook(name=draw(named), valence=valence, codes=codes, **own)
+    return Codebook(name=draw(named), facets=facets, codes=codes, **own)
 
 
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_facets_survive_yaml_and_csv(data: st.DataObject) -> None:
+    facets = data.draw(drawn_facets(["x", "y"]))
+    book = Codebook(
+        name="mine", title="mine", facets=facets, codes=(Code(id="x", label="X"), Code(id="y", label="Y"))
+    )
+    assert Codebook.from_yaml(book.to_yaml()) == book
+    with tempfile.TemporaryDirectory() as folder:
+        book.write(Path(folder) / "mine.csv")
+        assert Codebook.read(Path(folder) / "mine.csv") == book
+
+
+@st.composite
+def drawn_facets(draw: st.DrawFn, codes: list[str]) -> tuple[Facet, ...]:
+    """Up to two facets, for all of `codes` or for some, whose values have labels and keys or none."""
+    labels = names.map(lambda text: " ".join(text.split()))
+    word = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,4}", fullmatch=True)
+    of = draw(st.lists(word.map("f_{}".format), max_size=2, unique_by=str.lower))
+    keys = iter(draw(st.permutations([*"12345vé#", *[None] * 8])))
+    some = st.lists(st.sampled_from(codes), max_size=2, unique=True) if codes else st.just([])
+    value = word.filter(lambda name: name != UNSTATED)
+    return tuple(
+        Facet(
+            name=name,
+            label=draw(labels),
+            codes=tuple(draw(some)),
+            values=tuple(
+                FacetValue(own, draw(labels), next(keys))
+                for own in draw(st.lists(value, min_size=1, max_size=4, unique=True))
+            ),
+        )
+        for name in of
+    )
+
+
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(codebooks())
 def test_any_codebook_survives_yaml_to_the_same_bytes(codebook: Codebook) -> None:
@@ -193,11 +233,20 @@ def test_the_fingerprint_changes_with_every_field_of_the_codebook(name: str) -> 
     assert dataclasses.replace(base, **{name: "other"}).fingerprint != base.fingerprint
 
 
-def test_the_fingerprint_changes_with_order_and_valence_and_not_otherwise() -> None:
+def test_the_fingerprint_changes_with_order_and_facets_and_not_otherwise() -> None:
     one, two = Code(id="x", label="X"), Code(id="y", label="Y")
     base = Codebook(name="n", codes=(one, two))
     assert Codebook(name="n", codes=(two, one)).fingerprint != base.fingerprint
-    assert Codebook(name="n", codes=(one, two), valence=VALENCES).fingerprint != base.fingerprint
+    faceted = [
+        (Facet(name="f", values=(FacetValue("a"), FacetValue("b"))),),
+        (Facet(name="f", values=(FacetValue("b"), FacetValue("a"))),),
+        (Facet(name="f", label="F", values=(FacetValue("a"), FacetValue("b"))),),
+        (Facet(name="f", values=(FacetValue("a", key="a"), FacetValue("b"))),),
+        (Facet(name="f", values=(FacetValue("a", "A"), FacetValue("b"))),),
+        (Facet(name="f", codes=("x",), values=(FacetValue("a"), FacetValue("b"))),),
+    ]
+    books = [Codebook(name="n", codes=(one, two), facets=facets) for facets in faceted]
+    assert len({book.fingerprint for book in (base, *books)}) == 7
     assert Codebook(name="n", codes=(Code(id="x", label="X"), two)).fingerprint == base.fingerprint
     assert len(base.fingerprint) == 32
     assert set(base.fingerprint) <= set("0123456789abcdef")
@@ -283,7 +332,8 @@ def test_csv_with_lists_quotes_and_a_byte_order_mark(tmp_path: Path) -> None:
         ("id,label,label\nx,X,Y\n", "expected every column once – found more than once: 'label'"),
         ("id,label,lable\nx,X,Y\n", "did you mean 'label'?"),
         ("id,label,\nx,X,Y\n", "in line 2 – found ''"),
-        ("id;label\nx;X\n", "found 'id;label'"),
+        ("id;label\nx;X\n", "expected columns with commas between them in 'mine.csv' – found semicolons"),
+        ("id\tlabel\nx\tX\n", "found tabs – export it again with commas"),
         ('id,label\nx,"X\n', "found a mistake in line 2"),
         ("id,label\nx,X\ny\n", "found 1 in the row that ends in line 3"),
         ("id,label\nx,\n", "expected label in line 2"),
@@ -293,11 +343,119 @@ def test_a_csv_that_would_lose_something_is_refused(tmp_path: Path, content: str
     assert said in refusal(written(tmp_path, content, "mine.csv"))
 
 
+FACETED = """\
+facet,id,label,key,facet_label,facet_codes
+,warm,Warm,1,,
+,cold,Cold,2,,
+valence,met,Expectation met,m,,
+valence,unmet,,u,,
+heat,low,,,How hot,"warm
+cold"
+heat,high,,,,
+"""
+
+
+def test_facets_in_a_csv_are_rows_of_their_own(tmp_path: Path) -> None:
+    book = Codebook.read(written(tmp_path, FACETED, "mine.csv"))
+    assert book.ids == ("warm", "cold")
+    assert book.facets == (
+        Facet(
+            name="valence",
+            values=(FacetValue("met", "Expectation met", "m"), FacetValue("unmet", key="u")),
+        ),
+        Facet(
+            name="heat",
+            label="How hot",
+            codes=("warm", "cold"),
+            values=(FacetValue("low"), FacetValue("high")),
+        ),
+    )
+    assert [facet.name for facet in book.facets_of("cold")] == ["valence", "heat"]
+    book.write(tmp_path / "mine.csv", overwrite=True)
+    assert Codebook.read(tmp_path / "mine.csv") == book
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("valence,met,,,,", "found a value that stands there before"),
+        ("valence,,Met,,,", "expected a value of facet 'valence' in line 9, with its own id"),
+        ("heat,hot,,,Hotness,", "expected one facet_label of facet 'heat' – found another in line 9"),
+        ("heat,hot,,,,cold", "expected one facet_codes of facet 'heat' – found another in line 9"),
+        (",mild,Mild,,Mildness,", "found 'facet_label'"),
+    ],
+)
+def test_a_row_of_a_facet_that_cannot_be_one_is_refused(tmp_path: Path, row: str, said: str) -> None:
+    assert said in refusal(written(tmp_path, f"{FACETED}{row}\n", "mine.csv"))
+
+
+def test_facets_in_yaml_take_keys_a_list_or_labels(tmp_path: Path) -> None:
+    facets = """facets:
+  valence:
+    values: {met: m, unmet: u, mixed: x}
+  heat:
+    values: [low, high]
+    codes: x
+  light: {label: Brightness, values: {dim: {label: Quite dim}, lit: {label: Lit, key: "1"}, off: }}
+"""
+    book = Codebook.read(written(tmp_path, CODE + facets))
+    valence, heat, light = book.facets
+    assert valence.names == ("met", "unmet", "mixed")
+    assert [value.key for value in valence.values] == ["m", "u", "x"]
+    assert (heat.names, heat.codes) == (("low", "high"), ("x",))
+    assert light.label == "Brightness"
+    assert light.values == (FacetValue("dim", "Quite dim"), FacetValue("lit", "Lit", "1"), FacetValue("off"))
+    assert book.check_facets("x", {"heat": "low", "valence": "met"}) == {"heat": "low", "valence": "met"}
+
+
+@pytest.mark.parametrize(
+    ("column", "field"),
+    [
+        ("description", "definition"),
+        ("Definition", "definition"),
+        ("name", "label"),
+        ("color", "colour"),
+        ("rules", "use_when"),
+        ("include", "use_when"),
+        ("Use when", "use_when"),
+        ("inclusion_criteria", "use_when"),
+        ("exclude", "avoid_when"),
+        ("example", "examples"),
+        ("counterexamples", "counter_examples"),
+        ("category", "parent"),
+        ("shortcut", "key"),
+    ],
+)
+def test_a_column_by_another_name_gets_the_right_one(tmp_path: Path, column: str, field: str) -> None:
+    label = "" if field == "label" else ",label"
+    hint = f"found {column!r} – write {field!r} for {column!r}"
+    assert hint in refusal(
+        written(tmp_path, f"id,{column}{label}\nx,1,2\n".replace(",2", ",2" * bool(label)), "mine.csv")
+    )
+    assert hint in refusal(written(tmp_path, f"name: n\ncodes:\n  - {{id: x, {column}: X}}\n"))
+
+
+def test_every_column_by_another_name_is_named_at_once(tmp_path: Path) -> None:
+    said = refusal(written(tmp_path, "code,name,description,rules,color\nx,X,d,r,red\n", "mine.csv"))
+    assert "found 'code', 'name', 'description' (5 in all)" in said
+    assert "write 'id' for 'code', 'label' for 'name' and 'definition' for 'description'" in said
+
+
+def test_a_field_that_is_there_already_is_not_named_for_another(tmp_path: Path) -> None:
+    said = refusal(written(tmp_path, "id,label,name\nx,X,Y\n", "mine.csv"))
+    assert "found 'name' – known are 'id', 'label', 'definition'" in said
+
+
+def test_a_field_of_the_codebook_by_another_name_gets_the_right_one(tmp_path: Path) -> None:
+    assert "write 'licence' for 'license'" in refusal(written(tmp_path, CODE + "license: CC0\n"))
+
+
 # Bad codebooks
 
 CODE = "name: n\ncodes:\n  - {id: x, label: X}\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -345,8 +503,27 @@ CODE = "name: n\ncodes:\n  - {id: x, label: X}\n"
         ),
         (CODE + "name: m\n", "expected every field once – found more than once: 'name'"),
         (
-            CODE + "valence: [met, unmett]\n",
-            "expected valence values out of met, unmet, mixed – found 'unmett'",
+            CODE + "facets: {valence: [met, unmet]}\n",
+            "expected facet 'valence' as names with their values – found list of another form",
+        ),
+        (CODE + "facets: [valence]\n", "expected facets as names with their values – found list"),
+        (CODE + "facets: {f: {values: [a, [b]]}}\n", "expected facet 'f' as names with their values"),
+        (CODE + "facets: {f: {values: []}}\n", "expected at least one value of facet 'f' – found none"),
+        (CODE + "facets: {f: {values: [a, a]}}\n", "expected every value of a facet once"),
+        (CODE + "facets: {f: {values: {a: 1, b: 1}}}\n", "expected every key of a facet's value once"),
+        (CODE + "facets: {f: {values: {a: 1}}, g: {values: {b: 1}}}\n", "expected every key of a facet"),
+        (CODE + "facets: {f: {values: {a: ab}}}\n", "as the key of value 'a' – found 'ab'"),
+        (CODE + "facets: {f: {values: [a=b]}}\n", "of letters, digits, '_' and '-', but"),
+        (CODE + "facets: {f: {values: [unstated]}}\n", "but not 'unstated' – found 'unstated'"),
+        (CODE + "facets: {f: {value: [a]}}\n", "found 'value' – did you mean 'values'?"),
+        (CODE + "facets: {f: {values: {a: {color: red}}}}\n", "expected label, key in facet 'f'"),
+        (CODE + "facets: {a.b: {values: [x]}}\n", "expected a facet's name of a letter followed by"),
+        (CODE + "facets: {Confidence: {values: [x]}}\n", "that no other column has – found 'Confidence'"),
+        (CODE + "facets: {was: {values: [x]}}\n", "that no other column has – found 'was'"),
+        (CODE + "facets: {f: {values: [a]}, F: {values: [b]}}\n", "expected every facet once"),
+        (
+            CODE + "facets: {f: {values: [a], codes: [xx]}}\n",
+            "expected facet 'f' to be for codes that can be applied – found 'xx' – did you mean 'x'",
         ),
         (CODE + "  - {id: y, label: Y, codable: maybe}\n", "expected true or false in code 2, codable"),
         (
@@ -450,6 +627,7 @@ def test_parts_that_are_named_once_and_used_often_are_refused_before_they_unfold
     assert time.process_time() - begin < 3
 
 
+@pytest.mark.long
 def test_many_codes_keys_and_parents_take_no_quadratic_time() -> None:
     begin = time.process_time()
     chained = [Code(id=f"c{n}", label="x", parent=f"c{n - 1}" if n else None) for n in range(9_000)]
@@ -486,6 +664,23 @@ def test_a_codebook_is_written_and_read_again(tmp_path: Path) -> None:
     assert Codebook.read(path) == sense7
     with pytest.raises(ArgumentError, match=r"\.yaml, \.yml, \.csv – found 'mine.txt'"):
         sense7.write(tmp_path / "mine.txt")
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@example("one\rtwo")
+@example("\r")
+@given(texts)
+def test_any_text_survives_csv_or_is_refused(text: str) -> None:
+    book = Codebook(name="mine", title="mine", codes=(Code(id="x", label="X", definition=text, source="s"),))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mine.csv"
+        if text == text.strip():
+            book.write(path)
+            assert Codebook.read(path) == book
+        else:
+            with pytest.raises(CodebookError, match="would lose or change"):
+                book.write(path)
 
 
 def test_a_csv_is_written_where_it_holds_the_whole_codebook(tmp_path: Path) -> None:

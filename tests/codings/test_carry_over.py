@@ -17,6 +17,7 @@ from sense7_qual.errors import ActError, TableError
 from sense7_qual.revisions import Revision, changes
 from sense7_qual.store._operations.revise import history
 from tests.helpers.revised_codebooks import BASE, edited, plus, without
+from tests.helpers.small_study import facet
 
 _minutes = count()
 
@@ -63,6 +64,7 @@ def said(deeds: list[Act], book: Codebook, steps: list[Revision]) -> dict[str, o
 ABSENT = {"warm": False, "kind": False, "cold": False, "other": False}
 
 
+@pytest.mark.long
 def test_codes_that_are_merged_into_a_new_one_are_carried_over_to_it() -> None:
     book = plus(without(BASE, "warm", "kind"), "warmth")
     steps = line(BASE, book, merged={"warm": "warmth", "kind": "warmth"})
@@ -77,6 +79,7 @@ def test_codes_that_are_merged_into_a_new_one_are_carried_over_to_it() -> None:
     assert said(did(more, "m1"), book, steps)["warmth"] is False
 
 
+@pytest.mark.long
 def test_a_code_that_takes_in_a_new_one_stays_applied_where_it_was() -> None:
     more = plus(BASE, "gentle")
     book = replace(BASE, title="Again")
@@ -87,6 +90,7 @@ def test_a_code_that_takes_in_a_new_one_stays_applied_where_it_was() -> None:
     assert said(did(BASE, "m1", "warm"), redefined, [*steps, step(book, redefined)])["warm"] == "redefine"
 
 
+@pytest.mark.long
 def test_a_split_is_decided_by_applying_a_part_or_taking_the_coding_away() -> None:
     book = plus(without(BASE, "cold"), "icy", "distant")
     steps = line(BASE, book, split={"cold": ["icy", "distant"]})
@@ -132,6 +136,7 @@ def test_what_is_applied_after_finishing_is_not_affirmed_by_it() -> None:
     assert said(deeds + did(BASE, "m1"), BASE, steps) == ABSENT | {"warm": True}
 
 
+@pytest.mark.long
 def test_rename_then_redefine_and_finishing_in_between() -> None:
     renamed = edited(BASE, "warm", label="Warmth")
     book = edited(renamed, "warm", definition="Warmth alone.")
@@ -147,18 +152,55 @@ def test_rename_then_redefine_and_finishing_in_between() -> None:
 
 
 def test_merged_codings_of_two_valences_or_spans_stay_two() -> None:
-    base = replace(BASE, valence=("met", "unmet"))
+    base = replace(BASE, facets=(facet("valence", "met", "unmet"),))
     book = without(base, "kind")
     steps = line(base, book, merged={"kind": "warm"})
-    deeds = did(base, "m1", "warm", finish=False, valence="met", start=0, end=2)
-    deeds += did(base, "m1", "kind", finish=False, valence="unmet", start=0, end=2)
-    deeds += did(base, "m1", "kind", finish=False, valence="met", start=3, end=5) + did(base, "m1")
+    deeds = did(base, "m1", "warm", finish=False, facets={"valence": "met"}, start=0, end=2)
+    deeds += did(base, "m1", "kind", finish=False, facets={"valence": "unmet"}, start=0, end=2)
+    deeds += did(base, "m1", "kind", finish=False, facets={"valence": "met"}, start=3, end=5) + did(
+        base, "m1"
+    )
     record = acts.fold(deeds)
     kept, _ = codings.carried(record.codings, record.coverage, book, revisions=steps)
     assert kept["was"].tolist() == ["warm", "kind", "kind"]
     assert (kept["code"] == "warm").all()
-    found = codings.decisions(record.codings, record.coverage, book, revisions=steps, valence=True)
-    assert found.loc[found["applied"], "code"].tolist() == ["warm.met", "warm.unmet"]
+    found = codings.decisions(record.codings, record.coverage, book, revisions=steps, facet="valence")
+    assert found.loc[found["applied"], "code"].tolist() == ["warm.valence=met", "warm.valence=unmet"]
+
+
+def test_a_value_that_the_codebook_has_no_more_says_nothing_and_the_coding_stands() -> None:
+    facets = (facet("valence", "met", "unmet"), facet("heat", "low"), facet("old", "one"))
+    base = replace(BASE, facets=facets)
+    narrow = (facet("valence", "met"), facet("heat", "low", codes=("warm",)))
+    book = replace(without(base, "cold"), facets=narrow)
+    steps = line(base, book, merged={"cold": "kind"})
+    said = {"valence": "unmet", "heat": "low", "old": "one"}
+    deeds = did(base, "m1", "warm", finish=False, facets=said)
+    deeds += did(base, "m1", "cold", finish=False, facets={"valence": "met", "heat": "low"}) + did(base, "m1")
+    record = acts.fold(deeds, codebook=book)
+    assert record.codings.set_index("code").loc["warm", ["valence", "heat", "old"]].tolist() == [
+        "unmet", "low", "one",
+    ]  # fmt: skip
+    kept, _ = codings.carried(record.codings, record.coverage, book, revisions=steps)
+    by_code = kept.set_index("code")[["valence", "heat"]].fillna("none")
+    assert by_code.to_dict("index") == {
+        "warm": {"valence": "none", "heat": "low"},
+        "kind": {"valence": "met", "heat": "none"},
+    }
+    found = codings.decisions(record.codings, record.coverage, book, revisions=steps, facet="valence")
+    assert set(found.loc[found["applied"], "code"]) == {"warm.valence=unstated", "kind.valence=met"}
+
+
+def test_merged_codings_with_one_facet_alike_and_one_apart_stay_two() -> None:
+    base = replace(BASE, facets=(facet("valence", "met", "unmet"), facet("heat", "low", "high")))
+    book = without(base, "kind")
+    steps = line(base, book, merged={"kind": "warm"})
+    deeds = did(base, "m1", "warm", finish=False, facets={"valence": "met", "heat": "low"})
+    for heat, expected in (("low", ["kind, warm"]), ("high", ["warm", "kind"])):
+        other = did(base, "m1", "kind", finish=False, facets={"valence": "met", "heat": heat})
+        record = acts.fold(deeds + other + did(base, "m1"), codebook=book)
+        kept, _ = codings.carried(record.codings, record.coverage, book, revisions=steps)
+        assert kept["was"].tolist() == expected
 
 
 def test_carrying_takes_one_round() -> None:

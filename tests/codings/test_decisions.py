@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.codings import decisions, from_table, majority, tally
-from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.errors import ArgumentError, CodebookError, TableError
 from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS
 from tests.helpers.places import PUBLISHED
+from tests.helpers.small_study import facet
 
 BOOK = Codebook(
     name="three",
@@ -217,6 +218,7 @@ places = st.sets(st.tuples(st.sampled_from(UNITS), st.sampled_from(CODERS), st.s
 finishes = st.sets(st.tuples(st.sampled_from(UNITS), st.sampled_from(CODERS)))
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(places, finishes)
 def test_decisions_are_coverage_times_codes(
@@ -352,6 +354,7 @@ def test_tally_counts_people_in_the_order_of_first_appearance() -> None:
     pd.testing.assert_frame_equal(majority(with_computed), majority(GIVEN))
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(
     st.dictionaries(
@@ -399,7 +402,7 @@ def test_from_table_reads_convabuse_whole() -> None:
 
 VALENCED = Codebook(
     name="valenced",
-    valence=("met", "unmet", "mixed"),
+    facets=(facet("valence", "met", "unmet", "mixed"),),
     codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")),
 )
 
@@ -407,50 +410,64 @@ VALENCED = Codebook(
 def by_valence(*rows: tuple[str, str | None], book: Codebook = VALENCED, finish: bool = True) -> set[str]:
     """Code one unit with spans that carry a valence each, and return the codes that are applied."""
     done = [
-        acts.apply(coder="ana", unit_id="m1", code=code, valence=value, start=i, end=i + 1, codebook=VALENCED)
+        acts.apply(
+            coder="ana",
+            unit_id="m1",
+            code=code,
+            facets={"valence": value} if value else None,
+            start=i,
+            end=i + 1,
+            codebook=VALENCED,
+        )
         for i, (code, value) in enumerate(rows)
     ]
     done += [acts.finish(coder="ana", unit_id="m2", codebook=VALENCED)]
     done += [acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)] * finish
-    record = acts.fold(done)
+    record = acts.fold(done, codebook=VALENCED)
     as_it_is = [frame.assign(codebook=None) for frame in (record.codings, record.coverage)]
-    found = decisions(*as_it_is, book, valence=True)
+    found = decisions(*as_it_is, book, facet="valence")
     assert not found.loc[found["unit_id"] == "m2", "applied"].any()
     assert found.groupby("unit_id")["code"].nunique().nunique() == 1
     return set(found.loc[found["applied"], "code"])
 
 
 def test_valence_makes_a_code_of_each_of_its_values() -> None:
-    assert by_valence(("warm", "met"), ("cold", "unmet")) == {"warm.met", "cold.unmet"}
-    assert by_valence(("warm", "met"), ("warm", "unmet")) == {"warm.met", "warm.unmet"}
-    assert by_valence(("warm", "mixed")) == {"warm.mixed"}
-    record = acts.fold([acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)])
-    found = decisions(record.codings, record.coverage, VALENCED, valence=True)
+    assert by_valence(("warm", "met"), ("cold", "unmet")) == {"warm.valence=met", "cold.valence=unmet"}
+    assert by_valence(("warm", "met"), ("warm", "unmet")) == {"warm.valence=met", "warm.valence=unmet"}
+    assert by_valence(("warm", "mixed")) == {"warm.valence=mixed"}
+    record = acts.fold([acts.finish(coder="ana", unit_id="m1", codebook=VALENCED)], codebook=VALENCED)
+    found = decisions(record.codings, record.coverage, VALENCED, facet="valence")
     assert found["code"].tolist() == [
-        "warm.met", "warm.unmet", "warm.mixed", "cold.met", "cold.unmet", "cold.mixed",
-    ]  # fmt: skip
+        f"{code}.valence={value}" for code in ("warm", "cold") for value in ("met", "unmet", "mixed")
+    ]
 
 
 def test_codings_without_a_valence_are_not_lost() -> None:
-    assert by_valence(("warm", None), ("cold", "met")) == {"warm.unstated", "cold.met"}
+    assert by_valence(("warm", None), ("cold", "met")) == {"warm.valence=unstated", "cold.valence=met"}
     assert by_valence(("warm", None), finish=False) == set()
 
 
 def test_valence_that_cannot_be_told_is_refused() -> None:
-    with pytest.raises(TableError, match="'three': expected a valence facet – found none"):
-        decisions(CODINGS.empty(), COVERAGE.empty(), BOOK, valence=True)
-    clash = Codebook(
-        name="clash",
-        valence=("met", "unmet"),
-        codes=(Code(id="warm", label="Warm"), Code(id="warm.met", label="Warmly")),
-    )
-    with pytest.raises(TableError, match=r"found 'warm\.met' – rename"):
-        decisions(CODINGS.empty(), COVERAGE.empty(), clash, valence=True)
-    narrow = Codebook(name="narrow", valence=("met", "unmet"), codes=VALENCED.codes)
+    with pytest.raises(
+        CodebookError, match="'three': expected one of its facets – found 'valence' – there are"
+    ):
+        decisions(CODINGS.empty(), COVERAGE.empty(), BOOK, facet="valence")
+    with pytest.raises(CodebookError, match="found 'valance' – did you mean 'valence'"):
+        decisions(CODINGS.empty(), COVERAGE.empty(), VALENCED, facet="valance")
+    with pytest.raises(TableError, match="expected a column 'valence'"):
+        decisions(CODINGS.empty(), COVERAGE.empty(), VALENCED, facet="valence")
+    narrow = Codebook(name="narrow", facets=(facet("valence", "met", "unmet"),), codes=VALENCED.codes)
     with pytest.raises(TableError, match="expected valence out of met, unmet – found 'mixed'"):
         by_valence(("warm", "mixed"), book=narrow)
 
 
+def test_a_code_that_the_facet_is_not_for_is_decided_on_as_it_is() -> None:
+    narrow = facet("valence", "met", "unmet", "mixed", codes=("warm",))
+    book = Codebook(name="narrow", facets=(narrow,), codes=VALENCED.codes)
+    assert by_valence(("warm", "met"), ("cold", None), book=book) == {"warm.valence=met", "cold"}
+
+
+@pytest.mark.long
 def test_a_link_that_cancels_out_is_seen_by_valence() -> None:
     from sense7_qual import links
 
@@ -461,7 +478,9 @@ def test_a_link_that_cancels_out_is_seen_by_valence() -> None:
         ratings.append(3 + int(rng.integers(2)) * {"met": 1, "unmet": -1, None: 0}[value])
         if value is not None:
             done.append(
-                acts.apply(coder="ana", unit_id=f"m{i}", code="warm", valence=value, codebook=VALENCED)
+                acts.apply(
+                    coder="ana", unit_id=f"m{i}", code="warm", facets={"valence": value}, codebook=VALENCED
+                )
             )
         done.append(acts.finish(coder="ana", unit_id=f"m{i}", codebook=VALENCED))
     record = acts.fold(done)
@@ -469,10 +488,10 @@ def test_a_link_that_cancels_out_is_seen_by_valence() -> None:
         {"unit_id": [f"m{i}" for i in range(200)], "stars": ratings, "pid": np.arange(200) // 4}
     )
     found = {}
-    for valence in (False, True):
-        decided = decisions(record.codings, record.coverage, VALENCED, valence=valence)
+    for name in (None, "valence"):
+        decided = decisions(record.codings, record.coverage, VALENCED, facet=name)
         table = links.code_to_rating(decided, units, rating="stars", cluster="pid", n_boot=100, seed=7)
         found |= table.set_index("code")["rank_biserial"].to_dict()
     assert abs(found["warm"]) < 0.2
-    assert found["warm.met"] > 0.3
-    assert found["warm.unmet"] < -0.3
+    assert found["warm.valence=met"] > 0.3
+    assert found["warm.valence=unmet"] < -0.3

@@ -43,6 +43,7 @@ def shapes(draw):
     }
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(shape=shapes())
 def test_every_plan_keeps_its_promises(shape):
@@ -87,6 +88,7 @@ def test_rows_of_units_arrive_whole_and_seeds_differ():
     assert plan["ana"]["unit_id"].tolist() != other["ana"]["unit_id"].tolist()
 
 
+@pytest.mark.long
 def test_the_overlap_cannot_be_told_by_its_place():
     # Over 100 plans a shared unit stands, on average, in the middle of a coder's list. Under a uniformly
     # random order the mean of its relative place is .5 with a standard error of about .007.

@@ -68,6 +68,7 @@ def test_any_text_comes_back_the_same(tmp_path, texts, suffix):
     assert read_strings(path)["said"].tolist() == texts
 
 
+@pytest.mark.long
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     texts=st.lists(
@@ -439,6 +440,7 @@ def test_parquet_types(tmp_path):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])

@@ -29,6 +29,7 @@ def comments(**columns: list[object]) -> pd.DataFrame:
 # The frame
 
 
+@pytest.mark.long
 def test_units_have_the_columns_of_the_contract_then_ratings_then_variables():
     table = comments(
         task=["t1", "t1", "t2"], pid=["p1", "p1", "p2"], stars=["4", "", "2"], age=["07", "NA", ""]
@@ -108,6 +109,7 @@ def test_every_format_gives_the_same_units(tmp_path, suffix):
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=40).filter(str.strip)
 
 
+@pytest.mark.long
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(texts=st.lists(TEXTS, min_size=1, max_size=5), suffix=st.sampled_from(["csv", "jsonl", "parquet"]))
 def test_texts_come_back_in_canonical_form(tmp_path, texts, suffix):

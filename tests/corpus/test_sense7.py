@@ -163,6 +163,7 @@ def changed(place: int, **changes: object) -> list[dict[str, object]]:
     return [row | changes if i == place else row for i, row in enumerate(MESSAGES)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("messages", "reason"),
     [
@@ -246,6 +247,7 @@ def test_every_turn_is_a_message_with_its_ratings(tmp_path):
     pd.testing.assert_frame_equal(found.set_index("unit_id").loc[units.index, shared], units[shared])
 
 
+@pytest.mark.long
 def test_the_truth_and_the_judge_take_the_messages_as_they_are():
     """All turns of the synthetic workbook: no warning, and the truth that the sheet itself gives."""
     messages = corpus.read_sense7_messages(BOOK)

@@ -27,6 +27,7 @@ MATRIX = pd.DataFrame(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [1, 2])
 def test_numbers_stand_in_their_cells(columns: int) -> None:
     figure = figures.code_dimension_matrix(MATRIX, codebook=BOOK, columns=columns)  # type: ignore[arg-type]

@@ -52,6 +52,7 @@ def test_a_cell_for_each_pair_darker_for_better_agreement() -> None:
     assert {".75", ".50", ".25"} <= set(said(figure).split("|"))
 
 
+@pytest.mark.long
 def test_pairs_without_a_number_have_a_dash_and_negative_ones_their_sign() -> None:
     figure = figures.pairwise_plot(PAIRS, code="x")
     shown = said(figure).split("|")
@@ -96,6 +97,7 @@ def test_drift_stands_at_its_numbers_in_time() -> None:
     assert [e.get("fill") for _, _, e in points] == ["#1a3f66", "#1a3f66", "white"]
 
 
+@pytest.mark.long
 def test_drift_names_slices_conventions_and_what_is_missing() -> None:
     figure = figures.drift_plot(DRIFT, code="x", codebook=BOOK, columns=2)
     shown = said(figure)
@@ -154,6 +156,7 @@ def test_no_unit_costs_anything() -> None:
 ALL = [(figures.pairwise_plot, PAIRS), (figures.drift_plot, DRIFT), (figures.unit_plot, UNITS)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("plot", "frame"), ALL)
 @pytest.mark.parametrize(("columns", "millimetres"), [(1, 85), (2, 178)])
 def test_width_and_type_are_those_of_a_page(

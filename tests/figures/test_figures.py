@@ -123,12 +123,14 @@ def test_description_says_in_words_what_is_drawn(agreement_figure: figures.Figur
     assert repr(agreement_figure).count("svg") == 0
 
 
+@pytest.mark.long
 def test_the_level_is_that_of_the_result() -> None:
     assert "α with 90% CI for" in figures.agreement_plot(AGREEMENT.assign(confidence_level=0.9)).description
     figure = figures.link_plot(LINKS.assign(confidence_level=0.999), source="majority", columns=2)
     assert "Rank-biserial r with 99.9% CI (majority)" in "".join(parsed(figure).itertext())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("columns", "millimetres"), [(1, 85), (2, 178)])
 def test_width_on_the_page_is_a_columns(columns: int, millimetres: float) -> None:
     figure = figures.agreement_plot(AGREEMENT, columns=columns)
@@ -170,6 +172,7 @@ def test_no_figure_is_overwritten_unless_told(tmp_path, agreement_figure: figure
     assert path.read_text("utf-8") == agreement_figure.svg()
 
 
+@pytest.mark.long
 def test_the_chart_is_the_same_drawing_and_may_be_styled(agreement_figure: figures.Figure) -> None:
     chart = agreement_figure.chart
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
@@ -249,6 +252,7 @@ print(len(drawn))
     assert found.stdout.strip() == "5", found.stderr[-2000:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [0, 1])
 def test_few_rows(rows: int) -> None:
     assert len(marks(figures.agreement_plot(AGREEMENT.head(rows)), "point")) == rows
@@ -273,6 +277,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         figures.agreement_plot(AGREEMENT).png(scale=0)
 
 
+@pytest.mark.long
 def test_importing_figures_loads_nothing_heavy() -> None:
     heavy = ("altair", "vl_convert", "scipy", "matplotlib")
     code = f"import sys, sense7_qual.figures; print([m for m in {heavy!r} if m in sys.modules])"

@@ -86,6 +86,7 @@ def test_a_correlation_is_never_cut() -> None:
     assert size(figure)[0] / 96 * 25.4 == pytest.approx(85)
 
 
+@pytest.mark.long
 def test_every_panel_has_its_ticks_and_its_name(forest: figures.Figure) -> None:
     shown = texts(forest)
     assert shown.count("1") == 2
@@ -95,11 +96,13 @@ def test_every_panel_has_its_ticks_and_its_name(forest: figures.Figure) -> None:
     assert [shown.count(name) for name in ("−.2", "0", ".2")] == [6, 6, 6]
 
 
+@pytest.mark.long
 def test_a_code_that_a_source_does_not_have_is_said() -> None:
     figure = figures.link_forest(LINKS.iloc[[0, 2, 3]], effect="odds_ratio")
     assert "no such row" in "".join(parsed(figure).itertext())
 
 
+@pytest.mark.long
 def test_no_text_overlaps_with_25_codes_and_long_labels() -> None:
     codes = [f"code {number} with a long name that goes on and on" for number in range(25)]
     frame = pd.concat(
@@ -140,6 +143,7 @@ def test_what_does_not_fit_is_refused() -> None:
         figures.link_forest(LINKS, effect="odds_ratio", columns=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_disruption_has_a_panel_per_contrast_and_a_row_per_code() -> None:
     rng = np.random.default_rng(2)
     units = rated_turns(rng, "stars")
@@ -177,5 +181,6 @@ def test_scales_hold_every_estimate_and_no_effect_is_in_the_middle(kind: str) ->
     assert (far.beyond(0.0), far.beyond(1e9), far.place(0.0), far.place(1e9)) == (-1, 1, 0.0, 1.0)
 
 
+@pytest.mark.long
 def test_nothing_at_all_is_still_a_picture() -> None:
     assert texts(figures.link_forest(LINKS.assign(odds_ratio=np.nan).head(2), effect="odds_ratio"))

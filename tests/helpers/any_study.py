@@ -42,17 +42,20 @@ def test_what_is_appended_comes_back_from_the_disk(store: Store) -> None:
     memo = acts.memo(coder="ana", unit_id="m1", text="wörter 👩‍👩‍👧\x00", codebook=CODEBOOK)
     ruling = acts.rule(coder="ana", unit_id="m1", code="interest", applied=np.True_, codebook=CODEBOOK)
     deeds = [
-        put(valence="met", confidence="unsure", round="one"),
+        put(facets={"valence": "met"}, confidence="unsure", round="one"),
         acts.remove(coder="ana", unit_id="m1", code="interest", start=0, end=2, codebook=CODEBOOK),
         finish(),
         memo,
         acts.memo(coder="ana", target_kind="study", text="", codebook=CODEBOOK),
         acts.memo(coder="ana", target_kind="code", code="interest", text="x", codebook=CODEBOOK),
         ruling,
+        acts.propose(
+            coder="ana", label="Hope 👋", definition="a\nb", unit_id="m1", start=0, end=2, codebook=CODEBOOK
+        ),
         acts.undo(memo, codebook=CODEBOOK),
         acts.redo(memo, codebook=CODEBOOK),
     ]
-    assert store.append(deeds) == 9
+    assert store.append(deeds) == 10
     assert Store(store.path).acts() == deeds
     assert store.acts(kind="rule") == [ruling]
     assert store.acts(coder="ben") == []
@@ -75,7 +78,7 @@ def test_acts_come_coder_by_coder_in_the_order_of_recording(store: Store) -> Non
     assert store.acts() == of_ana + of_ben
     assert store.acts(coder="ben", kind="finish") == of_ben[1:]
     assert store.codings(coder="ben")["coder"].unique().tolist() == ["ben"]
-    pd.testing.assert_frame_equal(store.codings(), acts.fold(of_ana + of_ben).codings)
+    pd.testing.assert_frame_equal(store.codings(), acts.fold(of_ana + of_ben, codebook=CODEBOOK).codings)
 
 
 def test_a_second_store_sees_and_continues_the_first(store: Store) -> None:

@@ -61,4 +61,4 @@ class Browser:
         self, kind: str, unit_id: str | None = "m0", act_id: str | None = None, **named: object
     ) -> dict[str, Any]:
         body = {"kind": kind, "unit_id": unit_id, **named}
-        return self.send({"type": "deed", "client": "c1", "id": act_id or new_id(), "deed": body})
+        return self.send({"type": "act", "client": "c1", "id": act_id or new_id(), "act": body})

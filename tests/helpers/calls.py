@@ -30,11 +30,12 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 RESULTS = {
     "corpus.Assignment",
     "acts.Record", "adjudication.TrueCodes", "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
-    "agreement.Gamma", "agreement.Patterns", "agreement.SegmentationAgreement", "agreement.UnitizingAlphas",
-    "agreement.UnitsNeeded", "figures.Figure", "links.CumulativeModel", "links.Polychoric", "models.Chat",
-    "models.Cost", "models.Embedder", "models.Usage", "ratings.Evaluation", "ratings.OrdinalRegression",
+    "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
+    "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "figures.Figure", "links.CumulativeModel",
+    "links.Polychoric", "models.Chat", "models.Cost",
+    "models.Embedder", "models.Usage", "ratings.Evaluation", "ratings.OrdinalRegression",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
-    "tables.Contract", "themes.Themes",
+    "store.Options", "tables.Contract", "themes.Themes",
 }  # fmt: skip
 
 
@@ -205,9 +206,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     opened = qual.rounds.open_round(
         "one", units=[first.unit_id], coders=["ana", "ben"], coder="lead", codebook=x.codebook
     )
+    gold = pd.DataFrame({"unit_id": [first.unit_id], "code": [code], "applied": [True]})
     limits = dataclasses.fields(qual.corpus.Limits)
     table = {"frame": x.units, "frame_name": "units"}
     predictions = {"majority": lambda train, test: pd.Series(3.0, index=test.index)}
+
+    low = qual.codebook.Facet(name="intensity", values=(qual.codebook.FacetValue("low"),))
 
     def drawn_from(function: Callable[..., Any], name: str, **given: Any) -> Callable[[], Call]:
         first_parameter = next(iter(inspect.signature(function).parameters))
@@ -216,11 +220,20 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     return {
         "acts.Act": call(k.Act, kind="apply", codebook=x.codebook.fingerprint, coder="ana", code=code,
                          unit_id="m1", start=0, end=3, **stamp),
-        "acts.apply": call(k.apply, **coded, valence=None, confidence="sure", round=None, **stamp),
+        "acts.apply": call(k.apply, **coded, facets=None, confidence="sure", round=None, **stamp),
         "acts.check_coder": call(k.check_coder, coder="ana"),
         "acts.finish": call(k.finish, **act, round=None, **stamp),
-        "acts.fold": call(k.fold, acts=x.acts),
-        "acts.memo": call(k.memo, **act, text="a memo", target_kind="unit", code=None, memo_id=None, **stamp),
+        "acts.fold": call(k.fold, acts=x.acts, codebook=x.codebook),
+        "acts.memo": call(k.memo, **act, text="a memo", target_kind="span", code=None, start=0, end=3,
+                          memo_id=None, round=None, **stamp),
+        "acts.propose": call(k.propose, **act, label="Hope", definition="Looks forward.", start=0, end=1,
+                             round=None, **stamp),
+        "acts.Proposal": call(k.Proposal, label="Hope", definition=""),
+        "acts.Proposal.from_text": call(
+            k.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
+        "acts.SpanMemo": call(k.SpanMemo, text="a memo", quote="It"),
+        "acts.SpanMemo.from_text": call(k.SpanMemo.from_text, text='{"memo": "a", "quote": "It"}'),
+        "acts.words_written": call(k.words_written, text="a memo"),
         "acts.redo": call(k.redo, act=first, codebook=x.codebook, **stamp),
         "acts.remove": call(k.remove, **coded, round=None, **stamp),
         "acts.reopen": call(k.reopen, **act, round=None, **stamp),
@@ -236,8 +249,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions),
         "agreement.alpha_u_2004": call(a.alpha_u_2004, **spans),
         "agreement.alternative_annotator_test": call(
-            a.alternative_annotator_test, decisions=with_model, model="gpt", epsilon=0.2, by="code",
-            other_models=[], fdr=0.05, fewest_units=5),
+            a.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2, by="code",
+            fdr=0.05, fewest_units=5),
         "agreement.boundary_similarity": call(a.boundary_similarity, segments_a=[2, 3, 6],
                                               segments_b=[5, 6], n_t=2),
         **{f"agreement.{name}": call(getattr(a, name), **weighted) for name in (
@@ -281,6 +294,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.specific_agreement": call(a.specific_agreement, values=x.applied, category=1),
         "agreement.stability": call(a.stability, first=x.decisions, second=x.decisions, **boot_units),
         "agreement.unitizing_alphas": call(a.unitizing_alphas, **spans),
+        "agreement.mastery": call(
+            a.mastery, decisions=x.decisions[x.decisions["coder"] == "ana"], order=None, fail_at=0.6,
+            gold=x.decisions[x.decisions["coder"] == "ben"], pass_at=0.85, error=0.05, fail_within=40,
+            pass_within=60, confidence_level=0.95),
         "agreement.units_needed": call(
             a.units_needed, alpha=0.7, prevalence=0.3, n_coders=2, width=0.3, level="nominal",
             confidence_level=0.95, design_effect=1.0, n_simulations=3, seed=0),
@@ -288,14 +305,21 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                               avoid_when=(), examples=(), counter_examples=(), parent=None, colour=None,
                               key="w", origin="deductive", source="", rules_source="", codable=True),
         "codebook.Codebook": call(qual.Codebook, name="mine", title="", version="1", description="",
-                                  source="", licence="", valence=("met",),
+                                  source="", licence="", facets=(low,),
                                   codes=(qual.Code(id="warm", label="Warm"),)),
+        "codebook.Codebook.check_facets": call(x.codebook.check_facets, code_id=code,
+                                               facets={"valence": "met"}),
+        "codebook.Codebook.facet": call(x.codebook.facet, name="valence"),
+        "codebook.Codebook.facets_of": call(x.codebook.facets_of, code_id=code),
+        "codebook.Facet": call(qual.codebook.Facet, name="intensity",
+                               values=(qual.codebook.FacetValue("low"),), label="Intensity", codes=()),
+        "codebook.FacetValue": call(qual.codebook.FacetValue, name="low", label="Low", key="l"),
         "codebook.Codebook.write": late(x.codebook.write, path=partial(path, ".yaml"),
                                         overwrite=lambda: False),
         "codebook.Codebook.read": call(qual.Codebook.read, source="sense7"),
         "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
         "codings.carried": call(c.carried, **carried),
-        "codings.decisions": call(c.decisions, **carried, valence=False),
+        "codings.decisions": call(c.decisions, **carried, facet="valence"),
         "codings.from_table": call(c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"]),
         "codings.majority": call(c.majority, decisions=x.decisions),
         "codings.of_round": call(c.of_round, **frames, round=None),
@@ -315,6 +339,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                       of="rows", remedy="split it", allowed=None),
         "corpus.Limits.beyond": call(qual.corpus.Limits().beyond, setting="rows", name="a.csv", of="rows",
                                      remedy="split it", found="more", allowed=None),
+        "corpus.describe_columns": call(qual.corpus.describe_columns, source=sheet, encoding=None, sheet=None,
+                                        limits=None),
         "corpus.read": call(
             qual.corpus.read, source=sheet, text="said", unit_id="id", document_id="case", case_id="case",
             position="stars", context=None, ratings=["stars"], variables=["case"], rating_labels=None,
@@ -430,6 +456,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.joint_table": drawn_from(p.joint_table, "links.joint", **printed, rating="Empathy"),
         "report.link_table": drawn_from(p.link_table, "links.code_to_rating", source="ana", **printed,
                                         rating="Empathy"),
+        "report.memo_table": call(p.memo_table, memos=k.fold(x.acts).memos, units=x.units,
+                                  codebook=x.codebook, max_length=80, notes=["A note."]),
         "report.quote_table": call(
             p.quote_table, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2, max_length=80,
             rating="EmpathyOverall", seed=0, notes=["A note."]),
@@ -453,7 +481,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             at=stamp["at"], codebook="b"),
         "rounds.open_round": call(
             qual.rounds.open_round, round="one", units=[first.unit_id], coders=["ana"], coder="lead",
-            codebook=x.codebook, leads=["lead"], **stamp),
+            codebook=x.codebook, leads=["lead"], gold=gold, **stamp),
+        "rounds.first_decisions": call(qual.rounds.first_decisions, acts=x.acts, coder="ana",
+                                       round=qual.rounds.opened([opened])[0]),
         "rounds.opened": call(qual.rounds.opened, acts=[opened]),
         "rounds.progress": call(qual.rounds.progress, rounds=list(qual.rounds.opened([opened])),
                                 coverage=x.coverage),
@@ -471,9 +501,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.acts": method("acts", store, coder=lambda: "ana", kind=lambda: "finish",
                                    viewer=lambda: None),
         **{f"store.Store.{name}": method(name, store, coder=lambda: "ana", viewer=lambda: None)
-           for name in ("codings", "coverage", "memos")},
+           for name in ("codings", "coverage", "memos", "proposals")},
         "store.Store.decisions": method(
-            "decisions", store, round=lambda: None, coder=lambda: "ana", valence=lambda: False,
+            "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
             consensus=lambda: True, single=lambda: False, viewer=lambda: None),
         "store.Store.open_or_create": late(qual.Store.open_or_create, path=lambda: store().path,
                                            units=lambda: x.units, codebook=lambda: x.codebook),
@@ -481,6 +511,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,
             round=lambda: None),
+        "store.Store.set_options": method(
+            "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown"),
         "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
         "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
         "store.Store.merge": merging,
@@ -515,5 +547,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                               units=lambda: x.units, n=lambda: 2),
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
-            coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[], keys=None),
+            coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],
+            conditions=[], embed=None, layout="text", keys=None),
+        "widgets.CodingWidget.goto": method(
+            "goto", partial(x.made, "widgets.CodingWidget"), unit_id=lambda: x.units["unit_id"].iloc[0]),
     }  # fmt: skip

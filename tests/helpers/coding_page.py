@@ -12,7 +12,9 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from sense7_qual.codebook import Codebook
 from tests.helpers import lab as labs
+from tests.helpers.places import ROOT
 
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 SENTINEL = "Zitronenfalter-4711"
 TEXTS = [
     "It remembered what I said 👍🏽 about my exam, but then it lectured me. I felt unheard.",
@@ -121,3 +123,13 @@ def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> No
     page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
     page.mouse.move(*end)
     page.mouse.up()
+
+
+def sound(page: Page, where: str) -> None:
+    """Assert that axe finds nothing in the widget."""
+    page.add_script_tag(path=str(AXE))
+    found = page.evaluate(
+        "() => axe.run('.s7', {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+        ".then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html + n.failureSummary)]))"
+    )
+    assert (where, found) == (where, [])

@@ -139,6 +139,8 @@ def pool(coder: str) -> list[acts.Act]:
         acts.reopen(unit_id="m1", **named), acts.undo(done, codebook=CODEBOOK), acts.redo(done, codebook=CODEBOOK),
         acts.rule(unit_id="m2", code="care", applied=True, **named), rounds.unblind("one", coder=coder, codebook=CODEBOOK),
         replace(opening, kind="assign", round=None, act_id=number_id(2), text=plan),
+        acts.propose(label="Hope", definition="Looks forward.", unit_id="m1", start=0, end=2, round="one", **named),
+        replace(opening, kind="set_options", round=None, act_id=number_id(3), text=json.dumps({"new_codes": "add", "rating": "shown"})),
         replace(opening, kind="revise", round=None, act_id=number_id(1), text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []})),
     ]  # fmt: skip
 

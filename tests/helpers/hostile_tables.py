@@ -420,7 +420,7 @@ def yaml_codes(r: random.Random) -> bytes:
                     "key",
                     "parent",
                     "codable",
-                    "valence",
+                    "facets",
                     "name",
                 ]
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -66,12 +67,15 @@ print(json.dumps({"tried": TRIED, "codes": len(by_code), "links": len(links), "t
 )
 
 
-def in_a_child(code: str, **environment: str) -> dict[str, object]:
-    import os
-
+def said_by_a_child(code: str, **environment: str) -> list[str]:
+    """Run Python `code` and return the lines that it printed."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         capture_output=True, text=True, cwd=ROOT, env={**os.environ, **environment},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2_000:]
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return done.stdout.splitlines()
+
+
+def in_a_child(code: str, **environment: str) -> dict[str, object]:
+    return dict(json.loads(said_by_a_child(code, **environment)[-1]))

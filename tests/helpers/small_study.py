@@ -9,11 +9,18 @@ import pandas as pd
 
 from sense7_qual import acts
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code, Codebook, Facet, FacetValue
+
+
+def facet(name: str, *values: str, codes: tuple[str, ...] = (), **keys: str) -> Facet:
+    """A facet whose values are their own labels; those with a key are named with it."""
+    named = [*map(FacetValue, values), *(FacetValue(value, key=key) for value, key in keys.items())]
+    return Facet(name=name, values=tuple(named), codes=codes)
+
 
 CODEBOOK = Codebook(
     name="small",
-    valence=("met", "unmet", "mixed"),
+    facets=(facet("valence", "met", "unmet", "mixed"),),
     codes=tuple(Code(id=i, label=i.title()) for i in ("interest", "relational", "affective", "prosocial")),
 )
 
@@ -82,8 +89,28 @@ REFUSED: list[tuple[str, Callable[[], list[Act]], str]] = [
     ("case", lambda: [put(coder="Kim")], "found 'Kim' beside 'kim'"),
     ("time", lambda: [put(at="yesterday")], "expected the time in UTC"),
     ("surrogate", lambda: [changed(MEMO, text=SENTINEL + "\ud83d")], "half of a surrogate pair"),
-    ("memo", lambda: [changed(MEMO, target_kind="code")], "a memo on a unit, a code or the study"),
-    ("memo kind", lambda: [changed(MEMO, target_kind="page")], "a memo on a unit, a code or the study"),
+    ("memo", lambda: [changed(MEMO, target_kind="code")], "a memo on a unit, a span, a code or the study"),
+    (
+        "memo kind",
+        lambda: [changed(MEMO, target_kind="page")],
+        "a memo on a unit, a span, a code or the study",
+    ),
+    (
+        "facet",
+        lambda: [forced(put(), facets="valance=met")],
+        "expected one of its facets – found 'valance' – did you mean 'valence'",
+    ),
+    (
+        "value of a facet",
+        lambda: [forced(put(), facets="valence=mett")],
+        "expected one of its values – found 'mett' – did you mean 'met'",
+    ),
+    (
+        "facets of finish",
+        lambda: [changed(finish(), facets="valence=met")],
+        "expected facets of a coding alone – found them in an act of kind 'finish'",
+    ),
+    ("facets' form", lambda: [forced(put(), facets="valence")], "expected facets like 'intensity=high"),
     ("applied", lambda: [forced(put(), kind="rule", applied=1)], "expected bool for applied – found int"),
     ("no act", lambda: [put(), "finish"], "expected a list of acts – found 'str'"),
     ("one act", put, "expected a list of acts – found 'a single Act'"),

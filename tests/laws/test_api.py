@@ -31,6 +31,7 @@ def in_a_fresh_interpreter(code: str) -> object:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_importing_the_package_is_cheap() -> None:
     """Under 0.3 s of the processor beyond pandas; the best of five, because other programs run too."""
     code = (
@@ -45,6 +46,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert in_a_fresh_interpreter(code) == []
 
 
+@pytest.mark.long
 def test_the_pure_modules_load_nothing_heavy_either() -> None:
     """All but the doors to the outside: the store, the widgets, the models."""
     doors = {"Store", "store", "widgets", "models"}

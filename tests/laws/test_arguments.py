@@ -120,6 +120,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)  # a word where a path is asked names a file there
 
 
+@pytest.mark.long
 def test_every_public_function_class_and_method_has_a_working_call(folder: Path) -> None:
     lacking, gone = (
         set(public_names()) - set(calls(folder)) - MACHINERY,
@@ -217,6 +218,8 @@ def right_kinds(value: Any, hint: Any) -> dict[str, Any]:
         return {"subclass": Frame(value)}
     if isinstance(value, Path):
         return {"text": str(value)} if str in typing.get_args(hint) else {}
+    if isinstance(value, Mapping) and value and not {list, tuple, Sequence, Collection} & members_of(hint):
+        return {"series": pd.Series(value, dtype=object)}
     if not isinstance(value, list | tuple) or not value:
         return {}
     same: dict[str, Any] = {"list": list(value), "tuple": tuple(value), "deque": collections.deque(value)}
@@ -224,8 +227,11 @@ def right_kinds(value: Any, hint: Any) -> dict[str, Any]:
     if all(isinstance(one, str) for one in value):
         same |= {"keys": dict.fromkeys(value).keys(), "index": pd.Index(value), "array": np.array(value)}
         same |= {"strings": pd.array(value, dtype="string"), "categories": pd.Categorical(value)}
-    members = {typing.get_origin(each) or each for each in (hint, *typing.get_args(hint))}
-    return same | ({"generator": (one for one in value)} if Iterable in members else {})
+    return same | ({"generator": (one for one in value)} if Iterable in members_of(hint) else {})
+
+
+def members_of(hint: Any) -> set[Any]:
+    return {typing.get_origin(each) or each for each in (hint, *typing.get_args(hint))}
 
 
 @pytest.mark.long
@@ -241,6 +247,7 @@ def test_no_right_kind_of_argument_is_refused(name: str, folder: Path) -> None:
             check_arguments(door, arguments | {"self": None, parameter: value})
 
 
+@pytest.mark.long
 def test_generators_of_acts_are_read_once() -> None:
     x = example()
     ana = {"coder": "lead", "codebook": x.codebook}

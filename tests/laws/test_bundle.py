@@ -128,7 +128,8 @@ def test_nothing_is_loaded_from_anywhere(name: str) -> None:
         r"(^|[;}\s])import\s*[\"'{*\w]",
         r"\bnew Worker\b",
         r"\beval\s*\(",
-        r"\bnew Function\b",
+        r"\bFunction\s*\(",
+        r"\bset(Timeout|Interval)\s*\(\s*[\"'`]",  # code in a string
         r"\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie",
     ],
 )

@@ -3,6 +3,8 @@ from __future__ import annotations
 import ast
 import copy
 
+import pytest
+
 from sense7_qual import errors
 from sense7_qual.errors import QualError
 from sense7_qual.models import EndpointError, NoAnswer
@@ -30,6 +32,7 @@ def test_an_error_of_the_disk_says_its_sentence_and_survives_a_copy() -> None:
     assert str(error) == str(copy.copy(error)) == "study 's': expected … – found … – do …"
 
 
+@pytest.mark.long
 def test_no_bare_qual_error_is_raised() -> None:
     """`except ValueError` or `except OSError` around a call catches whatever the package raises."""
     bare = [

@@ -53,6 +53,7 @@ def cells(path: Path) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
+@pytest.mark.long
 def test_the_script_gives_the_committed_bytes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "scripts" / "make_example.py"), str(tmp_path)], check=True)
     for name in ("explanations.csv", "example_acts.jsonl"):
@@ -61,6 +62,7 @@ def test_the_script_gives_the_committed_bytes(tmp_path: Path) -> None:
     assert cells(tmp_path / "sense7_synthetic.xlsx") == cells(DATA / "sense7_synthetic.xlsx")
 
 
+@pytest.mark.long
 def test_everything_is_labelled_synthetic(rows: list[dict[str, str]], record: list[acts.Act]) -> None:
     assert (DATA / "README.md").read_text("utf-8").startswith("# Example data: SYNTHETIC")
     assert {row["Origin"] for row in rows} == {"synthetic"}
@@ -129,7 +131,7 @@ def test_the_acts_are_about_the_texts_and_the_shipped_codebook(
     assert {act.code for act in record if act.code} <= set(sense7.ids)
     assert len({act.act_id for act in record}) == len(record)
     assert {act.coder for act in record} == {"ana", "ben", "chi", "lead"}
-    assert {act.kind for act in record} == set(acts.KINDS) - set(acts.LEAD_KINDS)
+    assert {act.kind for act in record} == set(acts.KINDS) - set(acts.LEAD_KINDS) - {"propose"}  # none missed
     for coder in ("ana", "ben", "chi", "lead"):
         times = [act.at for act in record if act.coder == coder]
         assert times == sorted(times)

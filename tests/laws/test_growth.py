@@ -73,8 +73,8 @@ def quotes_of_codes(n: int) -> Work:
 
 
 def fastest(work: Work) -> float:
-    times = []
-    for _ in range(3):
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < 0.2:  # two milliseconds tell what else the machine does
         begin = time.process_time()
         work()
         times.append(time.process_time() - begin)

@@ -36,6 +36,7 @@ def test_the_page_names_nothing_that_does_not_exist_and_says_when_to_take_each()
         assert section.startswith("**When.**"), name
 
 
+@pytest.mark.long
 def test_the_examples_run() -> None:
     examples = "\n".join(re.findall(r"^```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
     test = doctest.DocTestParser().get_doctest(examples, {}, "links.md", None, None)

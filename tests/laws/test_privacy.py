@@ -35,6 +35,7 @@ print(json.dumps({"tried": TRIED, "said": said}))
 )
 
 
+@pytest.mark.long
 def test_no_socket_at_import_nor_on_the_whole_path_from_file_to_table() -> None:
     found = in_a_child(PURE_PATH)
     assert found["tried"] == []
@@ -119,6 +120,13 @@ def failing(units: pd.DataFrame, folder: Path) -> dict[str, Callable[[], object]
         "span": lambda: store.append([apply("m1", end=999)]),
         "unit": lambda: store.append([apply("m9", end=None)]),
         "code": lambda: apply("m1", code="nope"),
+        "long label": lambda: qual.acts.propose(
+            coder="ana", unit_id="m1", label=SAID * 20, codebook=codebook),
+        "label of two lines": lambda: qual.acts.propose(
+            coder="ana", unit_id="m1", label=f"{SAID}\n{SAID}", codebook=codebook),
+        "long definition": lambda: qual.acts.propose(
+            coder="ana", unit_id="m1", label="x", definition=SAID * 99, codebook=codebook),
+        "proposal of another form": lambda: qual.acts.Proposal.from_text(SAID),
         "memo target": lambda: store.append([memo("m9")]),
         "memo of half a pair": lambda: store.append([memo("m1", f"{SAID}\ud800")]),
         "create twice": lambda: qual.Store.create(folder / "study", units=units, codebook=codebook),
@@ -187,10 +195,19 @@ def test_no_text_in_the_reprs_of_what_is_passed_around(said: pd.DataFrame, tmp_p
     acts = [
         qual.acts.apply(coder="ana", unit_id="m1", code=code, start=0, end=11, codebook=codebook),
         qual.acts.memo(coder="ana", unit_id="m1", text=SAID, codebook=codebook),
+        qual.acts.propose(coder="ana", unit_id="m1", label=SAID, definition=SAID, codebook=codebook),
     ]
     store.append(acts)
     widget = qual.widgets.CodingWidget(said, codebook, coder="ana", acts=acts, save=store.append)
-    shown = [store, *acts, *store.acts(), qual.acts.fold(acts), widget, redact.apply(said, names=[CANARY])]
+    shown = [
+        store,
+        *acts,
+        *store.acts(),
+        qual.acts.fold(acts),
+        widget,
+        qual.acts.Proposal(label=SAID),
+        redact.apply(said, names=[CANARY]),
+    ]
     assert [type(thing).__name__ for thing in shown if CANARY in repr(thing) or CANARY in str(thing)] == []
     state = json.dumps(widget.get_state(), default=str)
     assert CANARY not in state

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import sense7_qual as qual
-from tests.helpers.private_words import CANARY, PURE_PATH, SAID, in_a_child
+from tests.helpers.private_words import CANARY, PURE_PATH, SAID, said_by_a_child
 
 # Every example of every docstring, and then what the examples leave out; which public functions are entered.
 EVERYTHING = """
@@ -42,8 +42,8 @@ for module in pkgutil.iter_modules(qual.__path__):
             if not method.startswith("_"):
                 note(f"{module.name}.{name}.{method}", inner)
 
-def watch_calls(frame, event, argument):
-    if event == "call" and (name := NAMES.get(frame.f_code)) is not None:
+def watch_calls(frame, event, argument):  # of calls alone: where it returns None, no line is told
+    if (name := NAMES.get(frame.f_code)) is not None:
         SEEN.add(name)
         CALLS.setdefault(name, []).append(dict(frame.f_locals)) if len(CALLS.get(name, ())) < 2 else None
 
@@ -54,18 +54,19 @@ def examples():
             continue
         for test in doctest.DocTestFinder().find(importlib.import_module(module.name), module.name):
             said = io.StringIO()
-            sys.setprofile(watch_calls)
+            sys.settrace(watch_calls)
             with contextlib.redirect_stdout(said):
                 found = doctest.DocTestRunner(verbose=False).run(test, out=said.write)
-            sys.setprofile(None)
+            sys.settrace(None)
             failed += [test.name] * found.failed
     return failed
 
 FAILED = examples()
+CALLED = list(CALLS.items())
 """
 
 THE_REST = """
-sys.setprofile(watch_calls)
+sys.settrace(watch_calls)
 first = units["unit_id"].iloc[0]
 mark = qual.acts.apply(coder="ana", unit_id=first, code=code, codebook=codebook, start=0, end=2)
 store.append([
@@ -74,6 +75,13 @@ store.append([
     qual.acts.remove(coder="ana", unit_id=first, code=code, codebook=codebook, start=0, end=2),
     qual.acts.reopen(coder="ana", unit_id=first, codebook=codebook),
 ])
+span = {"target_kind": "span", "unit_id": first, "start": 0, "end": 2}
+note = qual.acts.memo(coder="ana", text="a memo", codebook=codebook, **span)
+assert qual.acts.SpanMemo.from_text(note.text).to_text() == note.text and note.memo_text == "a memo"
+assert mark.facet_values == codebook.check_facets(code, {}) == {}
+heat = qual.codebook.Facet(name="heat", values=(qual.codebook.FacetValue("low"),))
+faceted = dataclasses.replace(codebook, facets=(heat,))
+assert faceted.facet("heat") in faceted.facets_of(code) and heat.names == ("low",)
 changed = dataclasses.replace(
     codebook, codes=(dataclasses.replace(codebook.codes[0], definition="Another one."), *codebook.codes[1:])
 )
@@ -96,12 +104,21 @@ store.merge(folder + "-copy")
 store.verify()
 blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}
 store.append([qual.rounds.open_round("blind", **blind)])
+store.rounds[-1].gold_decisions
 store.assign(coders=["ana", "ben"], overlap=0.5, seed=7, coder="chair")
 ((_, assignment),) = qual.corpus.assignments(store.acts())
 qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan()
 assert store.current_codebook() == changed.fingerprint
+hope = qual.acts.propose(coder="ana", label="Hope", unit_id=first, codebook=changed)
+proposal = qual.acts.Proposal.from_text(hope.text)
+assert qual.acts.words_written(proposal.to_text())
+store.append([hope])
+assert store.proposals()["label"].tolist() == ["Hope"]
+assert store.set_options(new_codes="add", coder="chair") == store.options
 widget = qual.widgets.CodingWidget(store, coder="ana")
 assert "notice" in dir(widget) and widget.notice is not None
+widget.goto(widget._session.unit_ids[-1])
+widget.memos()
 widget.close()
 store.hand_out("blind", "dee", folder + "-dee")
 store.salvage("ana", folder + "-saved.sqlite")
@@ -119,12 +136,12 @@ table = qual.report.reliability_table(by_code)
 table.latex(), table.html(), table.csv(), table.frame
 changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
-sys.setprofile(None)  # its linear programs take a minute while they are watched
+sys.settrace(None)  # its linear programs take a minute while they are watched
 qual.agreement.gamma(spans, {"t": 40}, seed=7, n_samples=2)
 SEEN.add("agreement.gamma")
-sys.setprofile(watch_calls)
+sys.settrace(watch_calls)
 qual.widgets.CodingWidget(plan["ana"], codebook, coder="ana", acts=[], save=store.append).close()
-sys.setprofile(None)
+sys.settrace(None)
 left = sorted(set(NAMES.values()) - SEEN)
 print(json.dumps({"tried": TRIED, "failed": FAILED, "left": left, "n": len(SEEN)}))
 """
@@ -176,7 +193,7 @@ def public(name):
         value = getattr(value, part, None) or importlib.import_module(f"sense7_qual.{part}")
     return value
 
-for name, calls in CALLS.items():
+for name, calls in CALLED:
     function = public(name) if name.count(".") == 1 else None
     if not inspect.isfunction(function) or name in ("themes.fit", "agreement.gamma"):
         continue
@@ -189,10 +206,22 @@ print(json.dumps({"leaks": leaks, "raised": raised, "tried": tried}))
 """
 
 
+Child = list[dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def child() -> Child:
+    """What a process says that calls everything: of the calls, and of what the poisoned ones showed."""
+    said = said_by_a_child(PURE_PATH + EVERYTHING + THE_REST + POISONED)
+    return [json.loads(line) for line in said[-2:]]
+
+
 @pytest.mark.model
-def test_every_public_function_but_the_models_is_called_with_sockets_forbidden() -> None:
+def test_every_public_function_but_the_models_is_called_with_sockets_forbidden(
+    child: Child,
+) -> None:
     """All the examples, the path from file to table, and the rest by hand; no name is left out."""
-    found = in_a_child(PURE_PATH + EVERYTHING + THE_REST)
+    found = child[0]
     assert found["failed"] == []
     assert found["tried"] == []
     assert found["left"] == []
@@ -200,10 +229,11 @@ def test_every_public_function_but_the_models_is_called_with_sockets_forbidden()
 
 
 @pytest.mark.model
-def test_no_words_in_what_any_function_says_of_a_table_that_holds_them() -> None:
+def test_no_words_in_what_any_function_says_of_a_table_that_holds_them(
+    child: Child,
+) -> None:
     """Every function that is given people's tables, in each column in turn, where it fails and where not."""
-    setup = "import importlib, json, pkgutil\nimport sense7_qual as qual\n"
-    found = in_a_child(setup + EVERYTHING + POISONED)
+    found = child[1]
     assert found["leaks"] == []
     assert int(str(found["tried"])) > 100
     assert int(str(found["raised"])) > 50
@@ -286,9 +316,17 @@ def test_every_widget_keeps_words_out_of_its_traits() -> None:
     acts = [
         qual.acts.apply(coder="ana", unit_id="m1", code=code, start=3, end=11, codebook=codebook),
         qual.acts.memo(coder="ana", unit_id="m1", text=SAID, codebook=codebook),
+        qual.acts.memo(
+            coder="ana", target_kind="span", unit_id="m1", start=3, end=11, text=SAID, codebook=codebook
+        ),
+        qual.acts.memo(coder="ana", target_kind="code", code=code, text=SAID, codebook=codebook),
+        qual.acts.memo(coder="ana", target_kind="study", text=SAID, codebook=codebook),
     ]
     for name in qual.widgets.__all__:
         widget = getattr(qual.widgets, name)(units, codebook, coder="ana", acts=acts, save=acts.extend)
+        for asked in ("hello", "memos"):
+            widget._receive(widget, {"type": asked, "client": "c", "id": "i"}, [])
+        assert len(widget.memos().rows) == 4
         traits = {trait: getattr(widget, trait) for trait in widget.traits() if trait != "comm"}
         assert CANARY not in json.dumps(widget.get_state(), default=str) + repr(traits) + repr(widget)
         widget.close()

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 
 import sense7_qual as qual
@@ -15,6 +16,7 @@ from tests.helpers.places import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_code_runs(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     wanted = ["Comment", "MessageId", "TaskId", "PID", "EmpathyOverall"]
@@ -34,6 +36,21 @@ def test_the_code_runs(tmp_path, monkeypatch) -> None:
     assert names["store"].acts() == recorded
     exec(closing, names)  # noqa: S102
     assert "Relational Continuity" in Path("reliability.tex").read_text(encoding="utf-8")
+
+
+def test_its_two_codebooks_are_one(tmp_path) -> None:
+    read = []
+    for ending in ("yaml", "csv"):
+        [content] = re.findall(rf"```{ending}\n(.*?)```", README, flags=re.DOTALL)
+        path = tmp_path / f"service.{ending}"
+        path.write_text(content, encoding="utf-8")
+        read.append(qual.Codebook.read(path))
+    assert read[0].codes == read[1].codes
+    assert read[0].facets == read[1].facets
+    assert [value.key for value in read[0].facet("valence").values] == ["m", "u"]
+    assert read[0].name == read[1].name
+    assert len(read[0]["tone"].examples) == 2
+    assert not read[0]["content"].codable
 
 
 def test_it_is_short_and_its_commands_exist() -> None:

@@ -1,4 +1,4 @@
-"""The page on the record names what the store can do, and its examples run."""
+"""The page on the record names what the store can do; its examples run, and those on training."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sense7_qual.store import Store
 from tests.helpers.places import ROOT
 
 PAGE = (ROOT / "docs" / "record.md").read_text("utf-8")
+TRAINING = (ROOT / "docs" / "training.md").read_text("utf-8")
 METHODS = [
     name
     for name, member in inspect.getmembers(Store)
@@ -31,10 +32,12 @@ def test_the_page_names_every_function_of_rounds(name: str) -> None:
     assert re.search(rf"\b{name}\b", PAGE), f"docs/record.md does not name rounds.{name}"
 
 
-def test_the_examples_run() -> None:
-    examples = "\n".join(re.findall(r"^```python\n(>>>.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
-    test = doctest.DocTestParser().get_doctest(examples, {}, "record.md", None, None)
-    assert len(test.examples) > 30
+@pytest.mark.long
+@pytest.mark.parametrize(("page", "fewest"), [(PAGE, 30), (TRAINING, 10)], ids=["record", "training"])
+def test_the_examples_run(page: str, fewest: int) -> None:
+    examples = "\n".join(re.findall(r"^```python\n(>>>.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))
+    test = doctest.DocTestParser().get_doctest(examples, {}, "page.md", None, None)
+    assert len(test.examples) > fewest
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(test)
     assert runner.failures == 0

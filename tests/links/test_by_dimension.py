@@ -41,6 +41,7 @@ def matrix(decisions: pd.DataFrame, units: pd.DataFrame, **settings: object) -> 
     return links.by_dimension(decisions, units, **chosen)
 
 
+@pytest.mark.long
 def test_every_cell_is_the_link_of_the_code_with_that_rating() -> None:
     decisions, units = study(np.random.default_rng(1), own=0.8, missing=0.3)
     found = matrix(decisions, units).set_index("dimension")
@@ -87,6 +88,7 @@ def test_contrasts_are_seldom_found_where_there_are_none_and_their_intervals_cov
     assert np.mean(covered) > 0.84
 
 
+@pytest.mark.long
 def test_p_is_adjusted_by_family() -> None:
     from statsmodels.stats.multitest import multipletests
 

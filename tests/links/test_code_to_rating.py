@@ -33,6 +33,7 @@ def test_rank_biserial_equals_the_reference_value() -> None:
     assert (row["n_with"], row["n_without"], row["n_clusters"]) == (36, 36, 9)
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 100_000), st.sampled_from([2, 5, 1000]))
 def test_effect_is_that_of_the_mann_whitney_test_and_of_statsmodels(seed: int, levels: int) -> None:
@@ -90,6 +91,7 @@ def test_p_is_adjusted_over_the_codes_of_a_source() -> None:
     ]
 
 
+@pytest.mark.long
 def test_p_and_interval_respect_participants() -> None:
     """Without an effect, p falls below .05 in about 5 % of studies; the row-wise test's far more often."""
     rng = np.random.default_rng(3)
@@ -118,6 +120,7 @@ def test_interval_covers_an_effect_and_p_finds_it() -> None:
     assert (found["p"] < 0.05).mean() > 0.9
 
 
+@pytest.mark.long
 def test_resampling_counts_is_resampling_participants() -> None:
     rng = np.random.default_rng(5)
     applied, rating, case = study(rng, participants=30, shift=0.5)
@@ -162,6 +165,7 @@ def test_leaving_out_a_cluster_is_leaving_out_its_units() -> None:
         assert found[cluster] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.long
 def test_sources_are_each_coder_the_majority_and_the_consensus() -> None:
     rng = np.random.default_rng(7)
     applied, rating, case = study(rng)
@@ -247,6 +251,7 @@ def test_reasons_where_numbers_are_missing() -> None:
     assert unrated["n_clusters"].eq(0).all()
 
 
+@pytest.mark.long
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10_000))
 def test_result_does_not_depend_on_row_order_or_on_the_scale_of_the_rating(seed: int) -> None:
@@ -339,6 +344,7 @@ def test_every_row_says_with_what_level_and_seed_it_was_computed() -> None:
     assert str(result["seed"].dtype) == "Int64"
 
 
+@pytest.mark.long
 def test_the_default_has_what_tables_and_figures_print_and_details_the_rest() -> None:
     ana, units = frames(*study(np.random.default_rng(4), participants=30, shift=0.5))
     decisions = pd.concat([ana, ana.assign(coder="ben", applied=np.roll(ana["applied"], 1))])
@@ -354,3 +360,26 @@ def test_the_default_has_what_tables_and_figures_print_and_details_the_rest() ->
         assert figures.link_plot(short, source=source) == figures.link_plot(whole, source=source)
     for effect in ("rank_biserial", "odds_ratio"):
         assert figures.link_forest(short, effect=effect) == figures.link_forest(whole, effect=effect)
+
+
+@pytest.mark.long
+def test_the_default_has_nothing_that_no_table_prints() -> None:
+    """Each of its columns, changed, changes the table of all sources, with odds ratios or without."""
+    ana, units = frames(*study(np.random.default_rng(4), participants=30, shift=0.5))
+    decisions = pd.concat([ana, ana.assign(coder="ben", applied=np.roll(ana["applied"], 1))])
+    chosen = {"rating": "empathy", "cluster": "case_id", "n_boot": 50}
+    results = [links.code_to_rating(decisions, units, **chosen, odds_ratios=fit) for fit in (True, False)]
+    others = {"code": "other", "family": "others", "pooling": "rubin", "caution": "selection"}
+    others |= {"reason": "one_cluster", "odds_ratio_reason": "separation", "confidence_level": 0.5, "seed": 8}
+
+    def printed(result: pd.DataFrame) -> str:
+        return report.link_table(result, source=["ana", "majority", "pooled"]).markdown()
+
+    def changed(values: pd.Series) -> pd.Series | object:
+        if values.name in others:
+            return others[values.name]
+        return values.mask(values.notna(), 3) if str(values.name)[:2] == "n_" else values / 2 + 0.25
+
+    for name in set(results[0]) - {"source"}:
+        again = [result.assign(**{name: changed(result[name])}) for result in results]
+        assert [printed(each) for each in again] != [printed(each) for each in results], name

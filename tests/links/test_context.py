@@ -38,6 +38,7 @@ def context(units: pd.DataFrame, **settings: object) -> pd.DataFrame:
     return links.context(units, **chosen)
 
 
+@pytest.mark.long
 def test_effects_are_least_squares_and_errors_leave_participants_out() -> None:
     import statsmodels.formula.api as smf
 
@@ -94,6 +95,7 @@ def test_the_first_category_is_the_reference() -> None:
     assert truth["level"].fillna("").tolist() == ["", "False", "True"]
 
 
+@pytest.mark.long
 def test_a_condition_without_effect_is_seldom_found_although_conversations_cluster() -> None:
     """Row-wise regression finds it in far more than 5 % of studies."""
     import statsmodels.formula.api as smf

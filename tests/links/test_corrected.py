@@ -52,6 +52,7 @@ def test_effect_of_the_true_code_is_recovered_where_a_fifth_of_the_decisions_are
     assert 0.1 < mean[3] < 0.9
 
 
+@pytest.mark.long
 def test_leaving_the_rating_out_of_the_imputation_would_pull_towards_0_and_is_refused() -> None:
     decisions, units = people(np.random.default_rng(2), participants=300)
     without = likely(decisions, units, prevalence_by=None)
@@ -65,6 +66,7 @@ def test_leaving_the_rating_out_of_the_imputation_would_pull_towards_0_and_is_re
     assert forced["rank_biserial"] < rightly["rank_biserial"] - 0.03
 
 
+@pytest.mark.long
 def test_certain_codes_give_what_a_coder_without_error_gives() -> None:
     applied, rating, case = study(np.random.default_rng(3), shift=0.8)
     decisions, units = frames(applied, rating, case)
@@ -82,6 +84,7 @@ def test_certain_codes_give_what_a_coder_without_error_gives() -> None:
     )
 
 
+@pytest.mark.long
 def test_draws_widen_the_interval_and_the_seed_repeats_it() -> None:
     decisions, units = people(np.random.default_rng(4), participants=40)
     found = likely(decisions, units)
@@ -92,6 +95,7 @@ def test_draws_widen_the_interval_and_the_seed_repeats_it() -> None:
     pd.testing.assert_frame_equal(correct(found.draws, units), correct(found.draws, units))
 
 
+@pytest.mark.long
 def test_reasons_and_refusals() -> None:
     decisions, units = people(np.random.default_rng(5))
     two = likely(decisions[decisions["coder"] != "cleo"], units)

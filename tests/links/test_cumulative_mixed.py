@@ -142,6 +142,7 @@ def test_the_gradient_is_that_of_the_quadrature_itself(link: Any, quadrature: in
     np.testing.assert_allclose(integral(at).gradient, numeric, atol=1e-6)
 
 
+@pytest.mark.long
 def test_the_integral_is_the_integral() -> None:
     """By scipy's adaptive quadrature over the intercept, cluster by cluster, and in the far tails."""
     from scipy import integrate as scipy_integrate
@@ -375,6 +376,7 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
         fitted(**settings)
 
 
+@pytest.mark.long
 def test_population_averaged_odds_ratios() -> None:
     rating, predictors, cluster = study(np.random.default_rng(12), clusters=200, sd=2.0)
     mixed = links.cumulative_mixed(rating, predictors, groups=cluster)
@@ -390,6 +392,7 @@ def test_population_averaged_odds_ratios() -> None:
         links.marginal(rating, predictors, groups=cluster, standard_errors="naive")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reason", ["constant_rating", "no_complete_rows", "one_cluster", "separation"])
 def test_estimating_equations_name_the_reason_too(reason: str) -> None:
     rating, predictors, cluster = NOTHING[reason]
@@ -431,6 +434,7 @@ def test_the_polychoric_correlation_refuses_bad_input() -> None:
         links.polychoric(pd.Series([1, 2]), pd.Series([1, 2]), confidence_level=1)
 
 
+@pytest.mark.long
 def test_too_few_nodes_are_said_to_be() -> None:
     rating, predictors, cluster = study(np.random.default_rng(3), clusters=400, size=3, sd=6.0)
     found = {

@@ -94,6 +94,7 @@ def test_the_adjusted_contrast_is_least_squares() -> None:
     assert found["n_with"] == frame["poor"].sum()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ratings", [(5, 2, 1, 3), (3, 2, 4, 2), (4, 5, 1)])
 def test_within_document_is_zero_over_all_orders(ratings: tuple[float, ...]) -> None:
     """Over every order whose first poor turn is not at an end, the excess averages out to nothing."""
@@ -117,6 +118,7 @@ def test_share_of_the_gap_by_enumeration() -> None:
         assert _disruption_contrasts._share_of_gap(n, n_poor) == pytest.approx(np.mean(after))
 
 
+@pytest.mark.long
 def test_selection_alone_fools_the_plain_contrast_and_not_the_one_within() -> None:
     rng = np.random.default_rng(4)
     plain, within = [], []
@@ -137,12 +139,14 @@ def test_selection_alone_fools_the_plain_contrast_and_not_the_one_within() -> No
     assert covered > 0.8
 
 
+@pytest.mark.long
 def test_a_drift_alone_is_no_disruption() -> None:
     rng = np.random.default_rng(5)
     found = [disruption(conversations(rng, drift=-0.1), n_boot=1).loc["within_document"] for _ in range(20)]
     assert abs(np.mean([row["mean_difference"] for row in found])) < 0.07
 
 
+@pytest.mark.long
 def test_a_carry_over_is_found_and_measured_where_nothing_selects() -> None:
     rng = np.random.default_rng(6)
     found = [disruption(conversations(rng, icc=0, carry=0.8), n_boot=1) for _ in range(12)]
@@ -158,6 +162,7 @@ def test_a_carry_over_is_found_and_measured_where_nothing_selects() -> None:
         assert np.mean([one.loc[name, "p"] < 0.05 for one in found]) > 0.7
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("design", disruption_designs.NULLS)
 def test_neither_better_first_turns_nor_moods_are_a_disruption(design: str) -> None:
     """The first of the studies of benchmarks/disruption_designs.md; there the share is 3 to 6 %."""
@@ -167,6 +172,7 @@ def test_neither_better_first_turns_nor_moods_are_a_disruption(design: str) -> N
     assert adjusted["significant"] <= 0.2
 
 
+@pytest.mark.long
 def test_an_effect_is_found_beside_better_first_turns_and_moods() -> None:
     effect = disruption_designs.EFFECTS["all three, effect"]
     adjusted = disruption_designs.found_in(effect, 15, 50, 2).loc["later_turns_adjusted"]

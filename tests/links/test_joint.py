@@ -49,6 +49,7 @@ def joint(applied: dict[str, np.ndarray], units: pd.DataFrame, **settings: objec
     return links.joint(decisions(applied, units), units, **chosen)
 
 
+@pytest.mark.long
 def test_the_rows_are_those_of_one_model_with_all_codes() -> None:
     applied, units = study()
     found = joint(applied, units).set_index("code")
@@ -129,6 +130,7 @@ def test_leaving_out_what_an_infinite_odds_ratio_explains_is_the_limit_of_the_li
     np.testing.assert_allclose(full.gradient, 0, atol=1e-4)
 
 
+@pytest.mark.long
 def test_interaction_with_the_condition() -> None:
     applied, units = study()
     found = joint(applied, units, interaction="system")
@@ -157,6 +159,7 @@ def test_with_two_conditions_the_joint_p_is_the_interactions_own() -> None:
     np.testing.assert_allclose(crossed["joint_p"], crossed["p"], rtol=1e-6)
 
 
+@pytest.mark.long
 def test_a_code_that_a_condition_lacks_has_no_interaction_there() -> None:
     applied, units = study()
     gpt = (units["system"] == "gpt").to_numpy()
@@ -169,6 +172,7 @@ def test_a_code_that_a_condition_lacks_has_no_interaction_there() -> None:
     assert set(crossed.query("effect == 'interaction' and code == 'c'")["reason"]) == {"code_never_applied"}
 
 
+@pytest.mark.long
 def test_an_ordered_condition_sets_the_reference() -> None:
     applied, units = study()
     units["system"] = pd.Categorical(units["system"], categories=SYSTEMS)

@@ -55,6 +55,7 @@ def test_an_uneven_study_as_in_r() -> None:
     assert model.thresholds.tolist() == pytest.approx([-4.906112, -3.688643, 0.626967, 1.890661], abs=1e-4)
 
 
+@pytest.mark.long
 def test_no_row_that_is_left_out_makes_an_uneven_study_die() -> None:
     rating, predictors, case = uneven()
     reasons = []
@@ -76,6 +77,7 @@ def test_the_table_stands_where_a_code_would_have_ended_the_search() -> None:
     assert np.isfinite(table["odds_ratio"]).all()
 
 
+@pytest.mark.long
 def test_158_rows_as_in_r() -> None:
     """R's clmm: coefficient .829, variance of the participants 2.33; and with any row left out, estimates."""
     study = pd.read_csv(ROWS)
@@ -89,6 +91,7 @@ def test_158_rows_as_in_r() -> None:
         assert left.reason is None
 
 
+@pytest.mark.long
 def test_small_studies_of_every_kind_have_estimates_or_a_reason() -> None:
     """The first of the 5,000 of benchmarks/mixed_robustness.py."""
     counts, errors = mixed_robustness.counted(mixed_robustness.of_the_model, range(40))

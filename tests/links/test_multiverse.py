@@ -17,6 +17,7 @@ def two_codes() -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.concat([decisions, other], ignore_index=True), units
 
 
+@pytest.mark.long
 def test_every_combination_stands_once_ordered_by_its_estimate() -> None:
     decisions, units = two_codes()
     found = links.multiverse(decisions, units, **NAMES)
@@ -30,6 +31,7 @@ def test_every_combination_stands_once_ordered_by_its_estimate() -> None:
     assert found["code"].unique().tolist() == ["interest", "other"]
 
 
+@pytest.mark.long
 def test_rows_without_exclusion_are_those_of_the_table() -> None:
     decisions, units = two_codes()
     found = links.multiverse(decisions, units, exclusions=["none"], **NAMES)
@@ -44,6 +46,7 @@ def test_rows_without_exclusion_are_those_of_the_table() -> None:
         np.testing.assert_allclose(rows[["estimate", "low", "high", "p"]], table[columns], rtol=1e-12)
 
 
+@pytest.mark.long
 def test_exclusions_leave_out_what_they_say() -> None:
     decisions, units = two_codes()
     units.loc[:3, "case_id"] = ["alone1", "alone2", "alone3", "alone4"]
@@ -59,6 +62,7 @@ def test_exclusions_leave_out_what_they_say() -> None:
     }
 
 
+@pytest.mark.long
 def test_a_source_that_an_exclusion_leaves_nothing_of_says_so() -> None:
     decisions, units = two_codes()
     ana = decisions[decisions["coder"] == "ana"]
@@ -75,6 +79,7 @@ def test_a_source_that_an_exclusion_leaves_nothing_of_says_so() -> None:
     assert links.multiverse(ana.iloc[:0], units, **NAMES).empty
 
 
+@pytest.mark.long
 def test_gee_is_there_when_asked_for() -> None:
     decisions, units = two_codes()
     found = links.multiverse(

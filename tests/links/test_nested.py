@@ -174,6 +174,7 @@ def test_the_order_of_rows_and_the_names_of_conversations_change_nothing() -> No
     assert two.nested_sd == pytest.approx(one.nested_sd, abs=1e-6)
 
 
+@pytest.mark.long
 def test_a_variance_of_zero_leaves_the_smaller_model() -> None:
     rng = np.random.default_rng(9)
     inner, outer = [], []
@@ -209,6 +210,7 @@ def test_what_cannot_be_told_apart_is_named_and_missing_conversations_leave_rows
         links.cumulative_mixed(**{**given, "nested": given["nested"].set_axis(range(1, 181))})
 
 
+@pytest.mark.long
 def test_links_take_the_conversation_too() -> None:
     given = study(np.random.default_rng(11))
     units = pd.DataFrame({"unit_id": [f"u{i}" for i in range(600)], "empathy": given["rating"]})

@@ -11,6 +11,7 @@ from sense7_qual.links import _power
 DESIGN = {"units_per_participant": 6, "prevalence": 0.3, "icc": 0.4}
 
 
+@pytest.mark.long
 def test_the_test_is_that_of_code_to_rating() -> None:
     """A simulated study, written out as frames, has the same effect and p."""
     study = _power._study("power", 0.3, None, 0.3, 5, 0.4, 0.3, 0.9, 0.95, None, (0.2,) * 5, 0.05)
@@ -46,6 +47,7 @@ def test_the_simulated_link_is_the_one_that_was_asked_for() -> None:
         np.testing.assert_allclose(counts[1] / counts[1].sum(), shares, atol=0.012)
 
 
+@pytest.mark.long
 def test_odds_ratios_and_intraclass_correlation_are_those_of_the_mixed_model() -> None:
     study = _power._study("power", None, 2.0, 0.4, 8, 0.3, 0.2, 1, 1, None, (0.2,) * 5, 0.05)
     counts = _power._simulated(study, 400, 1, np.random.default_rng(3))[0].astype(int)
@@ -95,6 +97,7 @@ def test_a_study_without_a_p_finds_nothing() -> None:
     assert (row["power"], row["undefined"]) == (0, 1)
 
 
+@pytest.mark.long
 def test_the_sample_size_has_the_power_and_fewer_have_not() -> None:
     tried = links.sample_size(rank_biserial=0.3, agreement=0.7, n_simulations=400, seed=8, **DESIGN)
     needed = tried[tried["enough"]].iloc[0]

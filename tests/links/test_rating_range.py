@@ -73,6 +73,7 @@ CALLS: dict[str, Call] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CALLS)
 def test_no_function_reads_a_code_for_missing_as_a_rating(name: str) -> None:
     decisions, units = study(stars=-99)

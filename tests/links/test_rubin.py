@@ -27,6 +27,7 @@ def test_rubins_rules_equal_the_published_worked_values() -> None:
     assert found.p == pytest.approx(2 * stats.t.sf(found.estimate / np.sqrt(0.035), found.df))
 
 
+@pytest.mark.long
 def test_a_pooled_row_is_rubins_rules_over_the_coders_rows() -> None:
     decisions, units = people(np.random.default_rng(1))
     table = link(decisions, units, odds_ratios=True, pooling="rubin").set_index("source")
@@ -188,6 +189,7 @@ def test_pooling_says_why_not_and_whom_it_left_out() -> None:
         _rubin.pool(np.array([1.0]), np.array([1.0]), df=3)
 
 
+@pytest.mark.long
 def test_a_majority_of_two_says_how_many_disputed_units_it_leaves_out() -> None:
     """Two coders who are each wrong on a fifth: every unit on which they differ has no majority."""
     decisions, units = people(np.random.default_rng(7))
@@ -229,6 +231,7 @@ def test_spearman_with_the_share_of_coders_is_scipys() -> None:
     assert np.isnan(_share_of_coders.share_columns(constant, 0.95)["spearman"])
 
 
+@pytest.mark.long
 def test_adjusted_p_are_those_of_statsmodels() -> None:
     from statsmodels.stats.multitest import multipletests
 

@@ -62,6 +62,7 @@ def test_the_published_components_of_the_pastes() -> None:
     assert found["level"].tolist() == ["case_id", "document_id", "remainder"]
 
 
+@pytest.mark.long
 def test_close_to_restricted_maximum_likelihood_where_groups_are_unequal() -> None:
     from statsmodels.regression.mixed_linear_model import MixedLM
 
@@ -73,6 +74,7 @@ def test_close_to_restricted_maximum_likelihood_where_groups_are_unequal() -> No
     np.testing.assert_allclose(shares(units)["variance"], expected, atol=0.03)
 
 
+@pytest.mark.long
 def test_unbiased_where_groups_are_unequal() -> None:
     rng = np.random.default_rng(6)
     found = np.array(

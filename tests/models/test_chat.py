@@ -68,6 +68,7 @@ def test_an_answer_without_counts_is_said_to_be_uncounted() -> None:
         assert (chat.usage.n_answers, chat.usage.n_uncounted, chat.usage.cost) == (1, 1, 0.0)
 
 
+@pytest.mark.long
 def test_the_key_comes_from_the_environment_and_goes_nowhere_else(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
@@ -304,6 +305,7 @@ def test_what_are_no_messages(wrong: object) -> None:
 # --- failures ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("behaviour", [slow(40), drips(40)], ids=["slow", "a byte at a time"])
 def test_an_answer_that_takes_too_long(behaviour: Behaviour) -> None:
     with serving(behaviour) as server:
@@ -312,6 +314,7 @@ def test_an_answer_that_takes_too_long(behaviour: Behaviour) -> None:
         assert time.monotonic() - started < 20
 
 
+@pytest.mark.long
 def test_too_many_requests_are_repeated_after_the_time_that_the_server_asks_for() -> None:
     with serving(fails(429, Retry_After="1"), says("4")) as server:
         chat = asking(server, max_retries=1)
@@ -327,6 +330,7 @@ def test_too_many_requests_for_ever() -> None:
         assert len(server.requests) == 3
 
 
+@pytest.mark.long
 def test_a_server_that_recovers_is_asked_again_after_a_growing_wait() -> None:
     with serving(fails(500), fails(503), says("4")) as server:
         chat = asking(server, max_retries=2)
@@ -337,6 +341,7 @@ def test_a_server_that_recovers_is_asked_again_after_a_growing_wait() -> None:
         assert len(server.requests) == 3
 
 
+@pytest.mark.long
 def test_an_answer_that_is_cut_off_is_asked_for_again() -> None:
     with serving(cut_off, says("4")) as server:
         assert asking(server, max_retries=1)(ASK) == "4"

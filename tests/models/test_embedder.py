@@ -137,6 +137,7 @@ def test_a_bar_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
 # --- which model -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_model_is_not_loaded_before_it_is_needed() -> None:
     code = (
         "import sys; from sense7_qual.models import embedder; embedder();"
@@ -262,7 +263,7 @@ def test_clearing_a_cache_leaves_no_vector_and_no_reply(tmp_path: Path) -> None:
     cache, replies = VectorCache(tmp_path / "c"), ReplyCache(tmp_path / "r")
     cache.save("m", {PRIVATE: vector(1.7), "x": vector(2)})
     replies.save(b"what was asked", Reply(PRIVATE))
-    (tmp_path / "r" / "new-left").write_text(PRIVATE, "utf-8")  # by a kernel that was killed
+    (tmp_path / "r" / ".left.part").write_text(PRIVATE, "utf-8")  # by a kernel that was killed
     assert (clear_cache(tmp_path / "c"), clear_cache(str(tmp_path / "r"))) == (2, 1)
     assert cache.load("m", [PRIVATE, "x"]) == {}
     assert replies.load(b"what was asked") is None

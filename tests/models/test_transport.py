@@ -33,6 +33,7 @@ MB = 1_000_000
 # --- memory ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_packed_reply_is_refused_and_never_unpacked(times: int) -> None:
     """300 MB behind some kB: unpacked, they were accepted as an answer."""
@@ -98,6 +99,7 @@ SLOW = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("behaviour", list(SLOW.values()), ids=list(SLOW))
 def test_one_deadline_holds_over_the_whole_request(behaviour: Behaviour) -> None:
     """Each of these goes on for 8 s, and no packet of it is late."""
@@ -119,6 +121,7 @@ def _silent(connection: socket.socket) -> None:
     time.sleep(8)
 
 
+@pytest.mark.long
 def test_the_deadline_holds_while_the_request_is_sent() -> None:
     with listening(_read_slowly, buffer=4_096) as port:
         chat = asking(Server(port, []), timeout=0.5)
@@ -128,6 +131,7 @@ def test_the_deadline_holds_while_the_request_is_sent() -> None:
         assert time.monotonic() - started < 4
 
 
+@pytest.mark.long
 def test_the_deadline_holds_while_the_connection_is_secured() -> None:
     with listening(_silent) as port:
         base_url = f"https://127.0.0.1:{port}/v1"
@@ -137,6 +141,7 @@ def test_the_deadline_holds_while_the_connection_is_secured() -> None:
         assert time.monotonic() - started < 4
 
 
+@pytest.mark.long
 def test_the_time_that_a_server_asks_for_may_be_a_date_and_not_too_late() -> None:
     in_two_seconds = formatdate(time.time() + 2, usegmt=True)
     with serving(fails(503, Retry_After=in_two_seconds), says("4")) as server:

@@ -4,16 +4,17 @@ import sys
 import time
 from pathlib import Path
 
+from sense7_qual.corpus import Limits
 from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
 
-found = {}
-for name in sys.argv[1:]:
+limits, found = Limits(cells=int(sys.argv[1])), {}
+for name in sys.argv[2:]:
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")
     start = time.perf_counter()
     try:
-        said = f"read {read_strings(name).shape}"
+        said = f"read {read_strings(name, limits=limits).shape}"
     except ImportRefused as refused:
         said = str(refused)
     status = Path("/proc/self/status").read_text()

@@ -69,7 +69,8 @@ imported = [
     if not module.name.startswith("sense7_qual._example")
 ]
 
-from sense7_qual.__main__ import put_example
+from sense7_qual._commands import main
+from sense7_qual._commands.lab import put_example
 
 place = Path(sys.argv[1])
 put_example(place / "project")
@@ -96,5 +97,10 @@ decisions = qual.codings.decisions(store.codings(), store.coverage(), codebook)
 agreement = qual.agreement.by_code(decisions, units=units, cluster="case_id", n_boot=50, seed=7)
 qual.report.reliability_table(agreement, codebook=codebook).write(place / "reliability.docx")
 qual.figures.agreement_plot(agreement, codebook=codebook).write(place / "agreement.pdf")
+data = place / "project" / "data" / "explanations.csv"
+assert main(["new", str(place / "new"), "--data", str(data), "--yes", "--coders", "ana,ben"]) == 0
+assert main(["verify", str(place / "new")]) == 0
+assert main(["backup", str(place / "new"), str(place / "copy")]) == 0
+assert main(["merge", str(place / "new"), str(place / "copy")]) == 0
 assert not set(MODULES) & set(sys.modules)
 print(len(imported))

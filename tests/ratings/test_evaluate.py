@@ -57,6 +57,7 @@ def test_the_truth_is_turn_first_and_not_the_mean_of_all_ratings() -> None:
     assert found["n_turns"].tolist() == [3, 1, 0]
 
 
+@pytest.mark.long
 def test_the_truth_of_the_sheet_as_it_is_and_of_the_explanations_alone() -> None:
     """The loader keeps turns with a comment; their truth is another one, and that is said."""
     book = ROOT / "data" / "sense7_synthetic.xlsx"
@@ -139,6 +140,7 @@ def test_a_dimension_that_is_no_column() -> None:
 # --- the measures ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
@@ -288,6 +290,7 @@ def test_a_resample_is_what_evaluating_its_rows_gives() -> None:
             assert found[name][place] == pytest.approx(getattr(expected, name)), name
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     rng = np.random.default_rng(5)
     population = ratings.evaluate(*simulated(rng, 40_000)[:2])
@@ -398,6 +401,7 @@ def test_a_predictor_that_knows_participants_by_heart_gains_nothing() -> None:
     assert found.loc[found["predictor"] == "memory", "predicted"].isna().all()
 
 
+@pytest.mark.long
 def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytest.MonkeyPatch) -> None:
     from sense7_qual.ratings import _ordinal_regression
 
@@ -423,6 +427,7 @@ def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytes
     assert outer[1] == 12
 
 
+@pytest.mark.long
 def test_the_order_of_the_rows_changes_nothing() -> None:
     predictors = {"regression": ratings.ordinal_regression(lambda texts: crosses(texts)[:, :1])}
     settings = {"rating": "empathy", "cluster": "case_id", "folds": 4, "seed": 7}
@@ -431,6 +436,7 @@ def test_the_order_of_the_rows_changes_nothing() -> None:
     pd.testing.assert_frame_equal(first, again)
 
 
+@pytest.mark.long
 def test_each_text_is_embedded_once() -> None:
     asked: list[str] = []
 
@@ -443,6 +449,7 @@ def test_each_text_is_embedded_once() -> None:
     assert len(asked) == len(set(asked)) == units()["text"].nunique()
 
 
+@pytest.mark.long
 def test_the_table_holds_baselines_intervals_and_the_published_figures() -> None:
     frame = units(120)
     frame.loc[3, "text"] = " "
@@ -579,6 +586,7 @@ def test_a_level_that_nobody_gave_and_settings_out_of_range() -> None:
         broken(frame, frame)
 
 
+@pytest.mark.long
 def test_the_regression_agrees_with_an_ordinal_logit_of_another_library() -> None:
     """One predictor, proportional odds: boundary by boundary gives about what the joint model does."""
     from statsmodels.miscmodels.ordinal_model import OrderedModel
@@ -599,6 +607,7 @@ def test_the_regression_agrees_with_an_ordinal_logit_of_another_library() -> Non
 # --- real data ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", SOURCES)
 def test_ratings_are_predicted_better_than_by_the_baselines(source: str, tmp_path: Path) -> None:
     """Words alone, no embedding model: distress of 372 (40) writers, in folds of writers."""

@@ -53,6 +53,7 @@ def test_a_conversation_is_a_json_list_in_order_without_errors() -> None:
     assert json.loads(prompts["8"][1]["content"]) == [{"role": "user", "content": ""}]
 
 
+@pytest.mark.long
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(

@@ -115,6 +115,7 @@ def test_numbers_go_on_after_those_that_are_there() -> None:
     assert done.units["text"].tolist() == ["[NAME-3] met [NAME-4] and [NAME-5] and [NAME-4]"]
 
 
+@pytest.mark.long
 def test_spans_of_the_replacements_hold_in_both_texts_and_nothing_else_changes() -> None:
     sample, _ = redaction_sample.sample("tuning", per_form=1)
     sample = sample.assign(stars=4.5, who="Anna")
@@ -198,6 +199,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@pytest.mark.long
 @settings(max_examples=120, deadline=None)
 @given(text=PIECES, key=st.sampled_from([None, KEY]))
 def test_applied_twice_nothing_more_is_found_and_no_text_is_too_odd(text: str, key: str | None) -> None:
@@ -253,6 +255,7 @@ def test_recall_by_kind_on_locales_that_nothing_was_tuned_on(
     assert redaction_sample.shares(labels[labels["beyond"]], "hidden", ["kind"])["hidden"].max() < 0.1
 
 
+@pytest.mark.long
 def test_what_is_found_is_an_identifier_and_harmless_texts_are_left_alone(
     held_out: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
 ) -> None:
@@ -262,6 +265,7 @@ def test_what_is_found_is_an_identifier_and_harmless_texts_are_left_alone(
     assert found["excess"].sum() / (found["end"] - found["start"]).sum() < 0.01
 
 
+@pytest.mark.long
 def test_the_two_halves_share_nothing() -> None:
     tuning, held = (set(locales) for locales in redaction_sample.LOCALES.values())
     assert not tuning & held
@@ -270,6 +274,7 @@ def test_the_two_halves_share_nothing() -> None:
     assert len(texts[0] & texts[1]) < 20  # "0" out of ten is the same twice
 
 
+@pytest.mark.long
 def test_the_page_shows_the_measured_figures_and_its_example_runs() -> None:
     page = (ROOT / "docs" / "redaction.md").read_text("utf-8")
     assert redaction_sample.figures() in page, "run: python -m tests.helpers.redaction_sample page"

@@ -35,12 +35,14 @@ def test_one_quote_per_participant_and_code() -> None:
     assert chosen["case_id"].is_unique
 
 
+@pytest.mark.long
 def test_quotes_are_spread_over_the_ratings() -> None:
     for seed in range(30):
         chosen = _choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, per_code=5, rating="stars", seed=seed)
         assert sorted(chosen["rating"]) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.long
 def test_next_quote_is_farthest_from_those_chosen() -> None:
     ratings = [1.0, 1.1, 1.2, 9.0, 5.0]
     units = units_of([(f"m{n}", f"text {n}", f"p{n}", rating) for n, rating in enumerate(ratings)])
@@ -66,6 +68,7 @@ def test_units_without_rating_come_last() -> None:
         assert pd.isna(chosen["rating"].iloc[1])
 
 
+@pytest.mark.long
 @given(order=st.permutations(range(40)), seed=st.integers(0, 5))
 @settings(max_examples=20, deadline=None)
 def test_choice_does_not_depend_on_the_order_of_rows(order: list[int], seed: int) -> None:

@@ -21,21 +21,7 @@ from hypothesis import strategies as st
 from sense7_qual.errors import QualError, StoreError, TableError
 from sense7_qual.report._escape import escape_html, escape_latex, escape_markdown
 from sense7_qual.report._table import Table
-
-HOSTILE = [
-    "a|b", "|", "\\", "\\|", "\\\\|", "a\\", "`|`", "``` x", "*x*", "**b**", "_i_", "__b__", "~~s~~", "==m==",
-    "^s^ ~s~", "$x$", "$$y$$", r"\(x\)", r"\[y\]", r"\input{/etc/passwd}", r"\write18{ls}", r"\\[1em]",
-    "<script>alert(1)</script>", "<!-- c -->", "&amp;", "&copy", "<a@b.c>", "[l](javascript:x)",
-    "![i](//a.b/c)", "++i++", ">! x !<",
-    "[^1]", "[@cite]", "# h", "- l", "+ l", "* l", "1. l", "2) l", "> q", "===", "---", "| a | b |", ":---|",
-    "http://ex.am/p", "www.ex.am", "50% & more_#1", "{.c}", "}{", "x^2~y", "\"q\" ''r'' ``s''",
-    "-- ---", "?`!`",
-    "[laughs] hi", "*starred", "%comment", r"\end{tabular}", "</td></tr></table>", "line\nbreak",
-    "a\r\n\r\nb",
-    "\u2028sep", "\ttab", "nul\x00x", "bell\x07", "lone \ud800", "עברית שלום",
-    "👩‍👩‍👧 🇩🇪 é", "καλά α", "α", "−1 ≥ 2 ≤ →",
-    "  lead and trail  ", "",
-]  # fmt: skip
+from tests.helpers.hostile_strings import HOSTILE
 
 
 def seen(text: str) -> str:
@@ -317,6 +303,7 @@ def test_word_reads_back_what_was_typed(tmp_path) -> None:
     assert paragraphs[1:] == [seen(f"Note. {HOSTILE[0]}"), *map(seen, HOSTILE[1:])]
 
 
+@pytest.mark.long
 @settings(max_examples=20)
 @given(st.text(st.characters(codec=None), max_size=30))
 def test_any_text_is_a_word_document(text: str) -> None:

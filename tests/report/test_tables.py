@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,13 @@ from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.tables import CODINGS
 from tests.helpers.conversations import rated_turns
 from tests.helpers.reference import in_clusters
+from tests.helpers.small_study import facet
 
 CODEBOOK = Codebook(
     name="study",
     title="A <study>",
     version="2",
-    valence=("met", "unmet"),
+    facets=(facet("valence", "met", "unmet"),),
     source="Somebody (2025).",
     codes=(
         Code(
@@ -247,6 +249,7 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     assert "Odds ratio" not in report.link_table(without, source="ana").headers
 
 
+@pytest.mark.long
 def test_sources_stand_beside_each_other_under_every_code() -> None:
     decisions, units = study()
     frame = links.code_to_rating(decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1)
@@ -507,8 +510,51 @@ def test_quote_table_shows_no_text_but_in_its_cells() -> None:
         report.quote_table(CODED, UNITS, codebook=CODEBOOK, max_length=0, seed=7)
 
 
+@pytest.mark.long
 def test_importing_the_report_loads_nothing_heavy() -> None:
     heavy = ("altair", "vl_convert", "scipy", "sklearn", "torch", "bertopic", "statsmodels", "matplotlib")
     code = f"import sys, sense7_qual.report; print([m for m in {heavy!r} if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+# memos ------------------------------------------------------------------------------------------------
+
+
+def memos(**changed: object) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "memo_id": ["a", "b", "c", "d"],
+            "target_kind": ["unit", "span", "code", "study"],
+            "target_id": ["m1", "m1", "warm", None],
+            "coder": ["ana", "ben", "ana", "ana"],
+            "text": ["On the | text", "=HYPERLINK(1)", "On the code", "On it all"],
+            "at": [f"2026-01-31T12:0{minute}:00.000Z" for minute in range(4)],
+            "start": [None, 3, None, None],
+            "end": [None, 7, None, None],
+            "round": [None, "one", None, None],
+        }
+    )
+    return frame.assign(**changed)
+
+
+def test_memos_stand_with_their_words_the_newest_first(tmp_path: Path) -> None:
+    units = pd.DataFrame(
+        {"unit_id": ["m1"], "text": ["It was kind."], "document_id": "d", "case_id": "p", "position": 1}
+    )
+    table = report.memo_table(memos(), units, codebook=CODEBOOK)
+    assert [row[2:] for row in table.rows] == [
+        ("the study", "–", "On it all", "ana"),
+        ("the code Warm | kind", "–", "On the code", "ana"),
+        ("m1", "was ", "=HYPERLINK(1)", "the team, with round one"),
+        ("m1", "It was kind.", "On the | text", "ana"),
+    ]
+    assert table.rows[0][:2] == ("2026-01-31 12:03", "ana")
+    assert table.notes[0] == "3 of 4 memos are their writers’ own and not for the team."
+    for suffix in (".docx", ".csv", ".md"):
+        table.write(tmp_path / f"memos{suffix}")
+    assert "\n2026-01-31 12:01,ben,m1,was,'=HYPERLINK(1)" in (tmp_path / "memos.csv").read_text("utf-8-sig")
+    with pytest.raises(TableError, match="expected spans within their texts – found others in memos 'b'"):
+        report.memo_table(memos(end=[None, 99, None, None]), units, codebook=CODEBOOK)
+    elsewhere = report.memo_table(memos(), units.head(0), codebook=CODEBOOK)
+    assert {row[3] for row in elsewhere.rows} == {"–"}

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -18,6 +19,7 @@ from sense7_qual.widgets._coding import COMMANDS
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import SENTINEL, TEXTS, cell, enter, press, saved, shows, spans, study
 from tests.helpers.places import ROOT
+from tests.helpers.small_study import facet
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
@@ -185,7 +187,7 @@ def append(acts):
         page.keyboard.press("1")
         page.keyboard.press("2")
         page.wait_for_selector(".s7-unsaved")
-        assert "NOT SAVED – 2 deeds wait" in page.locator(".s7-unsaved").inner_text()
+        assert "NOT SAVED – 2 changes wait" in page.locator(".s7-unsaved").inner_text()
         assert "No space left on device" in page.locator(".s7-message").inner_text()
         assert page.locator(".s7-coding.s7-pending").count() == 2
         assert spans(folder) == []
@@ -251,11 +253,40 @@ def test_accessibility_in_both_themes(lab, folder, theme):
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
             page.set_viewport_size({"width": width, "height": 950})
-            found = page.evaluate(
-                "() => axe.run('.s7', {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
-                ".then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html + n.failureSummary)]))"
-            )
-            assert found == []
+            assert violations(page) == []
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_facets_by_a_second_key_are_accessible_and_recorded(lab, tmp_path, theme):
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (`make frontend` installs it)")
+    heat = facet("intensity", low="l", middle="i", high="h", codes=("affective", "interest"))
+    facets = (replace(facet("valence", met="m", unmet="u", mixed="x"), label="Valence"), heat)
+    folder = study(tmp_path / "faceted", codebook=replace(qual.Codebook.read("sense7"), facets=facets))
+    labs.notebook(lab.root / "facets.ipynb", cell(folder))
+    with lab.page() as page:
+        enter(lab, page, "facets.ipynb")
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
+        page.locator(".s7").focus()
+        press(page, "2", "v", "u", "w", "Shift+ArrowRight", "Shift+ArrowRight", "1", "v", "x", "v", "h")
+        page.keyboard.press("v")
+        assert page.locator(".s7-strip-name").all_inner_texts() == ["Valence", "intensity"]
+        page.add_script_tag(path=str(AXE))
+        for width in (1400, 900):
+            page.set_viewport_size({"width": width, "height": 950})
+            assert violations(page) == []
+    codings = qual.Store(folder).codings().set_index("code")[["valence", "intensity"]].fillna("")
+    assert codings.loc["cognitive"].tolist() == ["unmet", ""]
+    assert codings.loc["affective"].tolist() == ["mixed", "high"]
+
+
+def violations(page):
+    """What axe finds in the widget, of WCAG 2.1 A and AA."""
+    return page.evaluate(
+        "() => axe.run('.s7', {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+        ".then(r => r.violations.map(v => [v.id, v.nodes.map(n => n.html + n.failureSummary)]))"
+    )
 
 
 def test_saving_the_notebook_with_widget_state_leaks_no_text(lab, folder):

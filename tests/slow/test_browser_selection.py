@@ -13,6 +13,7 @@ from tests.helpers.coding_page import TEXTS, cell, drag, ends, enter, press, sav
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 TEXT = TEXTS[0]
+SENTENCE = TEXT[: TEXT.index(" I felt")]
 CHANGED_IN_A_DRAG = """() => {
   window.changedInADrag = [];
   const hears = new MutationObserver(list => window.changedInADrag.push(...list.map(change => change.type)));
@@ -134,7 +135,7 @@ def test_a_drag_may_leave_the_text_and_keys_may_be_pressed_during_it(lab: labs.L
     assert spans(folder) == expected
 
 
-def test_clicks_select_words_and_paragraphs_and_shift_extends(lab: labs.Lab, folder: Path) -> None:
+def test_clicks_select_words_and_sentences_and_shift_extends(lab: labs.Lab, folder: Path) -> None:
     labs.notebook(lab.root / "clicks.ipynb", cell(folder))
     with lab.page() as page:
         enter(lab, page, "clicks.ipynb")
@@ -143,7 +144,7 @@ def test_clicks_select_words_and_paragraphs_and_shift_extends(lab: labs.Lab, fol
             page.mouse.click(*middle, click_count=2)
             assert selected(page) == quote
             page.mouse.click(*middle, click_count=3)
-            assert selected(page) == TEXT
+            assert selected(page) == SENTENCE
             press(page, key)
             page.mouse.click(*middle)
             page.wait_for_selector(".s7-selected", state="detached")
@@ -161,8 +162,8 @@ def test_clicks_select_words_and_paragraphs_and_shift_extends(lab: labs.Lab, fol
         assert selected(page) == "line two"
         press(page, "4")
     expected = [
-        ("t0/1", "affective", TEXT),
-        ("t0/1", "cognitive", TEXT),
+        ("t0/1", "affective", SENTENCE),
+        ("t0/1", "cognitive", SENTENCE),
         ("t0/1", "response", "said 👍🏽 about my exam"),
         ("t4/1", "prosocial", "line two"),
     ]

@@ -168,6 +168,7 @@ def test_an_archive_whose_units_unfold_is_refused_in_little_memory(tmp_path: Pat
         assert grown(read, tmp_path / "a.archive", because="are more than a study has") < 150  # MB
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
 @pytest.mark.parametrize("column", ["digest", "vector"])
 def test_a_huge_value_in_a_cache_is_refused_unread(tmp_path: Path, column: str) -> None:
@@ -178,6 +179,7 @@ def test_a_huge_value_in_a_cache_is_refused_unread(tmp_path: Path, column: str) 
     assert grown(read, tmp_path, because="too big") < 10  # MB
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc to read the memory from")
 def test_a_huge_name_in_an_acts_file_is_refused_unread(tmp_path: Path) -> None:
     store = coded(tmp_path / "study", "ana")

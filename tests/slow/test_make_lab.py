@@ -74,6 +74,14 @@ def _kernel_is_ready(page) -> None:
     page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle")).wait_for(timeout=60_000)
 
 
+def _notebook_is_saved(path: Path) -> None:
+    """Wait for the widget's output in the file: a page that is loaded anew shows what the file holds."""
+    end = time.monotonic() + 60
+    while "widget-view+json" not in path.read_text():
+        assert time.monotonic() < end, "Ctrl+S saved no notebook"
+        time.sleep(0.1)
+
+
 def test_the_example_is_coded_and_stays_coded(chromium, running) -> None:
     from playwright.sync_api import sync_playwright
 
@@ -95,6 +103,7 @@ def test_the_example_is_coded_and_stays_coded(chromium, running) -> None:
         if folder := os.environ.get("SENSE7_SCREENSHOTS"):
             page.screenshot(path=f"{folder}/make-lab.png")
         page.keyboard.press("Control+s")
+        _notebook_is_saved(place / "notebooks" / "01_coding.ipynb")
 
         page.reload()
         page.wait_for_selector(".s7-coding >> nth=1")

@@ -30,7 +30,7 @@ from tests.helpers.places import program
 pytestmark = pytest.mark.crash
 
 SOAK = bool(os.environ.get("SOAK"))
-N_CUTS = 50_000 if SOAK else 800
+N_CUTS, N_CONTROLS = (50_000, 1_000) if SOAK else (400, 100)
 N_SESSIONS, N_BATCHES = (10, 20) if SOAK else (2, 10)
 STUDIES = ("lab/studies/pilot", "copies/pilot", "again")
 # How often a study with a journal to be played back, and one without, is cut once more while it is opened;
@@ -253,12 +253,12 @@ def test_what_was_acknowledged_outlives_a_power_cut(place: Path) -> None:
 
 def test_without_syncing_the_same_cuts_do_lose(place: Path) -> None:
     """The control: SQLite's OFF."""
-    losses = run_cuts(place, n_cuts=200, n_sessions=1, synchronous=0)
-    assert sum(map(bool, losses)) >= 20
+    losses = run_cuts(place, n_cuts=N_CONTROLS, n_sessions=1, synchronous=0)
+    assert sum(map(bool, losses)) >= N_CONTROLS / 10
 
 
 def test_a_journal_that_a_cut_brings_back_takes_nothing_away(place: Path) -> None:
     """SQLite's usual FULL does not sync the folder after a commit, so that the journal of an acknowledged
     act can be there again: SQLite alone would put its pages back (`journals`)."""
-    losses = run_cuts(place, n_cuts=200, n_sessions=1, synchronous=2)
+    losses = run_cuts(place, n_cuts=N_CONTROLS, n_sessions=1, synchronous=2)
     assert [loss for loss in losses if loss][:3] == []

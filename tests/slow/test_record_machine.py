@@ -59,7 +59,7 @@ in_rounds = st.sampled_from([None, "one", "two"])
 some_coders = st.sampled_from([["ana"], ["ana", "ben"]])
 some_units = st.sampled_from([["m1"], ["m1", "m2"]])
 EVERYBODY = ("ana", "ben", "lead")
-LEADS = ("open_round", "unblind", "assign", "revise")
+LEADS = ("open_round", "unblind", "assign", "revise", "set_options")
 
 
 def unblinded(known: list[Act]) -> set[str | None]:
@@ -80,7 +80,7 @@ def refused(act: Act, known: list[Act]) -> bool:
     last = json.loads(max(openings, key=lambda one: (one.at, one.act_id)).text)
     if act.kind == "open_round" and act.round in unblinded(known):
         return any(set(json.loads(act.text)[what]) - set(last[what]) for what in ("units", "coders"))
-    deeds = ("apply", "remove", "finish", "reopen")
+    deeds = ("apply", "remove", "finish", "reopen", "propose")
     return act.kind in deeds and (act.coder not in last["coders"] or act.unit_id not in last["units"])
 
 
@@ -129,9 +129,21 @@ class Record(RuleBasedStateMachine):
     def cover(self, place: int, coder: str, unit_id: str, round: str | None, kind: str) -> None:
         self.record(place, getattr(acts, kind)(coder=coder, unit_id=unit_id, round=round, codebook=BASE))
 
+    @rule(place=places, coder=coders, unit_id=units, span=spans, round=in_rounds)
+    def propose(self, place: int, coder: str, unit_id: str, span: tuple, round: str | None) -> None:
+        named = {"coder": coder, "unit_id": unit_id, "round": round, "codebook": BASE}
+        self.record(place, acts.propose(label="Hope", start=span[0], end=span[1], **named))
+
+    @rule(place=places, new_codes=st.sampled_from(["propose", "add"]))
+    def set_options(self, place: int, new_codes: str) -> None:
+        store, done = self.stores[place % len(self.stores)], self.done[place % len(self.stores)]
+        assert store.set_options(new_codes=new_codes, coder="lead").new_codes == new_codes
+        known = {act.act_id for act in done["lead"]}
+        done["lead"] += [act for act in store.acts(coder="lead") if act.act_id not in known]
+
     @rule(place=places, coder=coders, n=st.integers(0, 50), kind=st.sampled_from(["undo", "redo"]))
     def take_back(self, place: int, coder: str, n: int, kind: str) -> None:
-        able = ("apply", "remove", "finish", "reopen")
+        able = ("apply", "remove", "finish", "reopen", "propose")
         own = [act for act in self.done[place % len(self.stores)][coder] if act.kind in able]
         if own:
             self.record(place, getattr(acts, kind)(own[n % len(own)], codebook=BASE))
@@ -163,7 +175,7 @@ class Record(RuleBasedStateMachine):
             (act.coder, act.unit_id)
             for coder in coders
             for act in done[coder]
-            if act.kind in ("apply", "remove", "finish", "reopen") and act.round is None
+            if act.kind in ("apply", "remove", "finish", "reopen", "propose") and act.round is None
         }
         assert begun <= dealt or not new
         assert {unit_id for _, unit_id in dealt} == set(store.units["unit_id"])
@@ -209,7 +221,7 @@ class Record(RuleBasedStateMachine):
         for store, done in zip(self.stores, self.done, strict=True):
             plain = [act for coder in EVERYBODY for act in done[coder]]
             for viewer in (None, "ana"):
-                folded = acts.fold(seen(plain, viewer))
+                folded = acts.fold(seen(plain, viewer), codebook=store.codebook)
                 assert store.codings(viewer=viewer).equals(folded.codings)
                 assert store.coverage(viewer=viewer).equals(folded.coverage)
             assert store.verify()["ok"].all()
@@ -246,7 +258,7 @@ def two_copies() -> list[Store]:
 @pytest.mark.crash
 def test_two_copies_of_a_folder_agree_with_a_plain_list() -> None:
     Copies.make = staticmethod(two_copies)
-    run_state_machine_as_test(Copies, settings=runs(25))
+    run_state_machine_as_test(Copies, settings=runs(15))
 
 
 @pytest.mark.crash
@@ -259,7 +271,7 @@ def test_a_study_in_postgresql_agrees_with_a_plain_list(postgres: Callable[..., 
         server.run(connection, [quick.format("SET") + " = off"])
     engine.dispose()
     try:
-        run_state_machine_as_test(Record, settings=runs(40))
+        run_state_machine_as_test(Record, settings=runs(20))
     finally:
         with engine.begin() as connection:
             server.run(connection, [quick.format("RESET")])

@@ -14,7 +14,7 @@ from tests.helpers.places import program
 pytestmark = pytest.mark.crash
 
 SENTINEL = "Sentinel-Quokka"
-SOAK = bool(os.environ.get("SOAK"))  # both faults both ways, and a kill at every call instead of every third
+SOAK = bool(os.environ.get("SOAK"))  # each of six faults at every call
 
 FAULTS = program("operations_that_fail")
 

@@ -1,14 +1,35 @@
-"""A database whose statistics are open."""
+"""Where studies of both kinds can be made, and a database whose statistics are open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from sense7_qual.store._postgres import server
 from tests.helpers.two_coders import Address
+
+Place = Callable[[str], str | Path]
+
+
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """Where a study of the kind can be made, by name."""
+    if request.param == "folder":
+        yield lambda name: tmp_path / name
+        return
+    postgres: Callable[..., str] = request.getfixturevalue("postgres")
+    given: list[str] = []
+
+    def address(_: str) -> str:
+        given.append(postgres())
+        return given[-1]
+
+    yield address
+    for each in given:
+        server.connect(each).engine.dispose()
 
 
 @pytest.fixture

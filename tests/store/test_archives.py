@@ -195,6 +195,7 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
 def test_a_hostile_or_damaged_archive_is_refused_and_leaves_nothing(
@@ -229,6 +230,7 @@ def test_an_archive_that_could_unfold_is_refused(store: Store, tmp_path: Path) -
         Store.restore(tmp_path / "bomb.zip", tmp_path / "again")
 
 
+@pytest.mark.long
 def test_every_flipped_bit_of_an_archive_shows_or_changes_nothing(store: Store, tmp_path: Path) -> None:
     store.archive(tmp_path / "one.zip")
     whole, refused = (tmp_path / "one.zip").read_bytes(), 0

@@ -248,6 +248,7 @@ def test_a_participant_who_withdraws_leaves_the_plan(store: Store) -> None:
     assert set(later["unit_id"]) == set(left["unit_id"])
 
 
+@pytest.mark.long
 def test_two_leads_who_assign_at_once_have_one_plan_of_both_in_either_copy(
     store: Store, tmp_path: Path
 ) -> None:
@@ -310,6 +311,7 @@ def test_who_gets_a_folder_gets_the_plan(store: Store, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(handed.plan(), store.plan())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "error", "reason"),
     [
@@ -336,6 +338,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_recorded(
     assert len(folder.plan()) == 0
 
 
+@pytest.mark.long
 def test_more_calibration_than_the_plan_has_is_refused(folder: Store) -> None:
     plan = folder.assign(**ASKED, calibration=6)
     with pytest.raises(TableError, match="at most the 6 calibration texts of the plan"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from tests.store.conftest import Place
 
 CODEBOOK = Codebook(
     name="small", codes=(Code(id="interest", label="Interest"), Code(id="warm", label="Warm"))
@@ -31,25 +32,6 @@ UNITS = pd.DataFrame(
         "context": [None, f"{WORDS}.", "kept"],
     }
 )
-Place = Callable[[str], str | Path]
-
-
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    """Where a study of the kind can be made, by name."""
-    if request.param == "folder":
-        yield lambda name: tmp_path / name
-        return
-    postgres: Callable[..., str] = request.getfixturevalue("postgres")
-    given: list[str] = []
-
-    def address(_: str) -> str:
-        given.append(postgres())
-        return given[-1]
-
-    yield address
-    for each in given:
-        server.connect(each).engine.dispose()
 
 
 @pytest.fixture
@@ -82,6 +64,7 @@ def same(one: Store, other: Store) -> bool:
 # archives -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_archive_restores_to_an_equal_study_of_either_kind_and_the_same_bytes(
     store: Store, place: Place, tmp_path: Path
 ) -> None:
@@ -129,6 +112,7 @@ def test_a_backup_can_be_opened_or_restored(store: Store, tmp_path: Path) -> Non
 # merges ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_acts_of_a_copy_are_taken_in_once_and_itemised(store: Store, tmp_path: Path) -> None:
     store.archive(tmp_path / "one.zip")
     there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
@@ -236,6 +220,7 @@ def test_a_viewer_sees_their_own_until_the_round_is_unblinded(store: Store) -> N
 # withdrawal -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Store, tmp_path: Path) -> None:
     store.archive(tmp_path / "old.zip")
     other, before = Store(store.path), store.acts()
@@ -270,6 +255,7 @@ def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Sto
     assert late.merge(store).withdrawn == ("p1",)
 
 
+@pytest.mark.long
 def test_memos_that_repeat_their_words_come_in_empty(store: Store, tmp_path: Path) -> None:
     """Also memos on something else, which were written in a copy that had the words still."""
     store.archive(tmp_path / "old.zip")

@@ -98,6 +98,7 @@ def build() -> Iterator[Callable[[Path, Path], tuple[subprocess.Popen[str], Path
         process.stdout.close()
 
 
+@pytest.mark.long
 def test_what_another_process_is_building_stays_until_it_is_killed(
     store: Store, tmp_path: Path, build: Callable[..., tuple[subprocess.Popen[str], Path]]
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_killed_copy_is_cleared_where_no_open_file_can_be_removed(
     assert not left.exists()
 
 
+@pytest.mark.long
 def test_what_is_left_on_a_disk_that_is_away_is_named_until_it_is_back(
     store: Store, tmp_path: Path, build: Callable[..., tuple[subprocess.Popen[str], Path]]
 ) -> None:

@@ -16,11 +16,12 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from tests.helpers.small_study import facet
 
 BOOK = Codebook(
     name="small",
     codes=tuple(Code(id=i, label=i.title(), definition=f"About {i}.") for i in ("warm", "kind", "cold")),
-    valence=("met", "unmet"),
+    facets=(facet("valence", "met", "unmet"),),
 )
 UNITS = pd.DataFrame(
     {
@@ -128,6 +129,7 @@ def test_the_statistics_take_it_as_it_is(store: Store) -> None:
 # revisions ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_codings_are_carried_over_by_the_studys_own_revisions(store: Store) -> None:
     """Renamed, merged, split, retired, redefined and new codes, each as the long form has them."""
     did(store, "ana", "m1", "warm", "cold")
@@ -175,6 +177,7 @@ def test_the_long_form_without_revisions_is_refused_where_this_is_not(store: Sto
     assert said(store.decisions(), "m1") == {"warm": True, "kind": False}
 
 
+@pytest.mark.long
 def test_a_codebook_that_was_revised_in_another_notebook_is_told(store: Store) -> None:
     did(store, "ana", "m1", "warm")
     other = Store(store.path)
@@ -189,6 +192,7 @@ def test_a_codebook_that_was_revised_in_another_notebook_is_told(store: Store) -
 # choosing -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_of_one_round_and_by_default_of_the_last(store: Store) -> None:
     did(store, "ana", "m1", "warm", round="one")
     did(store, "ana", "m2", "kind", round="one")
@@ -240,22 +244,23 @@ def test_a_coder_of_the_plan_who_has_not_begun_has_none_either(store: Store) -> 
         store.decisions(coder="bne")
 
 
-def test_by_valence(store: Store) -> None:
-    did(store, "ana", "m1", "warm", valence="met")
-    did(store, "ben", "m1", "warm", valence="unmet")
+def test_by_facet(store: Store) -> None:
+    did(store, "ana", "m1", "warm", facets={"valence": "met"})
+    did(store, "ben", "m1", "warm", facets={"valence": "unmet"})
     did(store, "ben", "m2", "kind")
-    found = store.decisions(valence=True)
-    same(found, long_form(store, valence=True))
-    assert said(found, "m1")["warm.met"]
-    assert not said(found, "m1")["warm.unmet"]
+    found = store.decisions(facet="valence")
+    same(found, long_form(store, facet="valence"))
+    assert said(found, "m1")["warm.valence=met"]
+    assert not said(found, "m1")["warm.valence=unmet"]
     # The codes are those of all, so that ana's decisions are the same alone as among the others.
-    same(store.decisions(valence=True, coder="ana"), found[found["coder"] == "ana"])
-    assert said(store.decisions(valence=True, coder="ana"), "m1")["kind.unstated"] is False
+    same(store.decisions(facet="valence", coder="ana"), found[found["coder"] == "ana"])
+    assert said(store.decisions(facet="valence", coder="ana"), "m1")["kind.valence=unstated"] is False
 
 
 # consensus ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_consensus_adds_what_was_agreed_and_ruled(store: Store) -> None:
     for coder, code in (("ana", "warm"), ("ben", "kind")):
         did(store, coder, "m1", code)
@@ -272,6 +277,7 @@ def test_consensus_adds_what_was_agreed_and_ruled(store: Store) -> None:
     assert said(store.decisions(consensus=True, single=True), "m2", "consensus")["warm"]
 
 
+@pytest.mark.long
 def test_rulings_are_carried_over(store: Store) -> None:
     for coder, code in (("ana", "warm"), ("ben", "kind")):
         did(store, coder, "m1", code)
@@ -299,6 +305,7 @@ def test_rulings_count_in_a_round_on_its_units_alone(store: Store) -> None:
     assert said(store.decisions(consensus=True), "m2", "consensus") == {"warm": False, "cold": False}
 
 
+@pytest.mark.long
 def test_who_withdrew_is_in_no_decision_and_no_ruling_brings_them_back(store: Store) -> None:
     for unit_id in ("m1", "m3"):
         did(store, "ana", unit_id, "warm")
@@ -317,6 +324,7 @@ def test_who_withdrew_is_in_no_decision_and_no_ruling_brings_them_back(store: St
 # blindness ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_blind_round_stays_blind(store: Store) -> None:
     opening = {"units": ["m1", "m2"], "coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK}
     store.append([rounds.open_round("one", **opening)])
@@ -361,14 +369,15 @@ def test_a_role_sees_what_the_database_shows_it(postgres: Callable[..., str]) ->
 # wrong arguments ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("wrong", "found"),
     [
-        ({"valence": "met"}, "expected valence to be True or False – found 'met'"),
+        ({"facet": True}, "expected facet to be text or None – found True"),
         ({"consensus": "lead"}, "expected consensus to be True or False – found 'lead'"),
         ({"consensus": True, "single": 1}, "expected single to be True or False – found 1"),
         ({"single": True}, "expected single=True with consensus=True – found it alone"),
-        ({"valence": True, "consensus": True}, "expected valence=True or consensus=True – found both"),
+        ({"facet": "valence", "consensus": True}, "expected facet or consensus=True – found both"),
         ({"coder": ["ana", "ben"]}, "expected coder out of the coders of the study – found list"),
         ({"coder": pd.Series(["ana"])}, "expected coder out of the coders of the study – found Series"),
         ({"round": 1}, "expected round out of the rounds of the study – found int"),
@@ -384,19 +393,19 @@ def test_wrong_arguments_are_refused_in_a_sentence(tmp_path: Path, wrong: dict, 
 
 def test_switches_of_the_long_form_are_refused_too(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
-    did(store, "ana", "m1", "warm", valence="unmet")
-    with pytest.raises(ArgumentError, match="expected valence to be True or False – found 'met'"):
-        codings.decisions(store.codings(), store.coverage(), BOOK, valence="met")
+    did(store, "ana", "m1", "warm", facets={"valence": "unmet"})
+    with pytest.raises(ArgumentError, match="expected facet to be text or None – found True"):
+        codings.decisions(store.codings(), store.coverage(), BOOK, facet=True)
     with pytest.raises(ArgumentError, match="expected single to be True or False – found 'no'"):
         adjudication.consensus(store.decisions(), single="no")
 
 
-def test_a_ruling_on_a_code_settles_no_decision_by_valence(tmp_path: Path) -> None:
+def test_a_ruling_on_a_code_settles_no_decision_by_facet(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
-    did(store, "ana", "m1", "warm", valence="unmet")
+    did(store, "ana", "m1", "warm", facets={"valence": "unmet"})
     ruling = ruled(store, "m1", "warm", True)
-    with pytest.raises(ActError, match="found 'warm' decided on by valence"):
-        adjudication.consensus(store.decisions(valence=True), rulings=[ruling])
+    with pytest.raises(ActError, match="found 'warm' decided on by a facet"):
+        adjudication.consensus(store.decisions(facet="valence"), rulings=[ruling])
 
 
 def test_everything_is_said_by_name() -> None:

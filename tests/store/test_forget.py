@@ -98,6 +98,7 @@ def test_a_notebook_that_was_open_can_no_longer_record_their_words(store: Store)
     assert b"sister" not in all_bytes(store.path)
 
 
+@pytest.mark.long
 def test_copies_from_before_are_named_and_bring_nothing_back(store: Store, tmp_path: Path) -> None:
     store.backup(tmp_path / "old")
     store.archive(tmp_path / "old.zip")
@@ -150,6 +151,7 @@ def test_files_that_a_sync_client_brings_back_show_no_words_and_are_reported(sto
     assert again.verify()["ok"].all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stop", ["replace_units", "erase"])
 def test_a_withdrawal_that_is_interrupted_hides_the_words_and_is_completed(
     store: Store, monkeypatch: pytest.MonkeyPatch, stop: str
@@ -169,6 +171,7 @@ def test_a_withdrawal_that_is_interrupted_hides_the_words_and_is_completed(
     assert again.verify()["ok"].all()
 
 
+@pytest.mark.long
 def test_nobody_and_everybody(store: Store) -> None:
     with pytest.raises(StoreError, match=r"found 'p11' – did you mean 'p1'"):
         store.forget("p11", why="a slip")

@@ -52,6 +52,7 @@ def change(store: Store, statement: str) -> None:
         connection.execute(statement)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "statement",
     [

@@ -87,6 +87,7 @@ def about(text: str, **named: object) -> acts.Act:
     return acts.memo(**({"coder": "ana", "target_kind": "study", "codebook": CODEBOOK} | named), text=text)
 
 
+@pytest.mark.long
 def test_what_surely_repeats_their_words_goes_and_what_may_is_listed(place: str | Path) -> None:
     store = Store.create(place, units=UNITS, codebook=CODEBOOK)
     memos = {name: about(text) for name, (text, _) in VARIANTS.items()}

@@ -126,6 +126,7 @@ def test_one_value_cannot_pass_for_two() -> None:
     assert problem([tuple(row)]) == "another content than was written in act 1"
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_what_is_changed_in_any_place_is_found_where_it_is(data: st.DataObject) -> None:

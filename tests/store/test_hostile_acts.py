@@ -31,7 +31,7 @@ _VIEWS = f"""
 DROP TABLE acts; DROP TABLE texts;
 CREATE VIEW acts AS {_ROWS} i AS seq, 'x' AS act_id, 'apply' AS kind, 'eva' AS coder, '' AS at,
     '' AS codebook,
-    NULL AS unit_id, NULL AS code, NULL AS start, NULL AS "end", NULL AS valence, NULL AS confidence,
+    NULL AS unit_id, NULL AS code, NULL AS start, NULL AS "end", NULL AS facets, NULL AS confidence,
     NULL AS round, NULL AS applied, NULL AS target, NULL AS target_kind, NULL AS memo_id, NULL AS text_hash,
     NULL AS branch, NULL AS clock, 'x' AS previous, 'x' AS hash FROM n;
 CREATE VIEW texts AS {_ROWS} i AS text_hash, NULL AS salt, NULL AS text FROM n;
@@ -51,6 +51,7 @@ def change(file: Path, script: str) -> None:
         connection.executescript(script)
 
 
+@pytest.mark.long
 def test_an_acts_file_of_views_is_refused_at_every_door(store: Store, tmp_path: Path) -> None:
     """It is small and stands for endless rows: whoever read it hung beyond interrupts, in 4 GB."""
     inside, bad = Path(store.path) / "acts" / "eva.sqlite", tmp_path / "bad.sqlite"
@@ -64,6 +65,7 @@ def test_an_acts_file_of_views_is_refused_at_every_door(store: Store, tmp_path: 
     assert said == dict.fromkeys(doors, "True") | {"another": "went on"}, found.stderr[-2000:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "script",
     [
@@ -85,6 +87,7 @@ def test_what_is_computed_makes_no_acts_file(store: Store, script: str) -> None:
     assert leftover_journal._whole(file) is None
 
 
+@pytest.mark.long
 def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: Path) -> None:
     change(Path(store.path) / "acts" / "eva.sqlite", f"UPDATE acts SET seq = {2**62}")
     code = "import sys; from sense7_qual.store import Store; Store(sys.argv[1]).salvage('eva', sys.argv[2])"
@@ -93,6 +96,7 @@ def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: 
     assert "expected acts of 'eva' that are what was written" in found.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", ["meta", "acts", "texts"])
 def test_a_file_whose_rows_stand_in_it_twice_is_named_and_stops_nobody(tmp_path: Path, table: str) -> None:
     store = Store.create(tmp_path / "study", units=frame_of(), codebook=CODEBOOK)
@@ -124,6 +128,7 @@ def test_a_file_whose_name_is_no_unicode_is_named_and_stops_nobody(tmp_path: Pat
     assert gone.still_held["place"].str.contains(r"\udcff", regex=False).any()
 
 
+@pytest.mark.long
 def test_units_that_would_fill_the_memory_are_refused(store: Store) -> None:
     """A dictionary of one long text and many places in it: 125 kB stood for 5 GB."""
     ids = [f"m{number}" for number in range(50_000)]

@@ -176,6 +176,7 @@ def test_versions_of_the_codebook_come_with_the_acts_that_were_made_under_them(s
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.long
 def test_another_study_a_damaged_copy_and_a_clashing_pseudonym_are_refused(
     store: Store, tmp_path: Path
 ) -> None:

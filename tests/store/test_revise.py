@@ -166,6 +166,7 @@ def test_two_people_revise_at_once(store: Store) -> None:
     assert len(store.revisions()) == 2
 
 
+@pytest.mark.long
 def test_codings_are_carried_over_by_rule_and_what_is_stale_is_never_counted(store: Store) -> None:
     code(store, "ana", "m1", "warm", "cold")
     code(store, "ana", "m2")
@@ -285,6 +286,7 @@ def test_taking_back_works_across_a_revision(store: Store) -> None:
     assert store.coverage()["codebook"].tolist() == [BASE.fingerprint]
 
 
+@pytest.mark.long
 def test_copies_that_were_revised_apart_are_joined_by_the_next_revision(tmp_path: Path) -> None:
     here = Store.create(tmp_path / "here" / "s", units=UNITS, codebook=BASE)
     shutil.copytree(here.path, tmp_path / "there" / "s")
@@ -371,6 +373,7 @@ def _revising(path: Path, codebook: Codebook, coder: str, begin: Barrier, said: 
         said.put("conflict")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("same", [True, False])
 def test_processes_that_revise_one_folder_at_one_instant(tmp_path: Path, same: bool) -> None:
     path = Store.create(tmp_path / "s", units=UNITS, codebook=BASE).path

@@ -70,6 +70,7 @@ def test_a_deleted_acts_file_is_missed_and_no_second_one_begun(store: Store) -> 
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.long
 def test_another_process_remembers_it_too(store: Store, tmp_path: Path) -> None:
     store.append([put(start=0, end=3)])
     shutil.copy(file_of(store), tmp_path / "older")

@@ -42,6 +42,7 @@ def mend(store: Store, saved: Path) -> Store:
     return Store(store.path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("statement", "lost"),
     [

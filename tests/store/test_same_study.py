@@ -142,6 +142,7 @@ OTHER_UNITS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("found", OTHER_UNITS)
 def test_other_units_are_refused_and_nothing_is_changed(tmp_path: Path, found: str) -> None:
     store = again(tmp_path / "s")
@@ -257,6 +258,7 @@ def _running(path: str | Path, n: int, mine: int, begin: Barrier, said: Queue[st
         said.put(str(error).partition(" – ")[2])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("same", [True, False])
 def test_notebooks_that_make_one_study_at_one_instant(path: str | Path, same: bool) -> None:
     """One makes it and all open it; where they mean different studies, all but one's are refused."""

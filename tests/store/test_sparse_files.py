@@ -47,6 +47,7 @@ def made(path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", list(FILES))
 def test_a_file_of_holes_in_a_study_is_not_read(what: str, tmp_path: Path) -> None:
     whole = made(tmp_path / "whole")

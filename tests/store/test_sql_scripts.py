@@ -26,6 +26,7 @@ SCRIPTS = (
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
 
 
+@pytest.mark.long
 def test_the_built_wheel_has_the_scripts(tmp_path: Path) -> None:
     command = ["wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(tmp_path), "."]
     subprocess.run([sys.executable, "-m", "pip", "-q", *command], cwd=ROOT, check=True)

@@ -180,6 +180,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("statement", TAMPERED.values(), ids=TAMPERED.keys())
 def test_a_file_that_was_tampered_with_is_refused_and_the_others_still_open(
     store: Store, statement: str
@@ -281,6 +282,7 @@ def test_a_file_cut_short_is_refused(store: Store) -> None:
             store.acts(coder="ana")
 
 
+@pytest.mark.long
 def test_a_flipped_byte_gives_the_acts_as_written_or_an_error_never_other_acts(store: Store) -> None:
     whole, written = ana(store).read_bytes(), store.acts(coder="ana")
     dice, refused = random.Random(7), []

@@ -255,15 +255,15 @@ def test_a_refused_first_batch_makes_no_acts_file(store: Store) -> None:
     assert store.coders == ()
 
 
-def test_a_code_that_only_groups_or_a_valence_out_of_the_codebook_is_refused(tmp_path: Path) -> None:
+def test_a_code_that_only_groups_or_a_facet_out_of_the_codebook_is_refused(tmp_path: Path) -> None:
     codebook = Codebook(
         name="small", codes=(Code(id="tone", label="Tone", codable=False), Code(id="warm", label="Warm"))
     )
     store = Store.create(tmp_path / "s", units=frame_of(), codebook=codebook)
     with pytest.raises(ActError, match="only groups others"):
         store.append([changed(put("warm", codebook=codebook), code="tone")])
-    with pytest.raises(ActError, match="expected valence out of none – found 'met'"):
-        store.append([changed(put("warm", codebook=codebook), valence="met")])
+    with pytest.raises(ActError, match="expected one of its facets – found 'valence' – there are none"):
+        store.append([changed(put("warm", codebook=codebook), facets="valence=met")])
     assert store.coders == ()
 
 
@@ -284,7 +284,7 @@ def test_one_act_id_stands_for_one_act(store: Store) -> None:
 
 _steps = st.lists(
     st.tuples(
-        st.sampled_from(["apply", "remove", "finish", "reopen", "memo", "undo", "redo", "repeat"]),
+        st.sampled_from(["apply", "remove", "finish", "reopen", "memo", "propose", "undo", "redo", "repeat"]),
         st.sampled_from(["ana", "ben"]),
         st.sampled_from(list(TEXTS)),
         st.sampled_from(["interest", "relational"]),
@@ -309,11 +309,14 @@ def deed(
         return getattr(acts, kind)(done[n % len(done)], codebook=CODEBOOK) if done else None
     if kind == "memo":
         return acts.memo(text="n" * (n % 3), memo_id=f"{coder}{n % 2}", **named)
+    if kind == "propose":
+        return acts.propose(label=f"Code {n}", start=start, end=end, **named)
     if kind in ("finish", "reopen"):
         return getattr(acts, kind)(**named)
     return getattr(acts, kind)(code=code, start=start, end=end, **named)
 
 
+@pytest.mark.long
 @settings(max_examples=12, deadline=None)
 @given(_steps)
 def test_batches_with_repeats_fold_to_what_the_plain_list_folds_to(steps: list[tuple[object, ...]]) -> None:
@@ -333,13 +336,14 @@ def test_batches_with_repeats_fold_to_what_the_plain_list_folds_to(steps: list[t
                 plain.append(made)
         store.append(batch)
         ordered = [act for coder in ("ana", "ben") for act in plain if act.coder == coder]
-        again, record = Store(store.path), acts.fold(ordered)
+        again, record = Store(store.path), acts.fold(ordered, codebook=CODEBOOK)
         assert [act.act_id for act in again.acts()] == [act.act_id for act in ordered]
         assert again.acts() == store.acts()
         assert again.verify()["ok"].all()
         pd.testing.assert_frame_equal(again.codings(), record.codings)
         pd.testing.assert_frame_equal(again.coverage(), record.coverage)
         pd.testing.assert_frame_equal(again.memos(), record.memos)
+        pd.testing.assert_frame_equal(again.proposals(), record.proposals)
 
 
 # several threads ------------------------------------------------------------------------------------
@@ -361,6 +365,7 @@ def test_threads_write_one_coders_file_without_losing_an_act(store: Store) -> No
     ]
 
 
+@pytest.mark.long
 def test_units_that_repeat_a_transcript_many_times_are_refused_with_what_to_shorten(tmp_path: Path) -> None:
     texts = {f"m{n}": f"Sentence {n}." for n in range(3_000)}
     units = frame_of(texts).assign(context='[{"role": "user", "text": "' + "so it went on " * 3_000 + '"}]')

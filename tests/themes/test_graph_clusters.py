@@ -5,43 +5,12 @@ import pytest
 
 from sense7_qual.themes._graph_clusters import (
     Neighbours,
-    _best_jaccard,
     by_size,
     centres,
     group,
-    jaccard_of_resamples,
     nearest_neighbours,
 )
-
-
-def unit(rows: np.ndarray) -> np.ndarray:
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-
-
-def planted(sizes: list[int], *, noise: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors around as many axes as there are sizes, mixed, and the axis of each."""
-    rng = np.random.default_rng(seed)
-    truth = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    return unit(np.eye(20)[truth] + noise * rng.normal(size=(len(truth), 20))), truth
-
-
-def grouped(vectors: np.ndarray, *, resolution: float = 1.0, min_size: int = 5, k: int = 10) -> np.ndarray:
-    near = nearest_neighbours(vectors, k)
-    return group(vectors, near, resolution=resolution, min_size=min_size, seed=3, n_starts=5)
-
-
-def resampled(vectors: np.ndarray, labels: np.ndarray, *, n: int = 10, seed: int = 3) -> np.ndarray:
-    return jaccard_of_resamples(
-        vectors,
-        nearest_neighbours(vectors, 40),
-        labels,
-        n_neighbours=10,
-        resolution=1.0,
-        min_size=5,
-        n_resamples=n,
-        seed=seed,
-        report=lambda done, total: None,
-    )
+from tests.helpers.planted_groups import grouped, planted, unit
 
 
 @pytest.mark.parametrize("n", [2, 7, 600, 1100])
@@ -104,7 +73,6 @@ def test_where_every_group_is_small_there_are_none() -> None:
     vectors, _ = planted([20, 20], noise=0.1)
     labels = grouped(vectors, min_size=30)
     np.testing.assert_array_equal(labels, -1)
-    assert resampled(vectors, labels, n=2).shape == (2, 0)
 
 
 def test_rows_without_any_likeness_are_in_no_group() -> None:
@@ -122,31 +90,3 @@ def test_by_size_counts_weights_and_breaks_ties_by_the_first_row() -> None:
 def test_centres_are_mean_directions() -> None:
     found = centres(np.array([[1, 0], [0, 1], [0, 1], [-1, 0]], dtype=np.float32), np.array([0, 0, 1, -1]))
     np.testing.assert_allclose(found, [[np.sqrt(0.5), np.sqrt(0.5)], [0, 1]])
-
-
-def test_best_jaccard_by_hand() -> None:
-    # Groups {0,1,2}, {3,4}, and one without a drawn row; found again as {0,1}, {2,3,4}; row 5 in none.
-    labels = np.array([0, 0, 0, 1, 1, -1])
-    again = np.array([0, 0, 1, 1, 1, -1])
-    np.testing.assert_allclose(_best_jaccard(labels, again, 3), [2 / 3, 2 / 3, np.nan])
-    np.testing.assert_array_equal(_best_jaccard(labels, np.full(6, -1), 2), [0, 0])
-
-
-def test_rows_in_no_group_count_in_the_union() -> None:
-    # {0,1} found again as {0,1,2}, where row 2 had no group: 2 of 3.
-    np.testing.assert_allclose(_best_jaccard(np.array([0, 0, -1]), np.array([0, 0, 0]), 1), [2 / 3])
-
-
-def test_clear_groups_are_stable_and_noise_is_not() -> None:
-    vectors, truth = planted([50, 30, 20], noise=0.1)
-    np.testing.assert_array_equal(resampled(vectors, truth), 1)
-    noise = unit(np.random.default_rng(8).normal(size=(150, 20)))
-    assert resampled(noise, grouped(noise)).mean() < 0.5
-
-
-def test_the_seed_decides_the_resamples() -> None:
-    noise = unit(np.random.default_rng(8).normal(size=(120, 20)))
-    labels = grouped(noise)
-    one, same, other = (resampled(noise, labels, seed=seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(one, same)
-    assert not np.array_equal(one, other)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sense7_qual import Store, acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
+from sense7_qual.errors import ActError, ArgumentError, CodebookError, StoreError, TableError
 from sense7_qual.widgets._coding import COMMANDS
 from sense7_qual.widgets._utf16 import utf16_units
 from tests.helpers.browser import CODES, SENSE7, SENTINEL, TEXTS, Browser, new_id, units
@@ -41,6 +41,13 @@ def test_hello_is_answered_with_all_that_is_needed_to_begin() -> None:
     assert answer["commands"] == dict(COMMANDS)
     again = browser.ask("hello")
     assert (again["flags"], again["n_finished"], again["show_rating"]) == ("f...", 1, True)
+
+
+def test_the_rating_may_be_shown_on_finished_texts_alone() -> None:
+    options = {"units": units(Empathy=[1.0, 2.0, 3.0, 4.0]), "rating": "Empathy"}
+    assert Browser([].extend, show_rating="finished", **options).ask("hello")["show_rating"] == "finished"
+    with pytest.raises(ArgumentError, match="show_rating to be True or False or 'finished'"):
+        Browser([].extend, show_rating="after", **options)
 
 
 def test_what_unsent_deeds_belong_to_is_named_by_coder_codebook_round_and_units() -> None:
@@ -72,11 +79,17 @@ def test_a_deed_is_saved_before_it_is_acknowledged() -> None:
         seen.append((len(batch), len(browser.heard)))
 
     browser = Browser(save)
-    answer = browser.do("apply", code="affective", valence="met", confidence="unsure")
+    answer = browser.do("apply", code="affective", facets={"valence": "met"}, confidence="unsure")
     assert seen == [(1, 0)]
     assert (answer["type"], answer["kind"], answer["flag"]) == ("done", "apply", "c")
     assert answer["unit"]["codings"] == [
-        {"code": "affective", "start": None, "end": None, "valence": "met", "confidence": "unsure"}
+        {
+            "code": "affective",
+            "start": None,
+            "end": None,
+            "facets": {"valence": "met"},
+            "confidence": "unsure",
+        }
     ]
     assert (answer["can_undo"], answer["can_redo"], answer["n_finished"]) == (True, False, 0)
 
@@ -183,8 +196,19 @@ def test_what_the_record_refuses_is_forgotten(error: Exception) -> None:
     [
         ({"kind": "apply", "code": "afective"}, "did you mean 'affective'"),
         ({"kind": "apply", "code": None}, "'None'"),
-        ({"kind": "apply", "code": "affective", "valence": "great"}, "expected valence out of"),
-        ({"kind": "apply", "code": "affective", "valence": ["met"]}, "expected valence out of"),
+        (
+            {"kind": "apply", "code": "affective", "facets": {"valence": "great"}},
+            "one of its values – found 'great'",
+        ),
+        (
+            {"kind": "apply", "code": "affective", "facets": {"valence": ["met"]}},
+            "one of its values – found list",
+        ),
+        (
+            {"kind": "apply", "code": "affective", "facets": ["met"]},
+            "expected facets with their values – found list",
+        ),
+        ({"kind": "apply", "code": "affective", "facets": {"valance": "met"}}, "did you mean 'valence'"),
         ({"kind": "apply", "code": "affective", "confidence": True}, "expected confidence out of"),
         ({"kind": "apply", "code": "affective", "start": 0, "end": 999}, "expected a span inside the text"),
         ({"kind": "apply", "code": "affective", "start": 3, "end": 3}, "expected a span inside the text"),
@@ -199,7 +223,7 @@ def test_what_the_record_refuses_is_forgotten(error: Exception) -> None:
         ({"kind": "finish", "unit_id": None}, "expected one of the units to code"),
         ({"kind": "finish", "unit_id": ["m0"]}, "expected one of the units to code"),
         ({"kind": "memo", "text": 5}, "expected text as memo"),
-        ({"kind": "memo", "text": "x", "memo_id": 5}, "expected a memo of this unit"),
+        ({"kind": "memo", "text": "x", "memo_id": 5}, "a memo of one's own on the same thing"),
         ({"kind": "rule", "code": "affective", "applied": True}, "expected one of apply"),
         ({}, "expected one of apply"),
         ({"kind": "undo"}, "expected an act to undo – found none"),
@@ -209,7 +233,7 @@ def test_a_deed_that_cannot_stand_is_refused(named: dict[str, Any], message: str
     saved: list[Act] = []
     browser = Browser(saved.extend)
     body = {"unit_id": "m0", **named}
-    answer = browser.ask("deed", deed=body)
+    answer = browser.ask("act", act=body)
     assert answer["type"] == "refused"
     assert message in answer["message"]
     assert saved == []
@@ -234,12 +258,12 @@ def test_a_deed_that_cannot_stand_is_refused(named: dict[str, Any], message: str
         {"type": "unit", "place": True},
         {"type": "unit", "place": -1},
         {"type": "unit", "place": 4},
-        {"type": "deed"},
-        {"type": "deed", "id": "x", "deed": {"kind": "finish", "unit_id": "m0"}},
-        {"type": "deed", "id": 7, "deed": {"kind": "finish", "unit_id": "m0"}},
-        {"type": "deed", "deed": {"kind": "finish", "unit_id": "m0"}},
-        {"type": "deed", "id": "00000000-0000-4000-8000-000000000000", "deed": None},
-        {"type": "deed", "id": "00000000-0000-4000-8000-000000000000", "deed": [1]},
+        {"type": "act"},
+        {"type": "act", "id": "x", "act": {"kind": "finish", "unit_id": "m0"}},
+        {"type": "act", "id": 7, "act": {"kind": "finish", "unit_id": "m0"}},
+        {"type": "act", "act": {"kind": "finish", "unit_id": "m0"}},
+        {"type": "act", "id": "00000000-0000-4000-8000-000000000000", "act": None},
+        {"type": "act", "id": "00000000-0000-4000-8000-000000000000", "act": [1]},
     ],
 )
 def test_a_malformed_message_is_answered(message: object) -> None:
@@ -275,7 +299,7 @@ def test_deeds_of_several_threads_are_recorded_one_after_the_other() -> None:
             for place in range(4):
                 message = {"kind": "apply", "unit_id": f"m{place}", "code": code}
                 pool.submit(
-                    browser.widget._receive, None, {"type": "deed", "id": new_id(), "deed": message}, []
+                    browser.widget._receive, None, {"type": "act", "id": new_id(), "act": message}, []
                 )
     assert [answer["type"] for answer in browser.heard] == ["done"] * 12
     assert len(saved) == browser.widget.revision == 12
@@ -375,10 +399,12 @@ DEEDS = st.tuples(
 
 
 def play(browser: Browser, played: tuple[Any, ...]) -> None:
-    """Do one deed; where it failed, do it again as the browser would."""
+    """Do one act; where it failed, do it again as the browser would."""
     kind, unit_id, code, span, valence, text, _ = played
     start, end = span or (None, None)
-    facets = {"valence": valence, "confidence": "unsure"} if kind == "apply" else {}
+    facets = (
+        {"facets": {"valence": valence} if valence else {}, "confidence": "unsure"} if kind == "apply" else {}
+    )
     memo = browser.ask("unit", place=int(unit_id[1:]))["unit"]["memo"]
     named = {"text": text, "memo_id": memo and memo["memo_id"]} if kind == "memo" else {}
     act_id = new_id()
@@ -397,7 +423,7 @@ def what_is_shown(browser: Browser) -> tuple[set[tuple[object, ...]], set[str], 
             coding["code"],
             coding["start"],
             coding["end"],
-            coding["valence"],
+            coding["facets"].get("valence"),
             coding["confidence"],
         )
         for unit in shown
@@ -408,7 +434,7 @@ def what_is_shown(browser: Browser) -> tuple[set[tuple[object, ...]], set[str], 
 
 
 def what_is_recorded(saved: Sequence[Act]) -> tuple[set[tuple[object, ...]], set[str], set[tuple[str, str]]]:
-    record = acts.fold(saved)
+    record = acts.fold(saved, codebook=SENSE7)
     codings = set()
     for row in record.codings.astype(object).itertuples():
         span: tuple[int | None, int | None] = (None, None)
@@ -420,6 +446,7 @@ def what_is_recorded(saved: Sequence[Act]) -> tuple[set[tuple[object, ...]], set
     return codings, set(record.coverage["unit_id"]), memos
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.lists(DEEDS, max_size=25))
 def test_what_is_shown_is_what_was_saved_and_no_text_is_kept_outside(played: list[tuple[Any, ...]]) -> None:
@@ -487,7 +514,7 @@ def test_with_a_real_study_folder(tmp_path) -> None:
     named = {"units": store.units, "codebook": store.codebook}
     browser = Browser(store.append, **named)
     start, end = utf16_units(TEXTS[0], 3, 14)
-    browser.do("apply", code="affective", start=start, end=end, valence="unmet")
+    browser.do("apply", code="affective", start=start, end=end, facets={"valence": "unmet"})
     browser.do("memo", text="cut \ud83d")
     browser.do("finish")
     browser.do("undo", unit_id=None)

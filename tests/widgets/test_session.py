@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +31,7 @@ def deed(kind: str, unit_id: str = "m0", **named: object) -> dict[str, Any]:
 
 
 def do(on: Session, kind: str, unit_id: str = "m0", **named: object) -> Act:
-    """Do one deed as the widget does, when saving succeeds."""
+    """Do one act as the widget does, when saving succeeds."""
     act = on.act(deed(kind, unit_id, **named))
     on.record(act)
     return act
@@ -101,8 +102,8 @@ def test_the_quote_of_a_span_is_what_was_selected() -> None:
 
 def test_acts_on_other_units_are_kept_out() -> None:
     elsewhere = acts.finish(coder="ana", unit_id="other", codebook=SENSE7)
-    study = acts.memo(coder="ana", text="x", target_kind="study", codebook=SENSE7)
-    on = session([elsewhere, study])
+    options = dataclasses.replace(elsewhere, kind="set_options", unit_id=None, text="{}", act_id=new_id())
+    on = session([elsewhere, options])
     assert (on.flags, on.n_finished, on.can_undo, on.knows(elsewhere.act_id)) == ("....", 0, False, None)
 
 
@@ -190,12 +191,12 @@ def test_no_such_rating() -> None:
         session(units=units(Empathy=1), rating="Empaty")
 
 
-def test_a_changed_valence_leaves_the_coding_where_it_was() -> None:
+def test_a_changed_facet_leaves_the_coding_where_it_was() -> None:
     on = session()
     for code in CODES:
         do(on, "apply", code=code)
-    do(on, "apply", code=CODES[0], valence="met")
-    shown = [(coding["code"], coding["valence"]) for coding in on.unit(0)["codings"]]
+    do(on, "apply", code=CODES[0], facets={"valence": "met"})
+    shown = [(coding["code"], coding["facets"].get("valence")) for coding in on.unit(0)["codings"]]
     assert shown == [(CODES[0], "met"), (CODES[1], None), (CODES[2], None)]
 
 
@@ -211,11 +212,12 @@ def test_earlier_turns_and_units_without_any() -> None:
 def test_a_memo_of_another_unit_cannot_be_revised_from_here() -> None:
     on = session()
     memo = do(on, "memo", "m0", text=SENTINEL)
-    with pytest.raises(ActError, match="expected a memo of this unit") as refused:
+    with pytest.raises(ActError, match="memo of one's own on the same thing") as refused:
         on.act(deed("memo", "m1", text=SENTINEL, memo_id=memo.memo_id))
     assert SENTINEL not in str(refused.value)
     do(on, "memo", "m0", text="two", memo_id=memo.memo_id)
-    assert on.unit(0)["memo"] == {"memo_id": memo.memo_id, "text": "two"}
+    shown = on.unit(0)["memo"]
+    assert (shown["memo_id"], shown["text"]) == (memo.memo_id, "two")
     do(on, "memo", "m0", text="", memo_id=memo.memo_id)
     assert on.unit(0)["memo"] is None
 

@@ -47,7 +47,7 @@ def told(widget: CodingWidget, kind: str, **named: object) -> dict[str, object]:
 
 
 def finish(widget: CodingWidget, unit_id: str) -> dict[str, object]:
-    return told(widget, "deed", deed={"kind": "finish", "unit_id": unit_id})
+    return told(widget, "act", act={"kind": "finish", "unit_id": unit_id})
 
 
 def redefined(book: Codebook, words: str) -> Codebook:
@@ -79,6 +79,7 @@ def test_with_a_plan_a_coder_has_their_own_units_in_its_order(store: Store) -> N
         CodingWidget(store, coder="lead")
 
 
+@pytest.mark.long
 def test_a_round_has_its_own_units(store: Store) -> None:
     named = {"coder": "lead", "codebook": SENSE7}
     store.append([rounds.open_round("one", units=["m3", "m1"], coders=["ana", "ben"], **named)])
@@ -177,6 +178,7 @@ def test_the_long_form_takes_its_parts_by_name_or_in_order() -> None:
     assert shown(CodingWidget(units(), SENSE7, **rest)) == ["m0", "m1", "m2", "m3"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "named", "error", "reason"),
     [

@@ -1,10 +1,14 @@
 // Selecting words with the mouse.
-import { selectedSpan, selectionIn, showSelected, trimmed } from "../shared/spans";
+import { offsetAt, selectedSpan, selectionIn, showSelected } from "../shared/onscreen";
+import type { Span } from "../shared/protocol";
+import { trimmed } from "../shared/spans";
+import { snapped } from "../shared/words";
 import type { Session } from "./session";
 
 /**
- * Follow a drag of the mouse from its start to its end, and select what it covered of the text. Until the
- * button is up nothing of the text is drawn anew: the browser ties the drag to the nodes where it began.
+ * Follow a drag of the mouse from its start to its end, and select the words that it covered of the text: with Alt
+ * exactly what it covered, after three clicks whole sentences. Until the button is up nothing of the text is drawn
+ * anew: the browser ties the drag to the nodes where it began.
  */
 export function startDrag(down: PointerEvent, session: Session, root: HTMLElement): void {
   const [target, unit] = [down.composedPath()[0] as Element, session.unit.value];
@@ -13,30 +17,47 @@ export function startDrag(down: PointerEvent, session: Session, root: HTMLElemen
   const inText = box.contains(target);
   // What else was selected on the page would be dragged away, or taken for a part of this text.
   if (!down.shiftKey) selectionIn(box)?.removeAllRanges();
-  else if (inText && session.selection.value) showSelected(box, session.selection.value);
+  else if (inText && session.selecting.span.value) showSelected(box, session.selecting.span.value);
   const turn = session.presses.waiting.value.length;
   // The second click of two may come before the first has settled.
-  clearTimeout(session.settling);
-  session.dragging.value = true;
+  clearTimeout(session.selecting.settling);
+  session.selecting.dragging.value = true;
+  session.selecting.leaveLetters();
+  let clicks = 1;
+  const count = (event: MouseEvent) => void (clicks = event.detail);
+  addEventListener("mousedown", count, { capture: true, once: true });
 
-  const settle = (released: boolean) => {
+  const settle = (release: PointerEvent) => {
+    const released = release.type !== "pointercancel";
     const changed = session.unit.value?.unit_id !== unit.unit_id;
     const covered = released && !changed ? selectedSpan(box) : null;
-    const span = covered && trimmed(unit.text, covered);
+    const exact = down.altKey || release.altKey;
+    const span = covered && chosen(unit.text, clicks > 2 ? between(box, down, release) ?? covered : covered, clicks, exact);
     if (span) selectionIn(box)?.removeAllRanges();
     if (span || (released && inText && !changed)) {
-      session.presses.insert(turn, () => session.select(span), unit.unit_id);
+      session.presses.insert(turn, () => session.selecting.select(span), unit.unit_id);
     } else if (changed && session.presses.waiting.value.length > turn) session.presses.drop(0);
-    session.dragging.value = false;
+    session.selecting.dragging.value = false;
   };
   const end = (event: Event) => {
     // A move without a button: the release was not heard, as when it happens over another window.
     if (event.type === "pointermove" && (event as PointerEvent).buttons & 1) return;
     for (const name of ENDS) removeEventListener(name, end, true);
+    removeEventListener("mousedown", count, true);
     // Only after this event has the browser's own selection settled.
-    session.settling = setTimeout(() => settle(event.type !== "pointercancel"));
+    session.selecting.settling = setTimeout(() => settle(event as PointerEvent));
   };
   for (const name of ENDS) addEventListener(name, end, true);
+}
+
+function chosen(text: string, covered: Span, clicks: number, exact: boolean): Span | null {
+  return exact ? trimmed(text, covered) : snapped(text, covered, clicks > 2 ? "sentence" : "word");
+}
+
+/** The text between two presses: three clicks select a paragraph in the browser, and do not say where in it. */
+function between(box: Element, down: PointerEvent, release: PointerEvent): Span | null {
+  const [from, to] = [down, release].map(({ clientX, clientY }) => offsetAt(box, clientX, clientY));
+  return from == null || to == null ? null : { start: Math.min(from, to), end: Math.max(from, to) };
 }
 
 const ENDS = ["pointerup", "pointercancel", "pointermove"];

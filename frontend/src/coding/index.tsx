@@ -14,7 +14,7 @@ export default {
     const session = new Session(model);
     draw(<Page session={session} />, el);
     return () => {
-      // In this order: a memo in mid-sentence becomes a deed when its field goes, and is handed over then.
+      // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
       draw(null, el);
       session.close();
     };

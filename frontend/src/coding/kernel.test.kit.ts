@@ -2,18 +2,29 @@
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
-import type { Coding, Deed } from "../shared/protocol";
-import type { Memo, Unit } from "./messages";
+import type { Act, Coding, Facet } from "../shared/protocol";
+import type { Beside, ColleaguesQuestion, FeedbackQuestion, FreeMemo, GridQuestion, HistoryRow, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, SpanMemo, TrainingProgress, Unit, Waiting } from "./messages";
 import { Session } from "./session";
 
-interface Message {
-  type: "hello" | "unit" | "deed";
+interface Message extends Partial<Query> {
+  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | FeedbackQuestion["type"] | GridQuestion["type"] | "memos" | "history" | "back";
+  act_id?: string;
+  on?: string;
+  first?: number;
+  label?: string;
   id: string;
   client: string;
   place?: number;
   peek?: boolean;
-  deed?: Deed;
+  act?: Act;
+  places?: number[];
+  show_rating?: boolean;
+  with_order?: boolean;
+  layout?: "text" | "grid";
+  variables?: string[];
 }
+
+const base64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
 
 const CODES: [string, string][] = [
   ["affective", "1"],
@@ -21,21 +32,40 @@ const CODES: [string, string][] = [
   ["response", "3"],
 ];
 
-/** Records deeds, and answers when it is told to: so a test decides what is under way. */
+/** A facet with its values, each with its key. */
+export function facet(name: string, values: Record<string, string | null>, codes: string[] = []): Facet {
+  const label = name[0]!.toUpperCase() + name.slice(1);
+  return { name, label, codes, values: Object.entries(values).map(([name, key]) => ({ name, label: name, key })) };
+}
+
+/** Records acts, and answers when it is told to: so a test decides what is under way. */
 export class Kernel {
   readonly received: Message[] = [];
-  readonly recorded: Deed[] = [];
+  readonly recorded: Act[] = [];
   position = 0;
   /** What the coder should know of the codebook. */
   notice = "";
+  showRating: boolean | "finished" = false;
+  layout: "text" | "grid" = "text";
+  newCodes: "add" | "propose" = "propose";
+  roundName: string | null = null;
+  waiting: Waiting | null = null;
+  round: RoundState = null;
+  /** What colleagues coded, by place. */
+  colleagues: Record<number, Beside[]> = {};
+  training: TrainingProgress | null = null;
+  /** Ids of the codes that are like any new one. */
+  alike: string[] = [];
+  codes = CODES.map((one) => code(...one));
+  facets: Facet[] = [facet("valence", { met: null, unmet: null })];
   /** Whether it was restarted: then what a browser has of it is dead. */
   dead = false;
-  /** What becomes of the next deeds: recorded, refused, or not saved. */
+  /** What becomes of the next acts: recorded, refused, or not saved. */
   fate: "done" | "refused" | "failed" = "done";
   private readonly queue: Message[] = [];
   private readonly listeners = new Set<(reply: Reply) => void>();
-  private done: Deed[] = [];
-  private undone: Deed[] = [];
+  private done: Act[] = [];
+  private undone: Act[] = [];
 
   constructor(readonly texts: string[]) {}
 
@@ -74,8 +104,8 @@ export class Kernel {
     this.queue.length = 0;
   }
 
-  deeds(): Deed[] {
-    return this.received.flatMap((message) => (message.type === "deed" ? [message.deed!] : []));
+  acts(): Act[] {
+    return this.received.flatMap((message) => (message.type === "act" ? [message.act!] : []));
   }
 
   /** The places that a browser asked to be shown. */
@@ -88,19 +118,34 @@ export class Kernel {
     const codings = new Map<string, Coding>();
     let finished = false;
     let memo: Memo | null = null;
-    for (const deed of this.done.filter((deed) => deed.unit_id === unit_id)) {
-      const { code = "", start = null, end = null, valence = null, confidence = null } = deed;
+    let memos: SpanMemo[] = [];
+    for (const act of this.done.filter((act) => act.unit_id === unit_id)) {
+      const { code = "", start = null, end = null, facets = {}, confidence = null } = act;
       const key = `${code}:${start}:${end}`;
-      if (deed.kind === "apply") {
+      if (act.kind === "apply") {
         // As in the record: a coding that is applied again is the last one.
         codings.delete(key);
-        codings.set(key, { code, start, end, valence, confidence });
-      } else if (deed.kind === "remove") codings.delete(key);
-      else if (deed.kind === "memo") memo = deed.text ? { memo_id: deed.memo_id ?? deed.id, text: deed.text } : null;
-      else finished = deed.kind === "finish";
+        codings.set(key, { code, start, end, facets, confidence });
+      } else if (act.kind === "remove") codings.delete(key);
+      else if (act.target_kind === "span") {
+        memos = memos.filter(({ memo_id }) => memo_id !== act.memo_id);
+        if (act.text) memos.push({ memo_id: act.memo_id ?? act.id, text: act.text, start: start!, end: end!, team: !!act.team });
+      } else if (act.kind === "memo") memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text } : null;
+      else finished = act.kind === "finish";
     }
     const [text, context, rating] = [this.texts[place]!, [], "4"];
-    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo };
+    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo, memos };
+  }
+
+  /** The memos on codes and on the study. */
+  freeMemos(): FreeMemo[] {
+    const memos = new Map<string, FreeMemo>();
+    for (const { kind, target_kind: on, id, memo_id = id, code = null, text = "", team = false } of this.done) {
+      if (kind !== "memo" || (on !== "code" && on !== "study")) continue;
+      if (text) memos.set(memo_id, { memo_id, on, code, text, team });
+      else memos.delete(memo_id);
+    }
+    return [...memos.values()];
   }
 
   private flag(place: number): string {
@@ -108,10 +153,94 @@ export class Kernel {
     return unit.finished ? "f" : unit.codings.length || unit.memo ? "c" : ".";
   }
 
+  private finished(): number {
+    return this.texts.filter((_, place) => this.unit(place).finished).length;
+  }
+
+  /** The random order of this kernel is the plan's the other way round. */
+  private list(asked: Message): object {
+    const fits = this.texts.map((text, place) => {
+      const { codings, finished, memo } = this.unit(place);
+      const wanted = (asked.find ?? "").trim().toLowerCase();
+      const found = text.toLowerCase().includes(wanted) || memo?.text.includes(wanted);
+      const state = asked.state === "unfinished" ? !finished : asked.state !== "memo" || memo !== null;
+      const rating = !asked.rating || (asked.show_rating && asked.rating === "4");
+      return found && state && rating && (!asked.code || codings.some(({ code }) => code === asked.code));
+    });
+    const bits = new Uint8Array(Math.ceil(fits.length / 8));
+    fits.forEach((fit, place) => fit && (bits[place >> 3]! |= 1 << (place & 7)));
+    const places = fits.map((_, place) => place).reverse();
+    return {
+      type: "list",
+      n: fits.filter(Boolean).length,
+      bits: fits.every(Boolean) ? null : base64(bits),
+      order: asked.order === "plan" || !asked.with_order ? null : base64(new Uint8Array(Uint32Array.from(places).buffer)),
+      rows: fits.flatMap((fit, place) => (fit ? [this.row(place, asked)] : [])).slice(0, 3),
+    };
+  }
+
+  private gridRow(place: number, { variables = [] }: Message): object {
+    const values = variables.map((name) => [name, place % 2 ? "warm" : "cold"]);
+    return { unit: this.unit(place), variables: Object.fromEntries(values), review: null };
+  }
+
+  private row(place: number, { find, show_rating }: Message): Row {
+    const { unit_id, text, memo, rating, codings } = this.unit(place);
+    const at = find ? text.toLowerCase().indexOf(find.toLowerCase()) : 0;
+    const end = at + (find?.length ?? 0);
+    const unsure = codings.some(({ confidence }) => confidence === "unsure");
+    const words: Row["words"] = [text.slice(0, at), text.slice(at, end), text.slice(end)];
+    return { place, unit_id, words, memo: memo !== null, unsure, rating: show_rating ? rating : null, review: null };
+  }
+
+  /** The memos that fit, the newest first, two a page; and one of a colleague's, the oldest. */
+  private memos({ on, find = "", first = 0 }: Message): object {
+    const own = this.texts.flatMap((text, place): MemoRow[] => {
+      const { memo, memos, unit_id } = this.unit(place);
+      const row = { code: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id, place, team: false };
+      const spans = memos.map((one): MemoRow => ({ ...row, ...one, on: "span", words: text.slice(one.start, one.end) }));
+      return [...spans, ...(memo ? [{ ...row, ...memo, on: "unit" as const, start: null, end: null, words: text }] : [])];
+    });
+    const free = this.freeMemos().map((memo): MemoRow => ({ ...memo, team: false, start: null, end: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id: null, place: null, words: "" }));
+    const rows = [...own, ...free].filter((row) => (!on || row.on === on) && row.text.includes(find));
+    return { type: "memos", n: rows.length, n_all: own.length + free.length, first, rows: rows.slice(first, first + 2) };
+  }
+
+  private acts_done(): Act[] {
+    return this.recorded.filter(({ kind }) => kind !== "undo" && kind !== "redo");
+  }
+
+  /** All acts on one page, a minute apart; the newest first. */
+  private history(): object {
+    const acts = this.acts_done();
+    const at = (n: number) => Date.UTC(2026, 0, 31, 12, n) / 1000;
+    const rows = acts.map((act, n): HistoryRow => {
+      const { id, kind, unit_id = null, code = null, start = null, end = null, text = "", target_kind = null } = act;
+      const place = unit_id === null ? null : Number(unit_id.slice(1));
+      const quote = start === null ? "" : this.texts[place!]!.slice(start, end!);
+      const stands = this.done.some((one) => one.id === id);
+      const [time, state] = [new Date(1000 * at(n)).toISOString(), stands ? ("stands" as const) : ("undone" as const)];
+      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
+    });
+    const times = Uint32Array.from(acts.map((_, n) => at(n))).reverse();
+    return { type: "history", n: rows.length, first: 0, times: base64(new Uint8Array(times.buffer)), rows: rows.reverse() };
+  }
+
+  private back(act_id: string): object {
+    const acts = this.acts_done();
+    const after = acts.slice(acts.findIndex(({ id }) => id === act_id) + 1).filter((act) => this.done.some(({ id }) => id === act.id));
+    return { type: "back", act_id, ids: after.map(({ id }) => id).reverse(), n_texts: new Set(after.map(({ unit_id }) => unit_id)).size };
+  }
+
+  private choices({ show_rating }: Message): object {
+    const conditions = [{ name: "condition", values: ["cold", "warm"] }];
+    return { conditions, ratings: show_rating ? ["4"] : [], n_review: 0, groups: ["case_id"] };
+  }
+
   private counts(place: number) {
     return {
       flag: this.flag(place),
-      n_finished: this.texts.filter((_, i) => this.unit(i).finished).length,
+      n_finished: this.finished(),
       can_undo: this.done.length > 0,
       can_redo: this.undone.length > 0,
     };
@@ -121,11 +250,49 @@ export class Kernel {
     const [{ id, client }, heard] = [message, [...this.listeners]];
     const tell = (answer: object) => heard.forEach((hear) => hear(structuredClone({ ...answer, id, client }) as Reply));
     if (message.type === "hello") tell(this.welcome());
-    else if (message.type === "deed") tell(this.record(message.deed!));
+    else if (message.type === "act") tell(this.record(message.act!));
+    else if (message.type === "alike") tell({ type: "alike", codes: this.alike.map((id) => ({ id, how: "words" })), note: "" });
+    else if (message.type === "colleagues") tell({ type: "colleagues", state: this.round, names: this.round === "open" ? ["ben", "cleo"] : [] });
+    else if (message.type === "beside") tell({ type: "beside", place: message.place, coders: this.colleagues[message.place!] ?? [] });
+    else if (message.type === "feedback") tell(this.feedback(message.place!));
+    else if (message.type === "decline") tell({ type: "declined" });
+    else if (message.type === "add_code") tell(this.add(message));
+    else if (message.type === "memos") tell(this.memos(message));
+    else if (message.type === "history") tell(this.history());
+    else if (message.type === "back") tell(this.back(message.act_id!));
+    else if (message.type === "list") tell(this.list(message));
+    else if (message.type === "rows") tell({ type: "rows", rows: message.places!.map((place) => this.row(place, message)) });
+    else if (message.type === "layout") {
+      this.layout = message.layout!;
+      tell({ type: "layout", variables: ["condition"], has_rating: true });
+    } else if (message.type === "grid") tell({ type: "grid", rows: message.places!.map((place) => this.gridRow(place, message)) });
+    else if (message.type === "choices") tell({ type: "choices", ...this.choices(message) });
+    else if (message.type === "progress") tell({ type: "progress", groups: [["p1", this.texts.length, this.finished()]] });
     else {
       if (!message.peek) this.position = message.place!;
       tell({ type: "unit", unit: this.unit(message.place!), notice: this.notice });
     }
+  }
+
+  /** Gold has "affective" on every text. */
+  private feedback(place: number): object {
+    const { finished, codings } = this.unit(place);
+    if (!finished) return { type: "refused", message: "finish it first" };
+    const own = new Set([...codings.map(({ code }) => code), "affective"]);
+    const rows = [...own].map((code) => ({
+      code,
+      state: code !== "affective" ? "added" : codings.some((coding) => coding.code === code) ? "same" : "missed",
+    }));
+    this.training = { ...this.training!, n: this.finished(), kappa: ".71 (.55–.84)" };
+    return { type: "feedback", place, rows, counts: { affective: [3, 2, 1] }, progress: this.training };
+  }
+
+  private add({ label = "" }: Message): object {
+    if (this.fate !== "done") return { type: this.fate, message: `${this.fate}: no room` };
+    this.codes.push(code(label.toLowerCase(), "9"));
+    const { codebook } = this.welcome() as { codebook: object };
+    this.tell({ type: "codebook", id: null, client: null, codebook, under: "f2", outbox: "more", notice: "", waiting: this.waiting });
+    return { type: "added", code: label.toLowerCase(), label, came: "" };
   }
 
   private welcome(): object {
@@ -134,34 +301,46 @@ export class Kernel {
       coder: "ana",
       notice: this.notice,
       outbox: "work",
-      codebook: { title: "Book", version: "1", valence: ["met", "unmet"], codes: CODES.map((one) => code(...one)) },
-      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", finish_and_next: "Enter", undo: "z", help: "?" },
+      under: "f1",
+      new_codes: this.newCodes,
+      waiting: this.waiting,
+      colleagues: this.round,
+      training: this.training,
+      codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
+      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", layout: "#" },
       flags: this.texts.map((_, place) => this.flag(place)).join(""),
-      show_rating: false,
+      show_rating: this.showRating,
+      layout: this.layout,
+      round: this.roundName,
+      memos: this.freeMemos(),
       unit: this.texts.length ? this.unit(this.position) : null,
       ...(this.texts.length ? this.counts(this.position) : {}),
     };
   }
 
-  private record(deed: Deed): object {
+  private record(act: Act): object {
     if (this.fate !== "done") return { type: this.fate, message: `${this.fate}: no room` };
-    let unit_id = deed.unit_id;
-    if (!this.recorded.some((one) => one.id === deed.id)) {
-      if (deed.kind === "undo" || deed.kind === "redo") {
-        const [from, to] = deed.kind === "undo" ? [this.done, this.undone] : [this.undone, this.done];
-        const moved = from.pop();
-        if (!moved) return { type: "refused", message: `nothing to ${deed.kind}` };
+    let unit_id = act.unit_id;
+    if (!this.recorded.some((one) => one.id === act.id)) {
+      if (act.kind === "undo" || act.kind === "redo") {
+        const [from, to] = act.kind === "undo" ? [this.done, this.undone] : [this.undone, this.done];
+        const at = from.findIndex(({ id }) => id === act.target);
+        const [moved] = from.splice(act.target === undefined ? from.length - 1 : at, at < 0 && act.target ? 0 : 1);
+        if (!moved) return { type: "refused", message: `nothing to ${act.kind}` };
         to.push(moved);
         unit_id = moved.unit_id;
       } else {
-        this.done.push(deed);
+        this.done.push(act);
         this.undone = [];
       }
-      this.recorded.push({ ...deed, unit_id });
+      this.recorded.push({ ...act, unit_id });
     }
-    unit_id ??= this.recorded.find((one) => one.id === deed.id)!.unit_id;
-    const place = Number(unit_id!.slice(1));
-    return { type: "done", kind: deed.kind, unit: this.unit(place), notice: this.notice, ...this.counts(place) };
+    unit_id ??= this.recorded.find((one) => one.id === act.id)?.unit_id;
+    if (unit_id === undefined) {
+      return { type: "done", kind: act.kind, unit: this.unit(this.position), notice: this.notice, memos: this.freeMemos(), ...this.counts(this.position) };
+    }
+    const place = Number(unit_id.slice(1));
+    return { type: "done", kind: act.kind, unit: this.unit(place), notice: this.notice, ...this.counts(place) };
   }
 }
 

@@ -1,12 +1,250 @@
 // What the coding widget asks the kernel, and what it is answered.
-import type { Codebook, CodedText, Deed, Turn } from "../shared/protocol";
+import type { Codebook, CodedText, Act, Coding, Span, Turn } from "../shared/protocol";
+
+/** Which texts are asked for, in which order; what is empty or null chooses nothing. */
+export interface Query {
+  find: string;
+  state: "" | "unfinished" | "begun" | "unsure" | "memo" | "review" | "differs";
+  code: string | null;
+  rating: string | null;
+  group: { by: GroupBy; name: string } | null;
+  conditions: Record<string, string>;
+  order: "plan" | "document" | "random";
+}
+
+export type GroupBy = "case_id" | "document_id";
+
+/** A question of the list of texts; of ratings only where they are on screen (`show_rating`). */
+export type ListQuestion =
+  | { type: "choices"; show_rating: boolean }
+  | ({ type: "list"; show_rating: boolean; here: number | null; with_order: boolean } & Query)
+  | { type: "rows"; places: number[]; find: string; show_rating: boolean }
+  | { type: "progress"; by: GroupBy };
+
+/** A question of the survey grid: how the view is to begin next time, and rows with the variables that are shown. */
+export type GridQuestion = { type: "layout"; layout: "text" | "grid" } | { type: "grid"; places: number[]; variables: string[] };
+
+/** A row of the survey grid: the text, its variables, and the codes because of which it is to be looked at again. */
+export interface GridRow {
+  unit: Unit;
+  variables: Record<string, string | null>;
+  review: string[] | null;
+}
+
+/** Which variables may be shown, and whether there are ratings; or rows. */
+export type GridAnswer = { type: "layout"; variables: string[]; has_rating: boolean } | { type: "grid"; rows: GridRow[] };
+
+/** A page of the memos that fit, from the `first` on; `fresh`: with the team's as they are now. */
+export interface MemoQuestion {
+  type: "memos";
+  find: string;
+  on: "" | "unit" | "span" | "code" | "study";
+  code: string | null;
+  first: number;
+  fresh: boolean;
+}
+
+export interface MemoRow extends Memo {
+  on: "unit" | "span" | "code" | "study";
+  code: string | null;
+  start: number | null;
+  end: number | null;
+  coder: string;
+  own: boolean;
+  at: string;
+  unit_id: string | null;
+  /** Of the text, where it is among those that are coded here. */
+  place: number | null;
+  /** The beginning of the words that it is about. */
+  words: string;
+}
+
+export interface MemoAnswer {
+  type: "memos";
+  n: number;
+  n_all: number;
+  first: number;
+  rows: MemoRow[];
+}
+
+/** A page of what was done, the newest first, from the `first` on. */
+export interface HistoryQuestion {
+  type: "history";
+  scope: "sitting" | "text" | "all";
+  unit_id?: string;
+  first: number;
+}
+
+/** What would going back to this act take back? */
+export interface Back {
+  type: "back";
+  act_id: string;
+}
+
+export interface HistoryRow {
+  act_id: string;
+  kind: Act["kind"];
+  at: string;
+  unit_id: string | null;
+  place: number | null;
+  code: string | null;
+  /** What a memo is on. */
+  on: "unit" | "span" | "code" | "study" | null;
+  start: number | null;
+  end: number | null;
+  quote: string;
+  facets: Record<string, string>;
+  unsure: boolean;
+  /** Of a memo, or the name of a proposed code. */
+  words: string;
+  /** "fixed": of another round. */
+  state: "stands" | "undone" | "fixed";
+  taken_back: string | null;
+}
+
+/** `times`: of all acts, in seconds, as 32-bit numbers in base64; with the first page alone. */
+export interface HistoryAnswer {
+  type: "history";
+  n: number;
+  first: number;
+  times: string | null;
+  rows: HistoryRow[];
+}
+
+/** The acts that going back would take back, the newest first. */
+export interface BackAnswer {
+  type: "back";
+  act_id: string;
+  ids: string[];
+  n_texts: number;
+}
+
+/** A question of the form for a new code. */
+export type NewCodeQuestion =
+  | { type: "alike"; label: string; definition: string }
+  | { type: "add_code"; label: string; definition: string; unit_id: string; start: number | null; end: number | null; example: boolean }
+  | { type: "decline"; codes: string[] };
+
+export type NewCodeAnswer =
+  | { type: "alike"; codes: { id: string; how: "words" | "meaning" }[]; note: string }
+  /** `came`: what colleagues changed meanwhile, in words. */
+  | { type: "added"; code: string; label: string; came: string }
+  | { type: "declined" };
+
+/** Whether colleagues' codings in this round may be seen; null where there is no round. */
+export type RoundState = "open" | "blind" | null;
+
+/** Who coded in this round, and what stands beside the text at a place. */
+export type ColleaguesQuestion = { type: "colleagues" } | { type: "beside"; place: number };
+
+export type ColleaguesAnswer =
+  | { type: "colleagues"; state: RoundState; names: string[] }
+  | { type: "beside"; place: number; coders: Beside[] };
+
+/** How two agree on a code: both (on words that overlap), both elsewhere, or one of them alone. */
+export type Sign = "both" | "elsewhere" | "own" | "theirs";
+
+/** A colleague's codings on a text; without signs where one of the two has not finished it. */
+export interface Beside {
+  coder: string;
+  finished: boolean;
+  codings: Coding[];
+  signs: Record<string, Sign>;
+}
+
+/** How one's decision on a code differs from gold. */
+export type Differs = "same" | "missed" | "added";
+
+/** How far one is in a round of training; `words` say the verdict, where there is one. */
+export interface TrainingProgress {
+  n: number;
+  most: number;
+  kappa: string;
+  verdict: "pass" | "fail" | "go on";
+  words: string;
+}
+
+/** Asked of a finished text alone. */
+export interface FeedbackQuestion {
+  type: "feedback";
+  place: number;
+}
+
+/** `counts`: of each code how often it was right, missed and added so far. */
+export interface Feedback {
+  type: "feedback";
+  place: number;
+  rows: { code: string; state: Differs }[];
+  counts: Record<string, [number, number, number]>;
+  progress: TrainingProgress;
+}
+
+/** The texts that were finished before a code was there: their places, each with the codes to decide on. */
+export interface Waiting {
+  codes: string[];
+  items: [number, string[]][];
+  n_other: number;
+}
+
+/** `under` is the codebook's fingerprint. */
+export interface OfTheCodebook {
+  notice: string;
+  outbox: string;
+  codebook: Codebook;
+  under: string;
+  waiting: Waiting | null;
+}
+
+/** What the kernel says to all views, asked by none. */
+export type Told = { type: "goto"; place: number } | ({ type: "codebook" } & OfTheCodebook);
 
 /** `peek` fetches a unit without going there. */
-export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean };
+export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | ColleaguesQuestion | FeedbackQuestion | MemoQuestion | HistoryQuestion | Back;
+
+/** What the list shows of a text: its first words, or before, at and after what was looked for. */
+export interface Row {
+  place: number;
+  unit_id: string;
+  words: [string, string, string];
+  memo: boolean;
+  unsure: boolean;
+  rating: string | null;
+  /** The codes because of which it is to be looked at again; null where it is not. */
+  review: string[] | null;
+}
+
+/** By what texts can be chosen. */
+export interface Choices {
+  conditions: { name: string; values: string[] }[];
+  ratings: string[];
+  n_review: number;
+  groups: GroupBy[];
+}
+
+/** Name, number of texts, number of those that are finished. */
+export type Group = [string, number, number];
+
+export type ListAnswer =
+  | ({ type: "choices" } & Choices)
+  /** `bits`: for each text whether it fits, in base64, null for all; `order`: places as 32-bit numbers in base64. */
+  | { type: "list"; n: number; bits: string | null; order: string | null; rows: Row[] }
+  | { type: "rows"; rows: Row[] }
+  | { type: "progress"; groups: Group[] };
 
 export interface Memo {
   memo_id: string;
   text: string;
+  /** Whether the others see it once its round is unblinded. */
+  team?: boolean;
+}
+
+/** A memo on some words of a text. */
+export interface SpanMemo extends Memo, Span {}
+
+/** A memo on a code, or on the study. */
+export interface FreeMemo extends Memo {
+  on: "code" | "study";
+  code: string | null;
 }
 
 export interface Unit extends CodedText {
@@ -15,9 +253,10 @@ export interface Unit extends CodedText {
   rating: string | null;
   finished: boolean;
   memo: Memo | null;
+  memos: SpanMemo[];
 }
 
-/** What a recorded deed may change beside its unit; `flag` is the unit's letter in `flags`. */
+/** What a recorded act may change beside its unit; `flag` is the unit's letter in `flags`. */
 export interface Counts {
   flag: string;
   n_finished: number;
@@ -29,16 +268,20 @@ export interface Counts {
 export type Welcome = {
   type: "welcome";
   coder: string;
-  notice: string;
-  outbox: string;
-  codebook: Codebook;
+  new_codes: "add" | "propose";
   commands: Record<string, string>;
   flags: string;
-  show_rating: boolean;
+  show_rating: boolean | "finished";
+  colleagues?: RoundState;
+  layout: "text" | "grid";
+  training?: TrainingProgress | null;
+  round: string | null;
+  /** On codes and on the study. */
+  memos: FreeMemo[];
   unit: Unit | null;
-} & Partial<Counts>;
+} & OfTheCodebook & Partial<Counts>;
 
-export type Answer = Welcome | { type: "unit"; unit: Unit; notice: string };
+export type Answer = Welcome | { type: "unit"; unit: Unit; notice: string } | ListAnswer | GridAnswer | NewCodeAnswer | ColleaguesAnswer | Feedback | MemoAnswer | HistoryAnswer | BackAnswer;
 
-/** A deed of this or another view stands in the record: its unit as it is now. */
-export type Done = { type: "done"; kind: Deed["kind"]; unit: Unit; notice: string } & Counts;
+/** An act of this or another view stands in the record: its unit as it is now; of one on no text the `memos` are. */
+export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; notice: string; memos?: FreeMemo[] } & Counts;

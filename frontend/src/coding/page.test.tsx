@@ -16,7 +16,7 @@ let leaked: string[];
 const leak = (event: KeyboardEvent) => void leaked.push(event.key);
 
 /** Do something and let the widget draw what came of it. */
-const doing = (deed: () => void) => act(deed);
+const doing = (what: () => void) => act(what);
 const answer = () => doing(() => kernel.answer());
 const find = <E extends HTMLElement = HTMLElement>(selector: string) => el.querySelector<E>(selector);
 const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
@@ -55,6 +55,26 @@ afterEach(async () => {
   close = undefined;
   document.removeEventListener("keydown", leak);
   shelf().clear();
+});
+
+test("the number of a text that is being typed stays, whatever is drawn anew meanwhile", async () => {
+  await show();
+  const field = find<HTMLInputElement>(".s7-goto input")!;
+  field.value = "3";
+  await press("1");
+  await answer();
+  expect(field.value).toBe("3");
+  await press("ArrowRight");
+  await answer();
+  expect(field.value).toBe("2");
+});
+
+test("nothing is called saved before the kernel has answered: an earlier view may have left something", async () => {
+  kernel = new Kernel(TEXTS);
+  await doing(() => void (close = widget.render({ model: kernel.model(), el })));
+  expect(find(".s7-saved")).toBeNull();
+  await answer();
+  expect(texts(".s7-saved")).toEqual(["✓ Saved"]);
 });
 
 describe("what the coder should know of the codebook", () => {
@@ -120,7 +140,7 @@ describe("keys", () => {
     for (const key of ["1", "d", "z", "Enter"]) {
       expect((await press(key, memo())).defaultPrevented).toBe(false);
     }
-    expect([kernel.deeds(), leaked]).toEqual([[], []]);
+    expect([kernel.acts(), leaked]).toEqual([[], []]);
     await press("Escape", memo());
     expect(document.activeElement).toBe(find(".s7"));
     await answer();
@@ -142,13 +162,60 @@ describe("keys", () => {
     await show();
     const composed = new KeyboardEvent("keydown", { key: "1", isComposing: true, bubbles: true });
     await doing(() => void find(".s7")!.dispatchEvent(composed));
-    expect([kernel.deeds(), leaked]).toEqual([[], []]);
+    expect([kernel.acts(), leaked]).toEqual([[], []]);
   });
 
   test("Enter on a button presses the button alone", async () => {
     await show();
     const event = await press("Enter", find(".s7-tools button:last-child")!);
-    expect([event.defaultPrevented, kernel.deeds()]).toEqual([false, []]);
+    expect([event.defaultPrevented, kernel.acts()]).toEqual([false, []]);
+  });
+});
+
+describe("selecting by letters", () => {
+  test("Space puts letters on the words; those of two words select from one to the other, and a code applies to it", async () => {
+    await show(["It listened to what I said."]);
+    await press(" ");
+    expect(texts(".s7-letters b")).toEqual(["f", "j", "d", "k", "s", "l"]);
+    expect(find(".s7-text")!.textContent).toBe("It listened to what I said.");
+    await press("j");
+    expect(texts(".s7-selected")).toEqual(["listened"]);
+    await press("k");
+    expect([texts(".s7-selected"), find(".s7-letters")]).toEqual([["listened to what"], null]);
+    await press("2");
+    await answer();
+    expect(kernel.recorded).toMatchObject([{ kind: "apply", code: "cognitive", start: 3, end: 19 }]);
+  });
+
+  test("letters are no commands meanwhile, Escape ends it and keeps what was selected, another key means what it always does", async () => {
+    await show(["It listened to what I said."]);
+    for (const key of [" ", "s", "Escape", "Escape"]) await press(key);
+    expect([find(".s7-letters"), find(".s7-selected"), kernel.acts()]).toEqual([null, null, []]);
+    expect(find(".s7-status")!.textContent).toBe("");
+    for (const key of [" ", "k", "1"]) await press(key);
+    expect(find(".s7-letters")).toBeNull();
+    expect(kernel.acts()).toMatchObject([{ code: "affective", start: 15, end: 19 }]);
+    for (const key of [" ", " ", " ", "ArrowRight"]) await press(key);
+    expect([find(".s7-letters"), find(".s7-unit-id")!.textContent]).toEqual([null, "m0"]);
+  });
+});
+
+describe("the rating", () => {
+  test("that is shown on finished texts alone says so, and no key or click shows it before", async () => {
+    kernel = new Kernel(TEXTS);
+    kernel.showRating = "finished";
+    await doing(() => void (close = widget.render({ model: kernel.model(), el })));
+    await answer();
+    const button = () => find<HTMLButtonElement>(".s7-rating")!;
+    expect([button().textContent, button().disabled]).toEqual(["Rating: shown once finished", true]);
+    await press("r");
+    expect(find(".s7-status")!.textContent).toBe("The rating is shown once this text is finished");
+    await doing(() => find(".s7-finish")!.click());
+    expect(button().textContent).toBe("Rating: 4");
+    await press("r");
+    expect(button().textContent).toBe("Show rating");
+    await doing(() => find(".s7-finish")!.click());
+    expect(button().textContent).toBe("Rating: shown once finished");
   });
 });
 
@@ -161,7 +228,7 @@ describe("saved or not", () => {
     expect(texts(".s7-coding.s7-pending strong")).toEqual(["Affective"]);
     kernel.fate = "failed";
     await answer();
-    expect(find(".s7-state")!.textContent).toContain("NOT SAVED – 1 deed waits");
+    expect(find(".s7-state")!.textContent).toContain("NOT SAVED – 1 change waits");
     kernel.fate = "done";
     await doing(() => find(".s7-unsaved button")!.click());
     await answer();
@@ -191,7 +258,7 @@ describe("saved or not", () => {
     expect(leave()).toBe(false);
     await write("in mid-sent");
     expect(leave()).toBe(true);
-    expect(kernel.deeds().map(({ text }) => text)).toEqual(["in mid-sent"]);
+    expect(kernel.acts().map(({ text }) => text)).toEqual(["in mid-sent"]);
     await answer();
     expect(leave()).toBe(false);
   });
@@ -271,10 +338,10 @@ describe("the memo", () => {
     let end = () => {};
     await doing(() => void (end = widget.render({ model: kernel.model(), el: other })));
     kernel.model().send({
-      type: "deed",
+      type: "act",
       id: "00000000-0000-4000-8000-000000000001",
       client: "other",
-      deed: { id: "00000000-0000-4000-8000-000000000001", kind: "memo", unit_id: "m0", text: "theirs" },
+      act: { id: "00000000-0000-4000-8000-000000000001", kind: "memo", unit_id: "m0", text: "theirs" },
     });
     await answer();
     expect(memo().value).toBe("mine, unfini");

@@ -2,15 +2,32 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { CodePicker } from "../shared/codepicker";
 import { Conversation } from "../shared/conversation";
-import { focusIn, hearKeys, isTextField, keyLabel, meaning, write, type TextField } from "../shared/keys";
+import { scrollDefinition } from "../shared/definition";
+import { focusIn, hearKeys, isModifier, isTextField, keyLabel, meaning, SCROLLS, write, type TextField } from "../shared/keys";
+import { letterOf, Letters } from "../shared/letters";
+import { scrollText } from "../shared/more";
+import { inSight } from "../shared/onscreen";
 import type { Code } from "../shared/protocol";
 import { SaveState } from "../shared/savestate";
 import { TextView } from "../shared/textview";
+import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import { Codings } from "./codings";
+import { BesideTable, ColleaguesButtons } from "./colleagues";
+import { DecideBanner } from "./decide";
 import { startDrag } from "./drag";
+import { GridPane, LayoutButton } from "./grid";
 import { MemoField } from "./memo";
+import { CodeMemoButton, MemoForm, SpanMemos } from "./memos";
 import type { Unit } from "./messages";
+import { NewCodeButton, NewCodeForm } from "./newcode";
+import { Rating } from "./rating";
 import type { Session } from "./session";
+import { pressInSide, SidePane } from "./side";
+import { ListNote, TextsButton } from "./texts";
+import { FeedbackPanel, TrainingBanner } from "./training";
+
+/** From this width of the widget on, the list of texts stands beside the text (see texts.css). */
+const WIDE = 900;
 
 const COMMAND_WORDS: Record<string, string> = {
   finish_and_next: "Finish this text and go to the next",
@@ -20,19 +37,44 @@ const COMMAND_WORDS: Record<string, string> = {
   next_unfinished: "Next unfinished text",
   next_word: "Select the next word (Shift: previous)",
   next_sentence: "Select the next sentence (Shift: previous)",
+  select_by_letters: "Select by letters: type those on the first word, then those on the last",
   next_coding: "Next coding on this text",
   previous_coding: "Previous coding",
   remove_coding: "Remove the marked coding",
-  valence: "Valence of the marked coding",
+  facet: "Facets of the marked coding",
   unsure: "Unsure about the marked coding",
-  memo: "Write a memo",
+  memo: "Write a memo on the selected words, or on the text (Esc saves it)",
+  code_memo: "Write a memo on the code whose definition is open",
+  new_code: "Name a code that is missing; selected words become its name",
   rating: "Show or hide the rating",
   context: "Show or hide the conversation",
-  filter: "Find a code",
+  filter: "Find a code by its name, its first letters or initials: ↑↓, Enter applies",
+  pin: "Pin or unpin the definition",
+  find_text: "Find a text",
+  texts: "Show or hide the list of texts",
+  colleagues: "Colleagues’ codings beside yours, once the round is unblinded",
+  next_colleague: "The next colleague",
+  layout: "Many texts as rows of a grid, or one by one",
+  memos: "Show or hide the memos",
+  history: "Show or hide what was done; Del there takes a step back, b all after it",
   undo: "Undo (also Ctrl+Z)",
   redo: "Redo (also Ctrl+Shift+Z)",
   help: "Show or hide these keys",
 };
+
+const GRID_KEYS: [string, string][] = [
+  ["↑↓ or j k", "In the grid: the row above or below (k and j unless a code has the key)"],
+  ["←→", "In the grid: the coding before or after"],
+  ["PgUp PgDn", "In the grid: a page of rows (Home, End: the first, the last)"],
+];
+
+/** The number of the text on screen, to be written over: nothing but another text writes into it meanwhile. */
+function Place({ at, of, onPick }: { at: number | undefined; of: number; onPick: (place: number) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const show = () => void (field.current!.value = at === undefined ? "" : `${at + 1}`);
+  useLayoutEffect(show, [at]);
+  return <input ref={field} type="number" min={1} max={of} onChange={(event) => onPick(event.currentTarget.valueAsNumber - 1)} onBlur={show} />;
+}
 
 function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
   const [finished, total] = [session.finished.value, session.total.value];
@@ -41,17 +83,7 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
       {total > 0 && (
         <label class="s7-goto">
           Text{" "}
-          <input
-            type="number"
-            min={1}
-            max={total}
-            value={unit ? unit.place + 1 : undefined}
-            onChange={(event) => {
-              const place = event.currentTarget.valueAsNumber - 1;
-              session.presses.take(() => session.goto(place), { waits: session.mustWait("next") });
-            }}
-          />{" "}
-          of {total}
+          <Place at={unit?.place} of={total} onPick={(place) => session.jump(place)} /> of {total}
         </label>
       )}
       <div
@@ -71,6 +103,8 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
 
 // A component of its own: a header drawn anew at each press would take back the number that is being typed.
 function Saving({ session }: { session: Session }) {
+  // What an earlier view left unsent is known once the kernel has answered.
+  if (!session.coder.value) return null;
   return <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />;
 }
 
@@ -78,6 +112,8 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
   const take = (action: () => void, what: string) => session.presses.take(action, { waits: session.mustWait(what) });
   return (
     <header class="s7-header">
+      {session.total.value > 0 && <TextsButton session={session} />}
+      {session.total.value > 0 && <LayoutButton session={session} />}
       <span class="s7-coder" title="The coder whose session this is">{session.coder.value}</span>
       <Progress session={session} unit={unit} />
       <span class="s7-outside">Click here to use the keys</span>
@@ -102,10 +138,15 @@ function Help({ session }: { session: Session }) {
   const rows: [string, string][] = [
     ["code key", "Apply the code to the selection or the whole text; again: remove it"],
     ["Alt+code key", "Show the code’s definition"],
-    ["Shift+←→", "Shrink or extend the selection by a word"],
-    ...Object.entries(session.commands.value).map(
-      ([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name],
-    ),
+    ["Alt+↑↓", "Scroll the definition"],
+    ["Shift+←→", "Move the end of the selection by a word (↑↓: by a sentence)"],
+    ["Alt+Shift+←→", "Move its start by a word (↑↓: by a sentence); also Ctrl+Shift"],
+    ["PgUp PgDn", "Scroll the text (Home, End: to its ends)"],
+    ...(session.grid.on.value ? GRID_KEYS : []),
+    ["mouse", "Drag: whole words (Alt: exactly); two clicks: a word; three: a sentence"],
+    ...Object.entries(session.commands.value)
+      .filter(([name]) => name !== "facet" || session.book.hasFacets.value)
+      .map(([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name]),
     ["Esc", "Drop the selection; again: leave for the notebook"],
   ];
   return (
@@ -129,10 +170,10 @@ function Footer({ session, unit }: { session: Session; unit: Unit }) {
   const take = (action: () => void) => session.presses.take(action, unit);
   return (
     <footer class="s7-footer">
-      <button type="button" disabled={unit.place === 0} onClick={() => step(-1)}>
+      <button type="button" disabled={session.beside(-1) === undefined} onClick={() => step(-1)}>
         ← Back
       </button>
-      <button type="button" disabled={unit.place + 1 >= session.total.value} onClick={() => step(1)}>
+      <button type="button" disabled={session.beside(1) === undefined} onClick={() => step(1)}>
         Next →
       </button>
       <span class="s7-space" />
@@ -140,19 +181,9 @@ function Footer({ session, unit }: { session: Session; unit: Unit }) {
         {unit.finished ? "✓ Finished" : "Finish"}
       </button>
       <button type="button" class="s7-primary" onClick={() => take(() => session.finishAndNext())}>
-        Finish and next ⏎
+        {session.training.isOn.value && !unit.finished ? "Finish and compare ⏎" : "Finish and next ⏎"}
       </button>
     </footer>
-  );
-}
-
-function Rating({ session, unit }: { session: Session; unit: Unit }) {
-  if (unit.rating === null) return null;
-  const shown = session.showRating.value;
-  return (
-    <button type="button" class="s7-quiet" aria-pressed={shown} onClick={() => (session.showRating.value = !shown)}>
-      {shown ? `Rating: ${unit.rating}` : "Show rating"}
-    </button>
   );
 }
 
@@ -162,30 +193,55 @@ function Context({ session, unit }: { session: Session; unit: Unit }) {
 }
 
 function Text({ session, unit }: { session: Session; unit: Unit }) {
+  const letters = session.selecting.letters.value;
   return (
     <TextView
       unit={unit}
       book={session.book}
-      selection={session.selection.value}
+      theirs={session.colleagues.spans.value}
+      selection={session.selecting.span.value}
       active={session.active.value}
-      frozen={session.dragging.value}
+      onMemo={(span) => session.presses.take(() => session.memos.onSpan(unit, span), unit)}
+      sought={session.selecting.sought.value}
+      frozen={session.selecting.dragging.value}
       onMark={(coding) => session.presses.take(() => (session.marked.value = coding), unit)}
-    />
+      ended={!!session.ended.value?.has(unit.unit_id)}
+      onEnd={() => session.atEnd(unit.unit_id)}
+    >
+      {letters && <Letters {...letters} />}
+    </TextView>
   );
 }
 
 function Desk({ session, unit }: { session: Session; unit: Unit }) {
   return (
     <div class={session.undoing.value ? "s7-desk s7-undoing" : "s7-desk"}>
+      <ListNote session={session} />
       <div class="s7-unit-line">
         <span class="s7-unit-id">{unit.unit_id}</span>
         {unit.finished && <span class="s7-done">✓ finished</span>}
         <span class="s7-space" />
+        <ColleaguesButtons session={session} />
         <Rating session={session} unit={unit} />
       </div>
       <Context session={session} unit={unit} />
       <Text session={session} unit={unit} />
+      <FeedbackPanel session={session} />
+      <BesideTable session={session} unit={unit} />
       <Codings session={session} unit={unit} />
+      <SpanMemos session={session} unit={unit} />
+      <Below session={session} unit={unit} />
+    </div>
+  );
+}
+
+/** What stands below the text, and below the grid. */
+function Below({ session, unit }: { session: Session; unit: Unit }) {
+  return (
+    <>
+      <NewCodeButton session={session} unit={unit} />
+      <NewCodeForm session={session} />
+      <MemoForm session={session} />
       <MemoField key={unit.unit_id} session={session} unit={unit} />
       {session.allDone.value && session.finished.value === session.total.value && (
         <p class="s7-all-done" role="status">
@@ -193,14 +249,17 @@ function Desk({ session, unit }: { session: Session; unit: Unit }) {
         </p>
       )}
       <Footer session={session} unit={unit} />
-    </div>
+    </>
   );
 }
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
   const opened = useRef<TextField | null>(null);
+  /** The unit for which a code is being looked for. */
+  const finding = useRef<string | undefined>(undefined);
   const unit = session.unit.value;
+  const unitNow = () => session.unit.value;
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
       if (session.outbox.waiting.value.length || session.presses.waiting.value.length) event.preventDefault();
@@ -209,43 +268,92 @@ export function Page({ session }: { session: Session }) {
     return () => removeEventListener("beforeunload", warn);
   }, []);
 
+  useLayoutEffect(() => void (session.ended.value ??= new Set()), []);
   useLayoutEffect(() => {
-    if (unit) session.drawn.value = unit.unit_id;
-  }, [unit?.unit_id]);
+    // In the grid a text is drawn once its row is in sight, which says so itself.
+    if (unit && !session.grid.on.value) session.drawn.value = unit.unit_id;
+  }, [unit?.unit_id, session.grid.on.value]);
 
-  const pick = (code: Code) => session.presses.take(() => session.toggle(code), { unit_id: unit?.unit_id });
-  const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value });
+  /** What has the focus while keys are for the text. */
+  const home = () => root.current?.querySelector<HTMLElement>(".s7-grid") ?? root.current;
+  const pick = (code: Code) => session.grid.hides("code:") || session.presses.take(() => session.toggle(code), { unit_id: unit?.unit_id });
+  const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value, given: session.book.recent.keys.value });
+
+  const means = (event: KeyboardEvent) => session.decide.meaning(event) ?? session.grid.meaning(event, meaning(event, keymap()));
+
+  const text = () => root.current!.querySelector<HTMLElement>(".s7-text");
+  const putLetters = () => {
+    const box = text();
+    if (box && unitNow()) session.selecting.putLetters(inSight(box, pieces(unitNow()!.text, "word")));
+  };
+  const scroll = (key: string) => {
+    const box = text();
+    if (box) scrollText(box, key);
+    if (session.selecting.letters.value) putLetters();
+  };
+  /** What a press does while there are letters on the words; false where it ends that, and means what it always does. */
+  const takesLetter = (event: KeyboardEvent): boolean => {
+    const { letters } = session.selecting;
+    if (!letters.value || isModifier(event)) return false;
+    const letter = letterOf(event);
+    if (letter !== null || event.key === "Enter") session.selecting.type(letter);
+    else if (event.key === "Backspace") letters.value = { ...letters.value, typed: "" };
+    else if (SCROLLS.includes(event.key)) return false;
+    else session.selecting.leaveLetters();
+    return letter !== null || ["Enter", "Backspace", "Escape", " "].includes(event.key);
+  };
 
   const run = (what: string) => {
     const [kind, id] = what.split(/:(.*)/s);
-    const code = id !== undefined && session.book.codes.value.get(id);
+    const { book } = session;
+    const code = id !== undefined && book.codes.value.get(id);
+    if (kind === "decide") return session.decide.do(id!);
+    if (!/^(detail|pin|scroll)/.test(kind!)) book.definition.endGlimpse();
     if (kind === "code" && code) return session.toggle(code);
-    if (kind === "detail" && code) return void (session.book.detail.value = code.id);
+    if (kind === "detail" && code) return book.definition.glimpse(code.id);
+    if (kind === "scroll") return scroll(id!);
+    if (kind === "rows") return session.grid.page(id!);
+    if (kind === "start" || kind === "end") {
+      const [granularity, step] = id!.split(":");
+      return session.selecting.move(kind as Edge, granularity as Granularity, Number(step) as Step);
+    }
     const field = (selector: string) => {
       opened.current = root.current!.querySelector<TextField>(selector);
       opened.current?.focus();
     };
+    const besideText = (action: () => void) => (session.grid.on.value ? session.say("That stands beside the text, not in the grid") : action());
     const commands: Record<string, () => void> = {
       finish_and_next: () => session.finishAndNext(),
       finish: () => session.finish(),
       next: () => session.step(1),
       back: () => session.step(-1),
       next_unfinished: () => session.nextUnfinished(),
-      next_word: () => session.selectNext("word", 1),
-      previous_word: () => session.selectNext("word", -1),
-      next_sentence: () => session.selectNext("sentence", 1),
-      previous_sentence: () => session.selectNext("sentence", -1),
-      extend: () => session.extend(1),
-      shrink: () => session.extend(-1),
+      next_word: () => session.selecting.next("word", 1),
+      previous_word: () => session.selecting.next("word", -1),
+      next_sentence: () => session.selecting.next("sentence", 1),
+      previous_sentence: () => session.selecting.next("sentence", -1),
+      select_by_letters: putLetters,
       next_coding: () => session.moveActive(1),
       previous_coding: () => session.moveActive(-1),
       remove_coding: () => session.remove(),
-      valence: () => session.cycleValence(),
+      facet: () => session.facets.press(),
       unsure: () => session.toggleUnsure(),
-      memo: () => field(".s7-memo textarea"),
-      rating: () => (session.showRating.value = !session.showRating.value),
-      context: () => (session.showContext.value = !session.showContext.value),
+      memo: () => session.memoOnSelection() || field(".s7-memo textarea"),
+      code_memo: () => (book.open.value ? session.memos.onCode(book.open.value) : session.say("Open the definition of a code first")),
+      new_code: () => session.openNewCode(),
+      rating: () => session.toggleRating(),
+      context: () => besideText(() => (session.showContext.value = !session.showContext.value)),
       filter: () => field(".s7-filter"),
+      find_text: () => session.showSide("texts", "find"),
+      texts: () => session.showSide("texts"),
+      memos: () => besideText(() => session.showSide("memos")),
+      history: () => besideText(() => session.showSide("history")),
+      layout: () => session.grid.show(session.grid.on.value ? "text" : "grid"),
+      pin: () => book.open.value && book.definition.togglePin(book.open.value.id),
+      scroll_down: () => scrollDefinition(root.current!, 1),
+      scroll_up: () => scrollDefinition(root.current!, -1),
+      colleagues: () => besideText(() => session.colleagues.toggle()),
+      next_colleague: () => besideText(() => session.colleagues.next()),
       undo: () => session.takeBack("undo"),
       redo: () => session.takeBack("redo"),
       help: () => (session.showHelp.value = !session.showHelp.value),
@@ -254,68 +362,136 @@ export function Page({ session }: { session: Session }) {
   };
 
   const escape = () => {
+    if (session.newCode.seen.value) return session.newCode.close();
+    if (session.memos.open.value) return session.memos.close();
+    if (session.book.search.open.value) return session.book.search.close();
+    session.book.definition.endGlimpse();
     if (session.showHelp.value) return void (session.showHelp.value = false);
+    if (session.facets.shown.value) return session.facets.close();
+    if (session.decide.step.value) return session.decide.end();
     if (session.message.value) return void (session.message.value = null);
-    if (session.selection.value) return void (session.selection.value = null);
+    if (session.selecting.span.value) return void (session.selecting.span.value = null);
     focusIn(root.current!)?.blur();
     root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
   };
 
-  /** Apply what was looked for in the filter. */
-  const applyChosen = () => {
-    const code = session.book.takeChosen();
-    if (code) session.apply(code);
+  /** Apply the code that was found; `take` is how an action waits for its turn. */
+  const applyFound = (take: (action: () => void) => void) => {
+    const code = session.book.search.take();
+    if (code) take(() => session.apply(code));
+  };
+
+  const inNewCode = (event: KeyboardEvent, field: Element): boolean => {
+    if (event.key === "Escape") session.newCode.close();
+    else if (event.key !== "Enter" || event.repeat || field.matches("[type=checkbox]")) return false;
+    else if (field.matches(".s7-new-label") && !event.ctrlKey && !event.metaKey) {
+      root.current!.querySelector<HTMLElement>(".s7-new-definition")?.focus();
+    } else session.newCode.send();
+    return true;
   };
 
   /** What a key does in a text field; false where it is the field's own. */
-  const leaves = (event: KeyboardEvent, field: Element): boolean => {
-    const filter = event.key === "Enter" && field.matches(".s7-filter");
-    if (filter) session.presses.take(applyChosen, { unit_id: session.unit.value?.unit_id });
-    const left = filter || event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
-    if (left) root.current?.focus();
-    return left;
+  const inField = (event: KeyboardEvent, field: Element, take: (action: () => void) => void): boolean => {
+    if (field.closest(".s7-new-code")) return inNewCode(event, field);
+    const closes = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
+    if (field.closest(".s7-memo-form")) return closes && (session.memos.close(), true);
+    const [finds, enter] = [field.matches(".s7-filter"), event.key === "Enter"];
+    if (finds && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+      session.book.choose(event.key === "ArrowDown" ? 1 : -1);
+      return true;
+    }
+    if (event.key !== "Escape" && !(enter && (finds || event.ctrlKey || event.metaKey))) return false;
+    if (finds && enter) applyFound(take);
+    if (finds) session.book.search.close();
+    home()?.focus({ preventScroll: true });
+    return true;
   };
 
   /** A press whose turn has come; in a field that an earlier press of the same burst opened, it writes. */
   const act = (event: KeyboardEvent) => {
     const field = opened.current;
-    if (field && field === focusIn(root.current!)) return void (leaves(event, field) || write(field, event));
+    if (field && field === focusIn(root.current!)) return void (inField(event, field, (action) => action()) || write(field, event));
+    if (session.newCode.seen.value) return session.newCode.typed(event);
+    if (session.memos.open.value) return session.memos.typed(event);
+    if (takesLetter(event)) return;
     if (event.key === "Escape") return escape();
-    const what = meaning(event, keymap());
+    if (session.facets.takes(event)) return session.facets.choose(event.key);
+    const what = means(event);
+    if (what !== null && what !== "facet") session.facets.close();
     if (what !== null) run(what);
   };
 
   const press = (event: KeyboardEvent, target: Element) => {
-    if (isTextField(target)) return void (leaves(event, target) && event.preventDefault());
+    if (target.closest(".s7-texts") && pressInSide(event, target, session, meaning(event, keymap()))) return;
+    // The chosen result, which Tab reaches from the field, takes Enter as the field does.
+    const field = target.matches("[role=option]") && event.key === "Enter" ? root.current!.querySelector(".s7-filter") : null;
+    if (field || isTextField(target)) {
+      const take = (action: () => void) => session.presses.take(action, { unit_id: finding.current });
+      return void (inField(event, field ?? target, take) && event.preventDefault());
+    }
     if (target.closest("button") !== null && (event.key === "Enter" || event.key === " ")) {
       // A button held down is pressed once.
       return void (event.repeat && event.preventDefault());
     }
-    if (target.matches(".s7-turns, .s7-detail") && event.key.startsWith("Arrow")) return;
+    if (target.matches(".s7-turns, .s7-detail") && /^(Arrow|Page|Home|End)/.test(event.key)) return;
     const { presses } = session;
-    const what = event.key === "Escape" ? "escape" : meaning(event, keymap());
-    // While presses wait, any letter may turn out to be a memo's.
-    if (what === null && !(event.key.length === 1 && (session.loading.value || presses.waiting.value.length))) return;
+    const choice = session.facets.takes(event) ? "choice" : null;
+    const what = event.key === "Escape" ? "escape" : (choice ?? means(event));
+    // While presses wait, any letter may turn out to be a memo's, any arrow the choice of a code; or it is one on a word.
+    const form = session.newCode.seen.value ?? session.memos.open.value;
+    const letters = session.loading.value || presses.waiting.value.length || session.selecting.letters.value || form;
+    const written = event.key.length === 1 || /^(Arrow(Up|Down)|Enter)$/.test(event.key);
+    if (what === null && !(written && letters)) return;
     event.preventDefault();
-    if (event.repeat && !/word|sentence|extend|shrink/.test(what ?? "")) return;
+    // The list is no part of the text: it waits for nothing.
+    const list = /^(find_text|texts|memos|history)$/.test(what ?? "") && !presses.waiting.value.length && !session.selecting.letters.value && !form;
+    if (list) return void (event.repeat || run(what!));
+    if (session.grid.hides(what)) return;
+    if (event.repeat && !session.grid.repeats(what) && !/word|sentence|scroll/.test(what ?? "")) return;
     if (what === "escape" && !presses.waiting.value.length) return act(event);
     presses.take(() => act(event), { waits: session.mustWait(what) });
   };
 
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
 
+  const { texts } = session;
+  useLayoutEffect(() => {
+    const measure = () => (texts.wide.value = root.current!.clientWidth >= WIDE);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(root.current!);
+    return () => observer.disconnect();
+  }, []);
+  // Once what is to have the focus is drawn.
+  useLayoutEffect(() => {
+    const on = texts.focus.value;
+    if (on === null) return;
+    texts.focus.value = null;
+    const to = on === "text" ? home() : root.current!.querySelector<HTMLElement>(`.s7-${on}`);
+    to?.focus({ preventScroll: true });
+    if (to instanceof HTMLInputElement) to.select();
+  }, [texts.focus.value]);
+
   // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
   // From the keyboard a code's button gives the focus back: the Enter that comes next finishes the text.
+  const whileFinding = (target: Element) => target.closest(".s7-pick") && root.current!.querySelector(".s7-filter:focus");
   const click = (event: MouseEvent) => {
-    const byKey = event.detail === 0 && (event.target as Element).closest(".s7-code, .s7-remove, .s7-finish");
-    if (byKey) root.current?.focus({ preventScroll: true });
+    const target = event.target as Element;
+    const byKey = event.detail === 0 && target.closest(".s7-code, .s7-remove, .s7-finish, .s7-clear");
+    if (byKey || whileFinding(target)) home()?.focus({ preventScroll: true });
   };
   const down = (event: MouseEvent) => {
     const target = event.target as HTMLElement;
-    if (target.closest("button")) event.preventDefault();
-    if (!target.closest("textarea, input")) root.current?.focus({ preventScroll: true });
+    // The field would fold away and move the codes from under the mouse: it keeps the focus until the click.
+    if (whileFinding(target)) return event.preventDefault();
+    // In the grid the choice of texts stands above the rows, which are not to move under the mouse.
+    if (!texts.wide.value && texts.isOpen.value && !session.grid.on.value && !target.closest(".s7-texts-button")) texts.leave();
+    if (target.closest("button, [role=option]")) event.preventDefault();
+    if (!target.closest("textarea, input")) home()?.focus({ preventScroll: true });
   };
 
+  const withTexts = texts.isOpen.value && session.total.value > 0;
+  const inGrid = session.grid.on.value && session.total.value > 0;
   return (
     <div
       class="s7"
@@ -342,11 +518,20 @@ export function Page({ session }: { session: Session }) {
         </p>
       )}
       <Help session={session} />
-      <div class="s7-columns">
-        {unit ? <Desk session={session} unit={unit} /> : <Waiting session={session} />}
-        <CodePicker book={session.book} codings={unit?.codings ?? []} disabled={session.total.value === 0} onPick={pick} />
+      <TrainingBanner session={session} />
+      <DecideBanner session={session} />
+      <div class={`s7-columns${inGrid ? " s7-with-grid" : withTexts ? " s7-with-texts" : ""}`}>
+        {withTexts && !inGrid && <SidePane session={session} />}
+        {inGrid ? (
+          <GridPane session={session}>{unit && <Below session={session} unit={unit} />}</GridPane>
+        ) : unit ? (
+          <Desk session={session} unit={unit} />
+        ) : (
+          <Waiting session={session} />
+        )}
+        <CodePicker book={session.book} codings={unit?.codings ?? []} disabled={session.total.value === 0} onPick={pick} onFind={() => (finding.current = session.unit.value?.unit_id)} beside={(code) => <CodeMemoButton session={session} code={code} />} />
       </div>
-      <div class="s7-live" aria-live="polite">
+      <div class="s7-status" role="status">
         {session.announced.value}
       </div>
     </div>

@@ -1,23 +1,30 @@
-// What a deed on its way to the record will change of a unit.
-import type { Coding, Deed } from "../shared/protocol";
+// What an act on its way to the record will change of a unit.
+import type { Coding, Act } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import type { Unit } from "./messages";
 
-/** The unit as it will stand once `deed` is recorded. */
-export function withDeed(unit: Unit, deed: Deed): Unit {
-  if (deed.unit_id !== unit.unit_id) return unit;
-  const target = { start: deed.start ?? null, end: deed.end ?? null };
-  const same = (coding: Coding) => coding.code === deed.code && sameSpan(coding, target);
-  switch (deed.kind) {
+function withMemo(unit: Unit, act: Act): Unit {
+  const memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text, ...(act.team ? { team: true } : {}) } : null;
+  if (act.target_kind !== "span") return { ...unit, memo };
+  const others = unit.memos.filter(({ memo_id }) => memo_id !== act.memo_id);
+  return { ...unit, memos: memo ? [...others, { ...memo, start: act.start!, end: act.end! }] : others };
+}
+
+/** The unit as it will stand once `act` is recorded. */
+export function withAct(unit: Unit, act: Act): Unit {
+  if (act.unit_id !== unit.unit_id) return unit;
+  const target = { start: act.start ?? null, end: act.end ?? null };
+  const same = (coding: Coding) => coding.code === act.code && sameSpan(coding, target);
+  switch (act.kind) {
     case "apply": {
       const coding: Coding = {
-        code: deed.code!,
+        code: act.code!,
         ...target,
-        valence: deed.valence ?? null,
-        confidence: deed.confidence ?? null,
+        facets: act.facets ?? {},
+        confidence: act.confidence ?? null,
         pending: true,
       };
-      // In place, so that a changed valence does not move the coding on screen.
+      // In place, so that a changed facet does not move the coding on screen.
       const at = unit.codings.findIndex(same);
       return { ...unit, codings: at < 0 ? [...unit.codings, coding] : unit.codings.with(at, coding) };
     }
@@ -25,9 +32,9 @@ export function withDeed(unit: Unit, deed: Deed): Unit {
       return { ...unit, codings: unit.codings.filter((coding) => !same(coding)) };
     case "finish":
     case "reopen":
-      return { ...unit, finished: deed.kind === "finish" };
+      return { ...unit, finished: act.kind === "finish" };
     case "memo":
-      return { ...unit, memo: deed.text ? { memo_id: deed.memo_id ?? deed.id, text: deed.text } : null };
+      return withMemo(unit, act);
     default:
       return unit;
   }

@@ -31,7 +31,7 @@ test("what is pressed while a text loads is done to that text, in order", async 
   for (const id of ["affective", "cognitive"]) code(session, id);
   finish(session);
   code(session, "response");
-  expect(kernel.deeds()).toEqual([]);
+  expect(kernel.acts()).toEqual([]);
   await settle();
   expect(recorded()).toEqual(["apply m5 affective", "apply m5 cognitive", "finish m5", "apply m0 response"]);
 });
@@ -57,6 +57,14 @@ test("a click on what was on screen is not done to another text, nor what was pr
   await settle();
   expect(recorded()).toEqual(["apply m0 affective", "finish m0", "undo m0"]);
   expect(session.message.value).toMatch(/^2 presses were not taken/);
+});
+
+test("what was begun on a text that is no longer on screen is not done to the one that is", () => {
+  const session = ready();
+  const unit = session.unit.value!;
+  session.goto(1);
+  session.presses.take(() => session.finish(), unit);
+  expect([kernel.acts(), session.message.value]).toEqual([[], expect.stringMatching(/^One press was not taken/)]);
 });
 
 test("where the text does not come, nothing of the burst is done, not even what comes after the text", async () => {

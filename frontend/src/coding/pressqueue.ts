@@ -40,8 +40,10 @@ export class PressQueue {
   }
 
   take(action: () => void, { waits = this.busy.value, unit_id }: Options = {}): void {
+    const later = waits || this.waiting.value.length > 0;
     if ((waits && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
-    else if (waits || this.waiting.value.length) this.insert(this.waiting.value.length, action, unit_id);
+    else if (later) this.insert(this.waiting.value.length, action, unit_id);
+    else if (unit_id !== undefined && unit_id !== this.shown()) this.drop(1);
     else action();
   }
 

@@ -65,7 +65,7 @@ describe("welcome", () => {
     expect(place(session)).toBe(3);
   });
 
-  test("a dead channel says what to do, and keeps the deed", () => {
+  test("a dead channel says what to do, and keeps the act", () => {
     const session = ready();
     kernel.dead = true;
     press(session, "affective");
@@ -95,15 +95,15 @@ describe("going about", () => {
     session.finish();
     session.finishAndNext();
     session.remove();
-    session.cycleValence();
+    session.facets.press();
     session.toggleUnsure();
-    session.selectNext("word", 1);
+    session.selecting.next("word", 1);
     session.moveActive(1);
-    expect(kernel.deeds()).toEqual([]);
+    expect(kernel.acts()).toEqual([]);
     kernel.answer();
     expect(place(session)).toBe(5);
     press(session, "affective");
-    expect(kernel.deeds().map(({ unit_id }) => unit_id)).toEqual(["m5"]);
+    expect(kernel.acts().map(({ unit_id }) => unit_id)).toEqual(["m5"]);
   });
 
   test("a unit that was asked for before, and answers late, is not shown", () => {
@@ -133,11 +133,11 @@ describe("going about", () => {
 
   test("selection and mark belong to the unit they were made on", () => {
     const session = ready();
-    session.selectNext("word", 1);
+    session.selecting.next("word", 1);
     press(session, "affective");
     expect(session.active.value).toBe(0);
     session.step(1);
-    expect([session.selection.value, session.active.value]).toEqual([null, -1]);
+    expect([session.selecting.span.value, session.active.value]).toEqual([null, -1]);
   });
 
   test("finishing goes on to the next unfinished unit", () => {
@@ -218,7 +218,7 @@ describe("answers", () => {
     expect(session.unit.value!.finished).toBe(true);
   });
 
-  test("a refused deed is taken off the screen, says why, and lets the next one go on", () => {
+  test("a refused act is taken off the screen, says why, and lets the next one go on", () => {
     const session = ready();
     kernel.fate = "refused";
     press(session, "affective");
@@ -235,25 +235,25 @@ describe("answers", () => {
     expect(session.message.value).toBe("refused: no room");
   });
 
-  test("with a refused deed goes what followed it on its text, so that no text is finished without its code", () => {
+  test("with a refused act goes what followed it on its text, so that no text is finished without its code", () => {
     const session = ready();
     press(session, "affective");
     session.finishAndNext();
     press(session, "cognitive");
     session.takeBack("undo");
     kernel.fate = "refused";
-    const first = kernel.received.find(({ type }) => type === "deed")!;
+    const first = kernel.received.find(({ type }) => type === "act")!;
     kernel.answerFirst(first.id);
     kernel.fate = "done";
     kernel.answer();
     expect(kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code])).toEqual([["apply", "m1", "cognitive"]]);
     expect(session.message.value).toBe(
-      "Text m0: refused: no room What followed it on this text (2 deeds) was not done either.",
+      "Text m0: refused: no room What followed it on this text (2 changes) was not done either.",
     );
     expect(session.flags.value[0]).toBe(".");
   });
 
-  test("a failed deed stays, counts as not saved, and is sent again as the same deed", () => {
+  test("a failed act stays, counts as not saved, and is sent again as the same act", () => {
     const session = ready();
     kernel.fate = "failed";
     press(session, "affective");
@@ -264,7 +264,7 @@ describe("answers", () => {
     kernel.fate = "done";
     vi.advanceTimersByTime(PATIENCE_MS);
     kernel.answer();
-    expect(kernel.deeds().map(({ id }) => id)).toEqual([
+    expect(kernel.acts().map(({ id }) => id)).toEqual([
       kernel.recorded[0]!.id,
       kernel.recorded[0]!.id,
       kernel.recorded[1]!.id,
@@ -276,7 +276,7 @@ describe("answers", () => {
     ]);
   });
 
-  test("a deed whose answer was lost is recorded once", () => {
+  test("an act whose answer was lost is recorded once", () => {
     const session = ready();
     press(session, "affective");
     const lost = kernel.received.at(-1)!;
@@ -290,7 +290,7 @@ describe("answers", () => {
 });
 
 describe("closing", () => {
-  test("unsent deeds are handed to the next view of the same work, in order, as the same deeds", () => {
+  test("unsent acts are handed to the next view of the same work, in order, as the same acts", () => {
     const session = ready();
     press(session, "affective");
     press(session, "cognitive");

@@ -1,16 +1,31 @@
 // What one open view of the coding widget shows, and what a person can do in it.
 import { computed, signal } from "@preact/signals";
-import { KernelChannel, type Model } from "../shared/channel";
+import { KernelChannel, type Model, type Reply } from "../shared/channel";
 import { CodebookView } from "../shared/codebook";
 import type { Outbox } from "../shared/outbox";
-import { uuid, type Code, type Coding, type Deed, type Span, type Valence } from "../shared/protocol";
-import { extended, nextPiece, pieces, sameSpan } from "../shared/spans";
-import type { Answer, Counts, Done, Question, Unit, Welcome } from "./messages";
-import { withDeed } from "./pending";
+import { uuid, type Code, type Coding, type Act, type Span } from "../shared/protocol";
+import { sameSpan } from "../shared/spans";
+import { Colleagues } from "./colleagues";
+import { Decide } from "./decide";
+import { Facets } from "./facets";
+import { Grid } from "./gridrows";
+import { History } from "./history";
+import { MemoList } from "./memolist";
+import { Memos } from "./memos";
+import type { Answer, Counts, Done, GridQuestion, ListQuestion, MemoQuestion, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
+import { NewCode } from "./newcode";
+import { pieces } from "../shared/words";
+import { withAct } from "./pending";
 import { PressQueue } from "./pressqueue";
+import { Selecting } from "./selecting";
+import type { Side } from "./side";
+import { TextList } from "./textlist";
+import { Training } from "./training";
 
 const CACHED_UNITS = 100;
 const AHEAD = 3;
+/** How many places are looked at for those to be fetched ahead. */
+const LOOKED_AT = 1000;
 const WHOLE = { start: null, end: null };
 
 /** Which coding of a unit is meant: its place in the list can change, this does not. */
@@ -31,9 +46,24 @@ export class Session {
   readonly message = signal<string | null>(null);
   /** What the coder should know of the codebook; it stays on screen while it is so. */
   readonly notice = signal("");
+  /** What was done last, on the screen and to screen readers. */
   readonly announced = signal("");
-  readonly selection = signal<Span | null>(null);
+  /** What is to be said together with the next text. */
+  private before = "";
+  /** The texts whose end has been on the screen; null where that cannot be known. */
+  readonly ended = signal<ReadonlySet<string> | null>(null);
+  readonly selecting = new Selecting(
+    () => this.unit.value?.text ?? "",
+    (words) => this.say(words),
+  );
+  readonly facets = new Facets(this);
   readonly showRating = signal(false);
+  /** Where the rating appears on finished texts alone: whether it does, or was hidden by hand; else null. */
+  readonly ratingOfFinished = signal<boolean | null>(null);
+  readonly ratingShown = computed(() => {
+    const ofFinished = this.ratingOfFinished.value;
+    return ofFinished === null ? this.showRating.value : ofFinished && !!this.unit.value?.finished;
+  });
   readonly showContext = signal(true);
   readonly showHelp = signal(false);
   readonly allDone = signal(false);
@@ -44,12 +74,9 @@ export class Session {
   /** What was refused is lost: that message stays until it is closed. */
   private lasting: string | null = null;
 
-  /** Whether the mouse is dragging over the text. */
-  readonly dragging = signal(false);
-  settling: ReturnType<typeof setTimeout> | undefined;
   readonly loading = computed(() => this.book.codebook.value === null || this.target.value !== null);
   /** Whether something is being taken back: only the kernel knows on which unit. */
-  readonly undoing = computed(() => this.outbox.waiting.value.some(({ unit_id }) => unit_id === undefined));
+  readonly undoing = computed(() => this.outbox.waiting.value.some(({ kind }) => kind === "undo" || kind === "redo"));
   /** The unit whose text is drawn; undefined while there is no screen. */
   readonly drawn = signal<string | undefined>(undefined);
   private readonly onScreen = computed(() => {
@@ -58,12 +85,12 @@ export class Session {
   });
 
   /**
-   * The unit on screen, with the deeds that are still on their way. None while another one is loading, so
+   * The unit on screen, with the acts that are still on their way. None while another one is loading, so
    * that no key can code a text that is no longer meant.
    */
   readonly unit = computed(() => {
     const unit = this.target.value === null ? this.known.value : null;
-    return unit && this.outbox.waiting.value.reduce(withDeed, unit);
+    return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
   /** The coding that the next key changes. */
   readonly marked = signal<Mark | null>(null);
@@ -73,49 +100,161 @@ export class Session {
     return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
   });
   readonly total = computed(() => this.flags.value.length);
+  readonly texts: TextList;
+  readonly grid: Grid;
+  readonly newCode: NewCode;
+  readonly decide: Decide;
+  readonly colleagues: Colleagues;
+  readonly training: Training;
+  readonly memos: Memos;
+  readonly memoList = new MemoList((question) => this.channel.ask(question));
+  readonly history = new History({
+    ask: (question) => this.channel.ask(question),
+    push: (...acts) => this.outbox.push(...acts.map((act): Act => ({ ...act, id: uuid() }))),
+    unit_id: () => this.unit.peek()?.unit_id,
+    say: (words) => this.say(words),
+  });
+  /** What stands beside the text, where that is open. */
+  readonly side = signal<Side>("texts");
 
   constructor(model: Model) {
     this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heardAnswer(answer, question !== undefined),
+      answered: (answer, question) => this.heardAnswer(answer, question),
       unanswered: (question, message) => this.heardNoUnit(question, message),
       recorded: (done, from) => this.heardDone(done, from),
       refused: (message, unit_id, dropped) => this.heardRefusal(message, unit_id, dropped),
       unsaved: (message) => (this.message.value = message),
+      told: (reply) => this.heardTold(reply as Reply & Told),
     });
     this.outbox = this.channel.outbox;
     this.presses = new PressQueue(
-      computed(() => this.dragging.value || this.loading.value || this.undoing.value || !this.onScreen.value),
+      computed(() => this.selecting.dragging.value || this.loading.value || this.undoing.value || !this.onScreen.value),
       computed(() => (this.loading.value && this.channel.slow.value) || (this.undoing.value && this.outbox.late.value)),
       () => this.unit.value?.unit_id,
       (words) => (this.message.value = words),
     );
+    const here = computed(() => this.target.value ?? this.known.value?.place ?? null);
+    this.texts = new TextList({
+      ask: (question) => this.channel.ask(question),
+      goto: (place) => this.jump(place),
+      total: this.total,
+      here,
+      showRating: this.showRating,
+    });
+    this.colleagues = new Colleagues({
+      ask: (question) => this.channel.ask(question),
+      say: (words) => this.say(words),
+      here: computed(() => this.unit.value?.place ?? null),
+    });
+    this.grid = new Grid({
+      ask: (question) => this.channel.ask(question),
+      came: (unit) => this.heardUnit(unit),
+      goto: (place) => this.goto(place),
+      say: (words) => this.say(words),
+      focus: () => (this.texts.focus.value = "text"),
+      listing: this.texts.listing,
+      here,
+    });
+    this.training = new Training({
+      ask: (question) => this.channel.ask(question),
+      say: (words) => this.say(words),
+      finished: computed(() => (this.target.value === null && this.known.value?.finished ? this.known.value.place : null)),
+    });
+    const host = {
+      ask: (question: Question) => this.channel.ask(question),
+      do: (act: Omit<Act, "id" | "unit_id">, unit: Unit) => this.do(act, unit),
+      say: (words: string) => this.say(words),
+      book: this.book,
+    };
+    this.newCode = new NewCode({ ...host, left: () => (this.texts.focus.value = "text") });
+    this.memos = new Memos({
+      waiting: this.outbox.waiting,
+      do: (act, unit) => (unit ? this.do(act, unit) : this.outbox.push({ ...act, id: uuid() })),
+      say: (words) => this.say(words),
+      left: () => (this.texts.focus.value = "text"),
+    });
+    this.decide = new Decide({
+      ...host,
+      unit: () => this.unit.value,
+      goto: (place) => this.goto(place),
+      takeBack: () => this.takeBack("undo"),
+    });
     this.channel.ask({ type: "hello" });
   }
 
   close(): void {
+    this.memos.keep();
+    this.history.close();
+    this.texts.close();
+    this.colleagues.close();
+    this.training.close();
+    this.newCode.close();
     this.presses.close();
     this.channel.close();
   }
 
   /** Whether a command waits for what is under way. Going on overtakes a text that is loading, undoing both. */
   mustWait(command: string | null): boolean {
-    if (/^(undo|redo)$/.test(command ?? "")) return this.dragging.value;
+    if (/^(undo|redo)$/.test(command ?? "")) return this.selecting.dragging.value;
     const loading = !/^(next|back|next_unfinished)$/.test(command ?? "") && this.loading.value;
-    return this.dragging.value || this.undoing.value || loading;
+    return this.selecting.dragging.value || this.undoing.value || loading;
   }
 
   /* ---- what the kernel says ---- */
 
-  private heardAnswer(answer: Answer, awaited: boolean): void {
+  private heardAnswer(answer: Answer, question: Question | undefined): void {
+    if (answer.type === "alike" || answer.type === "added" || answer.type === "declined") {
+      return this.newCode.heard(answer, question);
+    }
+    if (answer.type === "colleagues" || answer.type === "beside") return this.colleagues.heard(answer);
+    if (answer.type === "grid" || answer.type === "layout") return this.grid.heard(answer, question as GridQuestion | undefined);
+    if (answer.type === "feedback") return this.training.heard(answer);
+    if (answer.type === "memos") return void (question && this.memoList.heard(answer, question as MemoQuestion));
+    if (answer.type === "history") return void (question && this.history.heard(answer));
+    if (answer.type === "back") return this.history.heardBack(answer);
+    if (answer.type !== "unit" && answer.type !== "welcome") {
+      return this.texts.heard(answer, question as ListQuestion | undefined);
+    }
     this.notice.value = answer.notice;
     if (answer.type === "unit") this.heardUnit(answer.unit);
     // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
-    else if (awaited) this.heardWelcome(answer);
+    else if (question) this.heardWelcome(answer);
+  }
+
+  /** Somebody called `widget.goto` in the notebook, or a code was added in this or another view. */
+  private heardTold(told: Told): void {
+    if (told.type === "goto") return this.jump(told.place);
+    if (told.type !== "codebook") return;
+    this.notice.value = told.notice;
+    this.channel.rename(told.outbox);
+    this.heardCodebook(told);
+  }
+
+  private heardCodebook({ codebook, waiting, under }: OfTheCodebook): void {
+    this.book.codebook.value = codebook;
+    this.decide.hear(waiting ?? null, under);
   }
 
   /** A unit that cannot be shown: the one before stays, and what was pressed for it is not done to that one. */
   private heardNoUnit(question: Question, message: string): void {
     if (question.type === "unit" && (question.peek || question.place !== this.target.value)) return;
+    if (question.type === "alike" || question.type === "add_code" || question.type === "decline") {
+      return this.newCode.unanswered(question, message);
+    }
+    if (question.type === "colleagues" || question.type === "beside" || question.type === "feedback") return void (this.message.value = message);
+    if (question.type === "grid" || question.type === "layout") {
+      this.grid.unanswered(question);
+      return void (this.message.value = message);
+    }
+    if (question.type === "memos" || question.type === "history" || question.type === "back") {
+      if (question.type === "memos") this.memoList.list.unanswered();
+      else this.history.list.unanswered();
+      return void (this.message.value = message);
+    }
+    if (question.type !== "unit" && question.type !== "hello") {
+      this.texts.unanswered(question);
+      return void (this.message.value = message);
+    }
     if (this.presses.waiting.value.length) this.presses.drop(0);
     this.target.value = null;
     this.message.value = message;
@@ -123,18 +262,26 @@ export class Session {
 
   private heardRefusal(message: string, unit_id: string | undefined, n: number): void {
     const elsewhere = unit_id !== undefined && unit_id !== this.known.value?.unit_id;
-    const more = n && ` What followed it on this text (${n === 1 ? "one deed" : `${n} deeds`}) was not done either.`;
+    const more = n && ` What followed it on this text (${n === 1 ? "one change" : `${n} changes`}) was not done either.`;
     this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
     this.message.value = this.lasting;
+    this.decide.end();
   }
 
   private heardWelcome(welcome: Welcome): void {
-    this.book.codebook.value = welcome.codebook;
+    this.heardCodebook(welcome);
+    this.newCode.mode.value = welcome.new_codes ?? "propose";
     this.coder.value = welcome.coder;
+    this.colleagues.state.value = welcome.colleagues ?? null;
+    this.training.progress.value = welcome.training ?? null;
+    this.memos.round.value = welcome.round;
+    this.memos.known.value = welcome.memos;
     this.commands.value = welcome.commands;
     this.flags.value = welcome.flags;
-    this.showRating.value = welcome.show_rating;
+    this.showRating.value = welcome.show_rating === true;
+    this.ratingOfFinished.value = welcome.show_rating === "finished" ? true : null;
     this.count(welcome);
+    if (welcome.layout === "grid") this.grid.begin("grid");
     if (welcome.unit) this.heardUnit(welcome.unit, true);
     this.channel.takeOver(welcome.outbox);
   }
@@ -142,6 +289,7 @@ export class Session {
   private heardUnit(unit: Unit, show = false): void {
     this.units.set(unit.place, unit);
     if (this.units.size > CACHED_UNITS) this.units.delete(this.units.keys().next().value!);
+    this.grid.keep(unit);
     if (show || unit.place === (this.target.value ?? this.known.value?.place)) this.show(unit);
   }
 
@@ -151,9 +299,17 @@ export class Session {
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
     // Taking something back shows the unit where that happened.
-    if (settled && (done.kind === "undo" || done.kind === "redo")) this.target.value = done.unit.place;
+    const more = this.outbox.waiting.value.some(({ kind }) => kind === done.kind);
+    if (settled && (done.kind === "undo" || done.kind === "redo") && !more) this.target.value = done.unit.place;
     this.heardUnit(done.unit);
-    if (!mine && this.known.value?.place === done.unit.place) this.say("Changed in another window");
+    this.texts.recorded(done);
+    this.colleagues.recorded(done.unit.place);
+    this.grid.recorded(done.kind, done.unit.place);
+    if (this.side.value === "history" && this.texts.isOpen.value) this.history.changed();
+    const ofMemos = ["memo", "undo", "redo"].includes(done.kind);
+    if (ofMemos && this.side.value === "memos" && this.texts.isOpen.value) this.memoList.list.renew();
+    if (done.memos) this.memos.known.value = done.memos;
+    if (!mine && !done.memos && this.known.value?.place === done.unit.place) this.say("Changed in another window");
   }
 
   private count(counts: Partial<Counts>): void {
@@ -169,36 +325,90 @@ export class Session {
     this.known.value = unit;
     this.target.value = null;
     if (!other) return;
-    this.selection.value = null;
+    this.selecting.clear();
     this.marked.value = null;
+    this.facets.close();
     this.allDone.value = false;
+    if (this.history.scope.value === "text") this.history.changed();
+    this.say(`${this.before}${this.described(this.unit.value ?? unit)}`);
+    this.before = "";
     for (const place of this.following(unit.place)) {
       if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true });
     }
   }
 
+  private described({ place, text, finished, codings }: Unit): string {
+    const [n, coded] = [pieces(text, "word").length, codings.length];
+    const parts = [
+      `Text ${place + 1} of ${this.total.value}`,
+      n === 1 ? "one word" : `${n} words`,
+      coded && (coded === 1 ? "one coding" : `${coded} codings`),
+      finished ? "finished" : "not finished",
+    ];
+    return parts.filter(Boolean).join(", ");
+  }
+
   /** The places that are likely to be wanted next: fetched before they are. */
   private following(here: number): Set<number> {
-    const places = Array.from({ length: this.total.value - here - 1 }, (_, i) => here + 1 + i);
-    const unfinished = places.filter((place) => !this.isFinished(place));
-    return new Set([...places.slice(0, AHEAD), ...unfinished.slice(0, AHEAD)]);
+    const next: number[] = [];
+    const unfinished: number[] = [];
+    let n = 0;
+    for (const place of this.texts.listing.value.after(here, false)) {
+      if (next.length < AHEAD) next.push(place);
+      if (!this.isFinished(place)) unfinished.push(place);
+      if (unfinished.length === AHEAD || ++n === LOOKED_AT) break;
+    }
+    return new Set([...next, ...unfinished]);
   }
 
   goto(place: number): void {
     if (!Number.isInteger(place) || place < 0 || place >= this.total.value) return;
     if (this.message.value !== this.lasting) this.message.value = null;
     this.target.value = place;
-    const cached = this.units.get(place);
+    const cached = this.units.get(place) ?? this.grid.units.value.get(place);
     if (cached) this.show(cached);
     this.channel.ask({ type: "unit", place });
   }
 
-  step(by: number): void {
-    const place = this.target.value ?? this.known.value?.place;
-    if (place !== undefined) this.goto(place + by);
+  /** Go to a text that was chosen elsewhere; presses that wait are done first, or not at all. */
+  jump(place: number): void {
+    this.presses.take(() => this.goto(place), { waits: this.mustWait("next") });
   }
 
-  /** Whether the unit at `place` is finished, or will be by a deed on its way. */
+  /** Go to a text that was chosen elsewhere, and select words of it. */
+  goTo(place: number, unit_id: string, span: Span | null): void {
+    this.jump(place);
+    if (!span) return;
+    const select = () => {
+      this.selecting.select(span);
+      this.selecting.seek(span, "start");
+    };
+    this.presses.take(select, { waits: this.loading.value || this.unit.value?.unit_id !== unit_id, unit_id });
+  }
+
+  /** Show something beside the text; what stands there already is folded. */
+  showSide(side: Side, focus: "find" | "rows" = "rows"): void {
+    const other = this.side.value !== side || !this.texts.isOpen.value;
+    this.side.value = side;
+    if (side === "memos" && other) this.memoList.opened();
+    if (side === "history" && other) this.history.list.renew();
+    if (other || focus === "find") this.texts.open(focus);
+    else this.texts.toggle();
+  }
+
+  /** The text before or after the one on screen; while texts are chosen, among those. */
+  beside(by: number): number | undefined {
+    const place = this.target.value ?? this.known.value?.place;
+    return place === undefined ? undefined : this.texts.listing.value.beside(place, by);
+  }
+
+  step(by: number): void {
+    const place = this.beside(by);
+    if (place !== undefined) this.goto(place);
+    else if (this.texts.isActive.value) this.say(`No text ${by > 0 ? "after" : "before"} this one in the list`);
+  }
+
+  /** Whether the unit at `place` is finished, or will be by an act on its way. */
   private isFinished(place: number): boolean {
     return "fu".includes(this.flags.value[place]!);
   }
@@ -206,63 +416,67 @@ export class Session {
   nextUnfinished(): void {
     const here = this.target.value ?? this.known.value?.place ?? -1;
     const onItsWay = new Set(
-      this.outbox.waiting.value.filter((deed) => deed.kind === "finish").map((deed) => deed.unit_id),
+      this.outbox.waiting.value.filter((act) => act.kind === "finish").map((act) => act.unit_id),
     );
-    for (let i = 1; i <= this.total.value; i++) {
-      const place = (here + i) % this.total.value;
+    for (const place of this.texts.listing.value.after(here, true)) {
       const justFinished = onItsWay.has(this.units.get(place)?.unit_id);
       if (!this.isFinished(place) && !justFinished && place !== here) return this.goto(place);
     }
     this.allDone.value = this.unit.value?.finished ?? false;
-    this.say("No other unit is unfinished");
+    this.say(`${this.before}No other unit is unfinished`);
+    if (this.texts.isActive.value) this.message.value = "No other text of this list is unfinished: show all texts to go on.";
+    this.before = "";
   }
 
-  /* ---- deeds ---- */
+  /* ---- acts ---- */
 
-  private do(deed: Omit<Deed, "id" | "unit_id">, unit = this.unit.value): void {
+  private do(act: Omit<Act, "id" | "unit_id">, unit = this.unit.value): void {
     if (!unit) return;
-    this.outbox.push({ ...deed, id: uuid(), unit_id: unit.unit_id });
+    this.facets.close();
+    this.outbox.push({ ...act, id: uuid(), unit_id: unit.unit_id });
   }
 
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */
   toggle(code: Code): void {
     const unit = this.unit.value;
     if (!unit || !code.codable) return;
-    const target = this.selection.value ?? WHOLE;
+    const target = this.selecting.span.value ?? WHOLE;
     const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
     this.do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
-    const where = this.selection.value ? "the selection" : "the whole text";
+    const where = this.selecting.span.value ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
-    this.book.detail.value = code.id;
+    this.book.definition.ask(code.id);
+    if (!stands) this.book.recent.use(code, this.takenKeys());
     this.marked.value = stands ? null : { code: code.id, ...target };
+  }
+
+  /** Keys that mean something already, with Shift too. */
+  private takenKeys(): string[] {
+    const { next_word = "", next_sentence = "", ...others } = this.commands.value;
+    const codes = this.book.list.value.flatMap(({ key }) => key ?? []);
+    return [...codes, ...Object.values(others), next_word.toUpperCase(), next_sentence.toUpperCase()];
   }
 
   /** Apply the code; where it stands there already, leave it. */
   apply(code: Code): void {
-    const target = this.selection.value ?? WHOLE;
+    const target = this.selecting.span.value ?? WHOLE;
     const stands = this.unit.value?.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
     if (stands) this.say(`${code.label} stands there already`);
     else this.toggle(code);
   }
 
-  private activeCoding(): Coding | undefined {
+  /** The coding that the next key changes: the marked one, or else the last. */
+  activeCoding(): Coding | undefined {
     const codings = this.unit.value?.codings ?? [];
     return codings[this.active.value] ?? codings.at(-1);
   }
 
-  change(coding: Coding | undefined, facets: Partial<Pick<Coding, "valence" | "confidence">>): void {
+  change(coding: Coding | undefined, more: Partial<Pick<Coding, "facets" | "confidence">>): void {
     if (!coding) return this.say("Apply a code first");
-    const { code, start, end, valence, confidence } = coding;
-    this.do({ kind: "apply", code, start, end, valence, confidence, ...facets });
+    const { code, start, end, facets, confidence } = coding;
+    this.do({ kind: "apply", code, start, end, facets, confidence, ...more });
     this.marked.value = { code, start, end };
-  }
-
-  cycleValence(): void {
-    const order: (Valence | null)[] = [null, ...(this.book.codebook.value?.valence ?? [])];
-    if (order.length === 1) return this.say("This codebook has no valence");
-    const coding = this.activeCoding();
-    const next = order[(order.indexOf(coding?.valence ?? null) + 1) % order.length]!;
-    this.change(coding, { valence: next });
+    if ("confidence" in more) this.say(`${this.label(code)}: ${more.confidence === "unsure" ? "unsure" : "not unsure any more"}`);
   }
 
   toggleUnsure(coding = this.activeCoding()): void {
@@ -274,26 +488,55 @@ export class Session {
     const { code, start, end } = coding;
     this.do({ kind: "remove", code, start, end });
     this.marked.value = null;
-    this.say(`${this.book.codes.value.get(code)?.label ?? code} removed`);
+    this.say(`${this.label(code)} removed`);
+  }
+
+  /** What the code is called. */
+  label(code: string): string {
+    return this.book.codes.value.get(code)?.label ?? code;
   }
 
   finish(): void {
     const unit = this.unit.value;
-    if (unit) this.do({ kind: unit.finished ? "reopen" : "finish" });
+    if (!unit) return;
+    this.do({ kind: unit.finished ? "reopen" : "finish" });
+    this.say(unit.finished ? "Not finished any more" : this.finishedWords(unit));
+  }
+
+  private finishedWords({ unit_id }: Unit): string {
+    const unread = this.ended.value && !this.ended.value.has(unit_id);
+    return unread ? `${unit_id} finished, but its end was not on the screen` : `${unit_id} finished`;
+  }
+
+  /** The end of the text is on the screen. */
+  atEnd(unit_id: string): void {
+    this.ended.value = new Set(this.ended.value).add(unit_id);
   }
 
   finishAndNext(): void {
     const unit = this.unit.value;
     if (!unit) return;
-    if (unit.finished) return unit.place + 1 < this.total.value ? this.step(1) : this.nextUnfinished();
+    if (unit.finished) return this.beside(1) !== undefined ? this.step(1) : this.nextUnfinished();
+    if (this.training.isOn.value) return this.finish(); // what differs is looked at first
     this.do({ kind: "finish" });
+    this.before = `${this.finishedWords(unit)}. `;
     this.nextUnfinished();
   }
 
-  saveMemo(unit: Unit, text: string): void {
-    const memo = unit.memo;
-    if (text.trim() === (memo?.text ?? "").trim()) return;
-    this.do({ kind: "memo", text: text.trim(), ...(memo ? { memo_id: memo.memo_id } : {}) }, unit);
+  /** Name a code that the codebook lacks: the selected words are its label. */
+  openNewCode(): void {
+    if (this.unit.value) this.newCode.open(this.unit.value, this.selecting.span.value);
+  }
+
+  saveMemo(unit: Unit, text: string, team = unit.memo?.team ?? false): void {
+    this.memos.save({ on: "unit", unit, span: null, code: null, memo: unit.memo }, text, team);
+  }
+
+  /** Write a memo on the selected words; false where there are none. */
+  memoOnSelection(): boolean {
+    const [unit, span] = [this.unit.value, this.selecting.span.value];
+    if (unit && span) this.memos.onSpan(unit, span);
+    return !!unit && !!span;
   }
 
   takeBack(kind: "undo" | "redo"): void {
@@ -303,30 +546,28 @@ export class Session {
     this.say(kind === "undo" ? "Undone" : "Done again");
   }
 
-  /* ---- selecting by keyboard ---- */
-
-  selectNext(granularity: "word" | "sentence", step: 1 | -1): void {
-    const text = this.unit.value?.text ?? "";
-    this.select(nextPiece(pieces(text, granularity), this.selection.value, step));
-  }
-
-  extend(step: 1 | -1): void {
-    const text = this.unit.value?.text ?? "";
-    this.select(extended(pieces(text, "word"), this.selection.value, step));
-  }
-
-  select(span: Span | null): void {
-    this.selection.value = span;
-    if (span) this.say(`Selected: ${this.unit.value!.text.slice(span.start, span.end)}`);
-  }
-
   moveActive(step: 1 | -1): void {
     const codings = this.unit.value?.codings ?? [];
     const from = Math.max(this.active.value, step === 1 ? -1 : 0);
-    this.marked.value = codings[(from + step + codings.length) % codings.length] ?? null;
+    const coding = codings[(from + step + codings.length) % codings.length];
+    this.marked.value = coding ?? null;
+    if (!coding) return this.say("There is no coding on this text");
+    const { code, start, end, confidence } = coding;
+    const quote = start === null ? "the whole text" : this.unit.value!.text.slice(start, end!);
+    const stated = [...this.facets.words(coding), ...(confidence === "unsure" ? ["unsure"] : [])];
+    this.say(`${[this.label(code), ...stated].join(", ")}: ${quote}`);
+    if (start !== null) this.selecting.seek({ start, end: end! }, "start");
   }
 
+  /** Show or hide the rating. */
+  toggleRating(): void {
+    if (this.ratingOfFinished.value === null) this.showRating.value = !this.showRating.value;
+    else if (this.unit.value?.finished) this.ratingOfFinished.value = !this.ratingOfFinished.value;
+    else this.say("The rating is shown once this text is finished");
+  }
+
+  /** Say it on the screen and to screen readers, which hear only what differs from the words before. */
   say(words: string): void {
-    this.announced.value = words;
+    this.announced.value = this.announced.value === words ? `${words}\u00a0` : words;
   }
 }

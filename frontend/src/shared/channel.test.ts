@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { KernelChannel, type Model, type Reply } from "./channel";
 import { PATIENCE_MS, shelf } from "./outbox";
-import type { Deed } from "./protocol";
+import type { Act } from "./protocol";
 
 type Question = { type: "hello" } | { type: "pair"; code: string };
 type Answer = { type: "pair"; agreed: boolean };
 type Done = { n_ruled: number };
 
-const deed = (id: string, unit_id = "m1"): Deed => ({ id, kind: "finish", unit_id });
+const act = (id: string, unit_id = "m1"): Act => ({ id, kind: "finish", unit_id });
 
 /** What the channel reported, in order. */
 let reports: unknown[][];
@@ -63,8 +63,8 @@ test("a question is asked until it is answered, and its answer comes with it onc
   expect(sent).toHaveLength(3);
 });
 
-test.each(["refused", "failed"])("a question that is %s is reported as unanswered, and no deed is touched", (type) => {
-  channel.outbox.push(deed("d1"));
+test.each(["refused", "failed"])("a question that is %s is reported as unanswered, and no act is touched", (type) => {
+  channel.outbox.push(act("d1"));
   channel.ask({ type: "pair", code: "a" });
   reply({ type, message: "no such code" });
   expect(reports).toEqual([["unanswered", { type: "pair", code: "a" }, "no such code"]]);
@@ -72,7 +72,7 @@ test.each(["refused", "failed"])("a question that is %s is reported as unanswere
 });
 
 test("what another view asked is not heard; what it recorded is, and settles nothing here", () => {
-  channel.outbox.push(deed("d1"));
+  channel.outbox.push(act("d1"));
   const other = { ...sent[0]!, client: "other" };
   reply({ type: "pair", agreed: true }, other);
   reply({ type: "refused", message: "no" }, other);
@@ -81,8 +81,8 @@ test("what another view asked is not heard; what it recorded is, and settles not
   expect(channel.outbox.waiting.value).toHaveLength(1);
 });
 
-test("a deed is settled by the first of its answers", () => {
-  channel.outbox.push(deed("d1"));
+test("an act is settled by the first of its answers", () => {
+  channel.outbox.push(act("d1"));
   reply({ type: "done", n_ruled: 1 });
   reply({ type: "done", n_ruled: 1 });
   expect(reports).toEqual([
@@ -91,8 +91,8 @@ test("a deed is settled by the first of its answers", () => {
   ]);
 });
 
-test("a failed deed is reported until it is saved", () => {
-  channel.outbox.push(deed("d1"));
+test("a failed act is reported until it is saved", () => {
+  channel.outbox.push(act("d1"));
   reply({ type: "failed", message: "disk full" });
   expect([reports.at(-1), channel.outbox.late.value]).toEqual([["unsaved", "disk full"], true]);
   vi.advanceTimersByTime(PATIENCE_MS);
@@ -100,23 +100,23 @@ test("a failed deed is reported until it is saved", () => {
   expect(reports.slice(1).map(([kind, first]) => [kind, first])).toEqual([["unsaved", null], ["recorded", 1]]);
 });
 
-test("a refused deed is reported with its unit and the number of those that go with it", () => {
-  channel.outbox.push(deed("d1"), deed("d2"), deed("d3", "m2"));
+test("a refused act is reported with its unit and the number of those that go with it", () => {
+  channel.outbox.push(act("d1"), act("d2"), act("d3", "m2"));
   reply({ type: "refused", message: "no" });
   expect(reports).toEqual([["refused", "no", "m1", 1]]);
   expect(channel.outbox.waiting.value.map(({ id }) => id)).toEqual(["d3"]);
 });
 
-test("a dead model is reported, and the deed waits", () => {
+test("a dead model is reported, and the act waits", () => {
   dead = true;
-  channel.outbox.push(deed("d1"));
+  channel.outbox.push(act("d1"));
   expect(reports).toEqual([["unsaved", expect.stringContaining("run the cell again")]]);
   expect(channel.outbox.waiting.value).toHaveLength(1);
 });
 
-test("unsent deeds go to the next view of the same work, and to no other", () => {
+test("unsent acts go to the next view of the same work, and to no other", () => {
   channel.takeOver("pairs of the study");
-  channel.outbox.push(deed("d1"), deed("d2"));
+  channel.outbox.push(act("d1"), act("d2"));
   channel.close();
   expect(hear).toBeUndefined();
 
@@ -132,7 +132,7 @@ test("unsent deeds go to the next view of the same work, and to no other", () =>
 
 test("the channel of a closed view asks and sends nothing more", () => {
   channel.ask({ type: "hello" });
-  channel.outbox.push(deed("d1"));
+  channel.outbox.push(act("d1"));
   channel.close();
   vi.advanceTimersByTime(10 * PATIENCE_MS);
   expect([sent.length, vi.getTimerCount()]).toEqual([2, 0]);

@@ -1,13 +1,16 @@
-// The line to the kernel: questions are asked until they are answered, deeds sent until they are recorded.
+// The line to the kernel: questions are asked until they are answered, acts sent until they are recorded.
 import { signal } from "@preact/signals";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import { uuid } from "./protocol";
 
-/** What the kernel says, to all views at once: `id` is that of the question or deed, `client` the view it came from. */
+/**
+ * What the kernel says, to all views at once: `id` is that of the question or act, `client` the view it came from,
+ * null where no view asked.
+ */
 export interface Reply {
-  client: string;
+  client: string | null;
   id: string;
-  /** "done" for a recorded deed, "refused" or "failed" with a message, or else an answer of the widget's own. */
+  /** "done" for a recorded act, "refused" or "failed" with a message, or else an answer of the widget's own. */
   type: string;
   message?: string;
 }
@@ -24,17 +27,19 @@ export interface Listener<Question, Answer, Done> {
   /** An answer to this view; the question is undefined where it was answered before. */
   answered(answer: Answer, question: Question | undefined): void;
   unanswered(question: Question, message: string): void;
-  /** A deed of any view stands in the record; `settled` where this view waited for it. */
+  /** An act of any view stands in the record; `settled` where this view waited for it. */
   recorded(done: Done, from: { mine: boolean; settled: boolean }): void;
-  /** A deed of this view will never be recorded, nor the `dropped` ones after it that built on it. */
+  /** An act of this view will never be recorded, nor the `dropped` ones after it that built on it. */
   refused(message: string, unit_id: string | undefined, dropped: number): void;
+  /** The kernel says something to all views that none of them asked. */
+  told?(reply: Reply): void;
   /** Something is not saved yet, and why; null once it is. */
   unsaved(message: string | null): void;
 }
 
 /** One view's end of the line. */
 export class KernelChannel<Question extends object, Answer, Done> {
-  readonly outbox = new Outbox((deed) => this.send({ type: "deed", id: deed.id, deed }));
+  readonly outbox = new Outbox((act) => this.send({ type: "act", id: act.id, act }));
   /** Whether a question waits for longer than usual. */
   readonly slow = signal(false);
   private readonly client = uuid();
@@ -74,6 +79,11 @@ export class KernelChannel<Question extends object, Answer, Done> {
     this.outbox.push(...unsent);
   }
 
+  /** The work has another name from here on: its codebook was changed. */
+  rename(outboxName: string): void {
+    this.outboxName = outboxName;
+  }
+
   /** Send a message; once the kernel was restarted, the model is dead and says so by throwing. */
   private send(message: object): void {
     try {
@@ -87,6 +97,7 @@ export class KernelChannel<Question extends object, Answer, Done> {
     const mine = reply.client === this.client;
     const question = mine ? this.takeQuestion(reply.id) : undefined;
     if (reply.type === "done") this.heardDone(reply as Reply & Done, mine);
+    else if (reply.client === null) this.listener.told?.(reply);
     else if (!mine) return;
     else if (reply.type === "refused" || reply.type === "failed") this.heardNo(reply, question);
     else this.listener.answered(reply as Reply & Answer, question);
@@ -115,7 +126,7 @@ export class KernelChannel<Question extends object, Answer, Done> {
       this.listener.unsaved(message);
       return this.outbox.fail(id);
     }
-    const unit_id = this.outbox.waiting.value.find((deed) => deed.id === id)?.unit_id;
+    const unit_id = this.outbox.waiting.value.find((act) => act.id === id)?.unit_id;
     this.listener.refused(message, unit_id, this.outbox.refuse(id));
   }
 }

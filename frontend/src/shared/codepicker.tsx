@@ -1,7 +1,14 @@
-// The code picker: press a code to apply it; its definition and rules stand below.
-import type { CodebookView } from "./codebook";
+// The code picker: press a code to apply it, or find it by a letter or two; its definition stands below.
+import type { VNode } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { CodebookView, Row } from "./codebook";
 import { sample, UNKNOWN } from "./colours";
-import type { Code, Coding } from "./protocol";
+import { Definition } from "./definition";
+import { uuid, type Code, type Coding } from "./protocol";
+
+/** With more codes than these there is a field to find one by its name; with fewer it shows when its key is pressed. */
+const AT_A_GLANCE = 9;
+const DEEPEST = 6;
 
 interface Props {
   book: CodebookView;
@@ -9,94 +16,245 @@ interface Props {
   codings: readonly Coding[];
   disabled: boolean;
   onPick: (code: Code) => void;
+  /** The field in which a code is found by its name has the focus. */
+  onFind?: () => void;
+  /** What is drawn beneath the name of the code whose definition is open. */
+  beside?: (code: Code) => VNode;
 }
 
-export function CodePicker(props: Props) {
-  const { book } = props;
+type Counts = ReadonlyMap<string, number>;
+
+export function CodePicker({ book, codings, disabled, onPick, onFind, beside }: Props) {
+  const pane = useRef<HTMLElement>(null);
+  const ids = useRef(`s7-codes-${uuid()}`);
+  const { search } = book;
   const codebook = book.codebook.value;
   if (!codebook) return null;
-  const [shown, codes, chosen] = [book.filtered.value, book.codes.value, book.chosen.value];
+  const counts = new Map<string, number>();
+  for (const { code } of codings) counts.set(code, (counts.get(code) ?? 0) + 1);
+
+  const codeAt = (event: Event) => {
+    const at = (event.target as Element).closest<HTMLElement>("[data-code]");
+    return at && book.codes.value.get(at.dataset.code!);
+  };
+  const click = (event: MouseEvent) => {
+    const code = codeAt(event);
+    const fold = (event.target as Element).closest(".s7-fold");
+    if (code && fold) book.fold([code.id], !book.folded.value.has(code.id));
+    else if (code?.codable && !disabled && (event.target as Element).closest(".s7-code")) onPick(code);
+  };
+  const move = (event: PointerEvent) => {
+    const panel = pane.current!.querySelector(".s7-detail")?.getBoundingClientRect();
+    book.definition.hover(codeAt(event)?.id ?? null, { x: event.clientX, y: event.clientY }, panel);
+  };
+  const focus = (event: FocusEvent) => {
+    const code = codeAt(event);
+    if (code) book.definition.ask(code.id);
+  };
+  const listening = { onClick: click, onPointerMove: move, onPointerLeave: () => book.definition.leave(), onFocusIn: focus };
+  const shared = { book, counts, disabled };
   return (
-    <aside class="s7-codebook" aria-label="Codebook">
+    <aside class="s7-codebook" aria-label="Codebook" ref={pane}>
       <header>
-        <span class="s7-title">{codebook.title}</span>
-        {codebook.codes.length > 9 && (
-          <input
-            class="s7-filter"
-            type="search"
-            placeholder="Find a code"
-            aria-label="Find a code"
-            value={book.filter.value}
-            onInput={(event) => (book.filter.value = event.currentTarget.value)}
-          />
-        )}
+        <span class="s7-title" dir="auto">{codebook.title}</span>
+        <FoldAll book={book} />
+        <Find book={book} list={ids.current} onFind={onFind} />
       </header>
-      <ul class="s7-codes">
-        {shown.map((code) => (
-          <li key={code.id} style={{ "--s7-c": lookOf(book, code).colour, "--s7-depth": depth(code, codes) }}>
-            {code.codable ? <CodeButton {...props} code={code} /> : <span class="s7-group">{code.label}</span>}
-          </li>
-        ))}
-        {!shown.length && <li class="s7-hint">No code matches.</li>}
-      </ul>
-      <Detail book={book} code={chosen ?? codes.get(book.detail.value ?? "") ?? shown[0]} />
+      <div class="s7-pick" {...listening}>
+        {!search.open.value && <Recent {...shared} />}
+        {search.open.value ? <Results {...shared} id={ids.current} /> : <Tree {...shared} />}
+      </div>
+      <Definition book={book} beside={beside} />
     </aside>
   );
 }
 
-const lookOf = (book: CodebookView, code: Code) => book.looks.value.get(code.id) ?? UNKNOWN;
-
-function depth(code: Code, codes: Map<string, Code>): number {
-  let levels = 0;
-  for (let above = code.parent; above; above = codes.get(above)?.parent ?? null) levels++;
-  return levels;
-}
-
-function CodeButton({ book, codings, disabled, onPick, code }: Props & { code: Code }) {
-  const count = codings.filter((coding) => coding.code === code.id).length;
+function FoldAll({ book }: { book: CodebookView }) {
+  const parents = book.tree.value.filter(({ below }) => below > 0).map(({ code }) => code.id);
+  if (parents.length < 2 || book.search.open.value) return null;
+  const folded = parents.every((id) => book.folded.value.has(id));
   return (
-    <button
-      type="button"
-      class={code === book.chosen.value ? "s7-code s7-chosen" : "s7-code"}
-      aria-pressed={count > 0}
-      disabled={disabled}
-      onClick={() => onPick(code)}
-      onPointerEnter={() => (book.detail.value = code.id)}
-      onFocus={() => (book.detail.value = code.id)}
-    >
-      <kbd>{code.key ?? " "}</kbd>
-      <span class="s7-sample" style={sample(lookOf(book, code))} />
-      <span class="s7-label">{code.label}</span>
-      {count > 0 && <span class="s7-count" aria-label={`applied ${count} times here`}>{count === 1 ? "✓" : `✓ ${count}`}</span>}
+    <button type="button" class="s7-quiet" onClick={() => book.fold(parents, !folded)}>
+      {folded ? "Unfold all" : "Fold all"}
     </button>
   );
 }
 
-function Detail({ book, code }: { book: CodebookView; code: Code | undefined }) {
-  if (!code) return null;
-  const lists: [string, string[]][] = [
-    ["Use when", code.use_when],
-    ["Not when", code.avoid_when],
-    ["Examples", code.examples],
-    ["Near misses", code.counter_examples],
-  ];
+function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind: (() => void) | undefined }) {
+  const { search } = book;
+  const seldom = book.list.value.length <= AT_A_GLANCE && !book.beyondKeys.value && !search.open.value;
+  const at = search.chosen.value && search.results.value.indexOf(search.chosen.value);
   return (
-    <section class="s7-detail" style={{ "--s7-c": lookOf(book, code).colour }} tabIndex={0} aria-label={`Definition of ${code.label}`}>
-      <h4>{code.label}</h4>
-      {code.definition && <p>{code.definition}</p>}
-      {lists.map(
-        ([title, entries]) =>
-          entries.length > 0 && (
-            <div key={title}>
-              <h5>{title}</h5>
-              <ul>
-                {entries.map((entry, index) => (
-                  <li key={index}>{entry}</li>
-                ))}
-              </ul>
-            </div>
-          ),
-      )}
-    </section>
+    <input
+      class={seldom ? "s7-filter s7-seldom" : "s7-filter"}
+      type="text"
+      role="combobox"
+      placeholder="Find a code"
+      aria-label="Find a code"
+      aria-autocomplete="list"
+      aria-expanded={search.open.value}
+      aria-controls={search.open.value ? list : undefined}
+      aria-activedescendant={at === undefined ? undefined : `${list}-${at}`}
+      autocomplete="off"
+      spellcheck={false}
+      value={search.query.value}
+      onFocus={onFind}
+      onInput={(event) => book.find(event.currentTarget.value)}
+    />
+  );
+}
+
+interface Shown {
+  book: CodebookView;
+  counts: Counts;
+  disabled: boolean;
+}
+
+/** What was used last, where the codebook is too long to be seen or to have a key for each code. */
+function Recent({ book, counts, disabled }: Shown) {
+  const ids = book.recent.ids.value;
+  if (!ids.length || !(book.beyondKeys.value || book.crowded.value)) return null;
+  return (
+    <ul class="s7-recent" aria-label="Used last">
+      {ids.map((id) => (
+        <li key={id} style={{ "--s7-c": lookOf(book, id).colour }} title={book.codes.value.get(id)!.label}>
+          <CodeButton {...{ book, disabled }} code={book.codes.value.get(id)!} count={counts.get(id) ?? 0} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The codes that match, in place of the whole codebook; the field keeps the focus. */
+function Results({ book, counts, id }: Shown & { id: string }) {
+  const list = useRef<HTMLUListElement>(null);
+  const { results, chosen, more } = book.search;
+  useLayoutEffect(() => showRow(list.current), [chosen.value]);
+  if (!results.value.length) return <p class="s7-hint">No code matches. Esc shows all.</p>;
+  return (
+    <>
+      <ul class="s7-codes" id={id} role="listbox" aria-label="Codes that match" ref={list}>
+        {results.value.map((code, index) => (
+          <li
+            key={code.id}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={code === chosen.value ? 0 : -1}
+            aria-selected={code === chosen.value}
+            class={code === chosen.value ? "s7-code s7-chosen" : "s7-code"}
+            data-code={code.id}
+            data-stands={counts.has(code.id)}
+            style={{ "--s7-c": lookOf(book, code.id).colour }}
+          >
+            <CodeName book={book} code={code} count={counts.get(code.id) ?? 0} />
+          </li>
+        ))}
+      </ul>
+      {more.value > 0 && <p class="s7-hint">{more.value} more: type on.</p>}
+    </>
+  );
+}
+
+/** Scroll the list, and nothing around it, until its chosen row is in sight. */
+function showRow(list: HTMLElement | null): void {
+  const row = list?.querySelector<HTMLElement>(".s7-chosen");
+  if (!list || !row) return;
+  const [outer, inner] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
+  list.scrollTop += Math.min(0, inner.top - outer.top) || Math.max(0, inner.bottom - outer.bottom);
+}
+
+function Tree({ book, counts, disabled }: Shown) {
+  const list = useRef<HTMLUListElement>(null);
+  const drawn = useRef<{ basis: unknown[]; rows: Map<string, VNode> }>({ basis: [], rows: new Map() });
+  const rows = book.rows.value;
+  useLayoutEffect(() => {
+    const at = list.current!;
+    const many = book.list.value.length > AT_A_GLANCE;
+    if (many && at.scrollHeight > at.clientHeight + 1) book.crowded.value = true;
+  }, [rows]);
+  // A row that looks as it did before is not drawn again: a codebook has hundreds.
+  const basis = [book.codebook.value, disabled];
+  const before = basis.every((value, at) => value === drawn.current.basis[at]) ? drawn.current.rows : new Map<string, VNode>();
+  drawn.current = { basis, rows: new Map() };
+  const hidden = hiddenCounts(book, counts);
+  const draw = (row: Row): VNode => {
+    const { id } = row.code;
+    const shown = { count: counts.get(id) ?? 0, hidden: hidden.get(id) ?? 0, folded: book.folded.value.has(id) };
+    const look = `${id} ${book.keyOf(row.code)} ${shown.count} ${shown.hidden} ${shown.folded}`;
+    const view = before.get(look) ?? <TreeRow key={id} {...{ book, row, disabled, ...shown }} />;
+    drawn.current.rows.set(look, view);
+    return view;
+  };
+  return (
+    <ul class={rows.some(({ below }) => below > 0) ? "s7-codes s7-tree" : "s7-codes"} ref={list}>
+      {rows.map(draw)}
+    </ul>
+  );
+}
+
+/** How often codes that are folded away are applied, for each code that hides them. */
+function hiddenCounts(book: CodebookView, counts: Counts): Counts {
+  const [tree, folded] = [book.tree.value, book.folded.value];
+  const sum = (rows: Row[]) => rows.reduce((total, { code }) => total + (counts.get(code.id) ?? 0), 0);
+  const hiding = tree.flatMap((row, at): [Row, number][] => (folded.has(row.code.id) ? [[row, at + 1]] : []));
+  return new Map(hiding.map(([row, from]) => [row.code.id, sum(tree.slice(from, from + row.below))]));
+}
+
+interface RowProps {
+  book: CodebookView;
+  row: Row;
+  disabled: boolean;
+  count: number;
+  /** How often the codes that it folds away are applied. */
+  hidden: number;
+  folded: boolean;
+}
+
+function TreeRow({ book, row: { code, depth, below }, disabled, count, hidden, folded }: RowProps) {
+  const style = { "--s7-c": lookOf(book, code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
+  const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
+  const heading = below > 0 && (
+    <button type="button" class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
+      <span class="s7-triangle" aria-hidden="true">{folded ? "▸" : "▾"}</span>
+      {name}
+      {folded && <span class="s7-below">{below}</span>}
+      <Count n={hidden} />
+    </button>
+  );
+  return (
+    <li class={name ? "s7-group" : below ? undefined : "s7-leaf"} style={style} data-code={code.id}>
+      {heading || name}
+      {!name && <CodeButton {...{ book, code, count, disabled }} />}
+    </li>
+  );
+}
+
+const lookOf = (book: CodebookView, id: string) => book.looks.value.get(id) ?? UNKNOWN;
+
+function CodeButton({ book, code, count, disabled }: { book: CodebookView; code: Code; count: number; disabled: boolean }) {
+  return (
+    <button type="button" class="s7-code" data-code={code.id} aria-pressed={count > 0} disabled={disabled}>
+      <CodeName {...{ book, code, count }} />
+    </button>
+  );
+}
+
+function CodeName({ book, code, count }: { book: CodebookView; code: Code; count: number }) {
+  return (
+    <>
+      <kbd>{book.keyOf(code)}</kbd>
+      <span class="s7-sample" style={sample(lookOf(book, code.id))} />
+      <span class="s7-label" dir="auto">{code.label}</span>
+      <Count n={count} />
+    </>
+  );
+}
+
+function Count({ n }: { n: number }) {
+  if (!n) return null;
+  return (
+    <span class="s7-count" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>
+      {n === 1 ? "✓" : `✓ ${n}`}
+    </span>
   );
 }

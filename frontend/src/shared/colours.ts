@@ -28,6 +28,8 @@ const PATTERNS = [
     `repeating-linear-gradient(90deg, ${colour} 0 9px, transparent 9px 12px, ${colour} 12px 15px, transparent 15px 18px)`,
 ];
 const [LINE, LANES] = [3, 4];
+/** Of colleagues: the height of a hollow line with the room below it, and how many there are one below the other. */
+const [THEIR_LINE, THEIR_LANES] = [6, 4];
 
 /** How each code looks: a colour and a line that only codes 32 places apart share, and a tag. */
 export function looks(codes: readonly Code[]): Map<string, Look> {
@@ -56,22 +58,43 @@ export interface Mark extends Look {
   lane: number;
   active: boolean;
   pending: boolean | undefined;
+  /** The colleague whose coding it is; undefined for one's own. */
+  coder?: string | undefined;
 }
 
-/** Below the words one line a coding, each in its own of the text's lanes (the last is `deepest`), and behind them their tints, one over the other. */
-export function markStyle(marks: readonly Mark[], deepest: number): Record<string, string> {
-  const depth = Math.min(deepest, LANES - 1);
-  const lines = marks.map(({ colour, pattern, lane }) => ({
-    image: PATTERNS[pattern]!(colour),
-    place: `0 calc(100% - ${(depth - (lane % LANES)) * (LINE + 1)}px) / 100% ${LINE}px no-repeat`,
-  }));
-  const tinted = marks.filter(({ pending }) => !pending).slice(0, MOST_TINTS);
+/** Of one's own codings the deepest lane, of colleagues' how many lanes there are, in the whole text. */
+export interface Depth {
+  own: number;
+  theirs: number;
+}
+
+/**
+ * Below the words one line a coding, each in its own of the text's lanes, and behind them their tints, one over the
+ * other. Colleagues' codings have hollow lines, below all of one's own, and no tint.
+ */
+export function markStyle(marks: readonly Mark[], deepest: Depth): Record<string, string> {
+  const [depth, below] = [Math.min(deepest.own, LANES - 1), Math.min(deepest.theirs, THEIR_LANES) * THEIR_LINE];
+  const lines = marks.map(({ colour, pattern, lane, coder }) =>
+    coder === undefined
+      ? { image: PATTERNS[pattern]!(colour), place: at(below + (depth - (lane % LANES)) * (LINE + 1), LINE) }
+      : { image: hollow(colour), place: at(below - ((lane % THEIR_LANES) + 1) * THEIR_LINE, THEIR_LINE - 1) },
+  );
+  const tinted = marks.filter(({ pending, coder }) => !pending && coder === undefined).slice(0, MOST_TINTS);
   const tints = tinted.map(({ colour, active }) => `color-mix(in srgb, ${colour} ${active ? ACTIVE_TINT : TINT}%, transparent)`);
   return {
     background: [
       ...lines.map(({ image, place }) => `${image} ${place}`),
       ...tints.map((tint) => `linear-gradient(${tint}, ${tint})`),
     ].join(", "),
-    "padding-bottom": `${depth * (LINE + 1) + LINE - 1}px`,
+    "padding-bottom": `${depth * (LINE + 1) + LINE - 1 + below}px`,
   };
+}
+
+function at(fromBottom: number, height: number): string {
+  return `0 calc(100% - ${fromBottom}px) / 100% ${height}px no-repeat`;
+}
+
+/** Two thin lines with nothing between them. */
+function hollow(colour: string): string {
+  return `linear-gradient(${colour} 0 1.5px, transparent 1.5px ${THEIR_LINE - 2.5}px, ${colour} ${THEIR_LINE - 2.5}px)`;
 }

@@ -15,12 +15,13 @@ const COMMANDS: Record<string, string> = {
   next_coding: "ArrowDown",
   previous_coding: "ArrowUp",
   remove_coding: "Delete",
-  valence: "v",
+  facet: "v",
   unsure: "u",
   memo: "m",
   rating: "r",
   context: "c",
   filter: "/",
+  pin: "-",
   undo: "z",
   redo: "y",
   help: "?",
@@ -42,7 +43,7 @@ let keymap: Keymap;
 const means = (key: string, more: Partial<KeyboardEvent> = {}) => meaning(press(key, more), keymap);
 
 function setUp(commands: Record<string, string>, codes: Code[]): void {
-  keymap = { commands, codes };
+  keymap = { commands, codes, given: new Map() };
 }
 
 beforeEach(() => {
@@ -76,14 +77,31 @@ describe("what a press means", () => {
   test("Shift with a word's or sentence's key goes back; with the arrows it moves the selection's end", () => {
     expect(means("W", { shiftKey: true })).toBe("previous_word");
     expect(means("S", { shiftKey: true })).toBe("previous_sentence");
-    expect(means("ArrowRight", { shiftKey: true })).toBe("extend");
-    expect(means("ArrowLeft", { shiftKey: true })).toBe("shrink");
+    expect(means("ArrowRight", { shiftKey: true })).toBe("end:word:1");
+    expect(means("ArrowLeft", { shiftKey: true })).toBe("end:word:-1");
   });
 
   test("Shift with another named key is left alone", () => {
     expect(means("Enter", { shiftKey: true })).toBeNull();
     expect(means("Delete", { shiftKey: true })).toBeNull();
-    expect(means("ArrowDown", { shiftKey: true })).toBeNull();
+    expect(means("PageDown", { shiftKey: true })).toBeNull();
+  });
+
+  test("Shift and an arrow move the selection's end by a word or a sentence, with Alt or Ctrl its start", () => {
+    const arrows = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"];
+    const by = ["word:1", "word:-1", "sentence:1", "sentence:-1"];
+    expect(arrows.map((key) => means(key, { shiftKey: true }))).toEqual(by.map((what) => `end:${what}`));
+    for (const more of [{ altKey: true }, { ctrlKey: true }, { metaKey: true }]) {
+      expect(arrows.map((key) => means(key, { shiftKey: true, ...more }))).toEqual(by.map((what) => `start:${what}`));
+    }
+  });
+
+  test("the keys of a page scroll, unless a command has them", () => {
+    expect(["PageDown", "PageUp", "Home", "End"].map((key) => means(key))).toEqual(
+      ["PageDown", "PageUp", "Home", "End"].map((key) => `scroll:${key}`),
+    );
+    setUp({ ...COMMANDS, next: "PageDown" }, []);
+    expect(means("PageDown")).toBe("next");
   });
 
   test("a capital letter is not the letter", () => {
@@ -138,8 +156,22 @@ describe("what a press means", () => {
     expect(means("Enter")).toBeNull();
   });
 
+  test("a key that a code was given when it was used needs Shift; Caps Lock alone does not make it", () => {
+    keymap = { commands: COMMANDS, codes: [code("cap", "T")], given: new Map([["trust", "T"], ["joy", "J"]]) };
+    expect(means("J", { shiftKey: true })).toBe("code:joy");
+    expect(means("J")).toBeNull();
+    expect(means("J", { shiftKey: true, altKey: true })).toBe("detail:joy");
+    // With Alt a Mac writes another character.
+    expect(means("Ô", { shiftKey: true, altKey: true, code: "KeyJ" })).toBe("detail:joy");
+    expect(means("T", { shiftKey: true })).toBe("code:cap");
+  });
+
+  test("Alt with an arrow scrolls the definition", () => {
+    expect([means("ArrowDown", { altKey: true }), means("ArrowUp", { altKey: true })]).toEqual(["scroll_down", "scroll_up"]);
+  });
+
   test("what has no meaning has none", () => {
-    for (const key of ["x", "0", " ", "Home", "F5", "d", "Escape"]) expect(means(key)).toBeNull();
+    for (const key of ["x", "0", " ", "F5", "d", "Escape"]) expect(means(key)).toBeNull();
     setUp(COMMANDS, []);
     expect(means("1")).toBeNull();
   });

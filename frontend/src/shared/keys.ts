@@ -60,35 +60,56 @@ export interface Keymap {
   /** The key of each command. */
   commands: Record<string, string>;
   codes: readonly Code[];
+  /** Code id → a capital letter, for codes that got a key when they were used. */
+  given: ReadonlyMap<string, string>;
 }
 
-/** What the press means: a command's name, `code:` with an id, `detail:` with an id, or null. */
-export function meaning(press: Press, { commands, codes }: Keymap): string | null {
+/** What an arrow moves together with Shift, the end of the selection; with Alt or Ctrl as well, its start. */
+const ARROWS: Record<string, string> = {
+  ArrowRight: "word:1",
+  ArrowLeft: "word:-1",
+  ArrowDown: "sentence:1",
+  ArrowUp: "sentence:-1",
+};
+export const SCROLLS = ["PageDown", "PageUp", "Home", "End"];
+
+/**
+ * What the press means: a command's name, or one of `code:` and `detail:` with an id, `end:` and `start:` with what
+ * that edge of the selection moves by, `scroll:` with the key; or null.
+ */
+export function meaning(press: Press, { commands, codes, given }: Keymap): string | null {
+  const arrow = press.shiftKey && ARROWS[press.key];
+  if (arrow) return `${press.altKey || press.ctrlKey || press.metaKey ? "start" : "end"}:${arrow}`;
   if (press.ctrlKey || press.metaKey) {
     const key = press.key.toLowerCase();
     if (key === "z") return press.shiftKey ? "redo" : "undo";
     return key === "y" && !press.shiftKey ? "redo" : null;
   }
+  // Caps Lock alone makes no capital letter: it would code where a command is meant.
+  const used = press.shiftKey && [...given].find(([, key]) => key === press.key || (press.altKey && `Key${key}` === press.code));
   if (press.altKey) {
+    if (press.key === "ArrowDown") return "scroll_down";
+    if (press.key === "ArrowUp") return "scroll_up";
+    if (used) return `detail:${used[0]}`;
     // With Alt some keyboards write another character (Alt+1 is ¡ on a Mac): then the key's place counts.
     const plain = press.code.replace(/^(Digit|Key|Numpad)/, "").toLowerCase();
     const code = codes.find(({ key }) => key === press.key) ?? codes.find(({ key }) => key?.toLowerCase() === plain);
     return code ? `detail:${code.id}` : null;
   }
-  if (press.key === "ArrowRight" && press.shiftKey) return "extend";
-  if (press.key === "ArrowLeft" && press.shiftKey) return "shrink";
   const code = codes.find((code) => code.codable && code.key === press.key);
   if (code) return `code:${code.id}`;
   const command = Object.keys(commands).find((name) => commands[name] === press.key);
   if (command) return press.shiftKey && press.key.length > 1 ? null : command;
+  if (used) return `code:${used[0]}`;
   const lower = press.key.toLowerCase();
   if (press.shiftKey && lower === commands.next_word) return "previous_word";
   if (press.shiftKey && lower === commands.next_sentence) return "previous_sentence";
+  if (SCROLLS.includes(press.key) && !press.shiftKey) return `scroll:${press.key}`;
   return press.key === "Backspace" ? "remove_coding" : null;
 }
 
 /** Words for a key on screen. */
 export function keyLabel(key: string): string {
-  const words: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del" };
+  const words: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Delete: "Del", " ": "Space" };
   return words[key] ?? key;
 }

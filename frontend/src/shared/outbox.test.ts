@@ -1,9 +1,9 @@
-// Deeds go out one at a time and are kept until they are recorded.
+// Acts go out one at a time and are kept until they are recorded.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
-import type { Deed } from "./protocol";
+import type { Act } from "./protocol";
 
-const deed = (id: string): Deed => ({ id, kind: "finish", unit_id: "m1" });
+const act = (id: string): Act => ({ id, kind: "finish", unit_id: "m1" });
 
 let sent: string[];
 let outbox: Outbox;
@@ -11,7 +11,7 @@ let outbox: Outbox;
 beforeEach(() => {
   vi.useFakeTimers();
   sent = [];
-  outbox = new Outbox((deed) => sent.push(deed.id));
+  outbox = new Outbox((act) => sent.push(act.id));
 });
 
 afterEach(() => {
@@ -21,9 +21,9 @@ afterEach(() => {
 
 const waiting = () => outbox.waiting.value.map(({ id }) => id);
 
-test("deeds go out in order, one at a time, each after the one before was acknowledged", () => {
-  outbox.push(deed("a"), deed("b"));
-  outbox.push(deed("c"));
+test("acts go out in order, one at a time, each after the one before was acknowledged", () => {
+  outbox.push(act("a"), act("b"));
+  outbox.push(act("c"));
   expect(sent).toEqual(["a"]);
   expect(outbox.settle("a")).toBe(true);
   expect(sent).toEqual(["a", "b"]);
@@ -35,13 +35,13 @@ test("deeds go out in order, one at a time, each after the one before was acknow
 
 test("pushing nothing sends nothing", () => {
   outbox.push();
-  outbox.push(deed("a"));
+  outbox.push(act("a"));
   outbox.push();
   expect(sent).toEqual(["a"]);
 });
 
-test("without an answer the deed counts as not saved, and the same one is sent again until it is", () => {
-  outbox.push(deed("a"), deed("b"));
+test("without an answer the act counts as not saved, and the same one is sent again until it is", () => {
+  outbox.push(act("a"), act("b"));
   vi.advanceTimersByTime(PATIENCE_MS - 1);
   expect(outbox.late.value).toBe(false);
   expect(sent).toEqual(["a"]);
@@ -56,30 +56,30 @@ test("without an answer the deed counts as not saved, and the same one is sent a
 });
 
 test("once all is acknowledged, nothing is sent any more", () => {
-  outbox.push(deed("a"));
+  outbox.push(act("a"));
   outbox.settle("a");
   vi.advanceTimersByTime(10 * PATIENCE_MS);
   expect(sent).toEqual(["a"]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("an answer to another deed settles nothing", () => {
-  outbox.push(deed("a"), deed("b"));
+test("an answer to another act settles nothing", () => {
+  outbox.push(act("a"), act("b"));
   expect(outbox.settle("b")).toBe(false);
   expect(outbox.settle("x")).toBe(false);
   expect(waiting()).toEqual(["a", "b"]);
   expect(sent).toEqual(["a"]);
 });
 
-test("a second acknowledgement of a deed does not settle the next one", () => {
-  outbox.push(deed("a"), deed("b"));
+test("a second acknowledgement of an act does not settle the next one", () => {
+  outbox.push(act("a"), act("b"));
   outbox.settle("a");
   expect(outbox.settle("a")).toBe(false);
   expect(waiting()).toEqual(["b"]);
 });
 
-test("a failed deed stays first, counts as not saved at once, and is sent again after a while", () => {
-  outbox.push(deed("a"), deed("b"));
+test("a failed act stays first, counts as not saved at once, and is sent again after a while", () => {
+  outbox.push(act("a"), act("b"));
   outbox.fail("b");
   expect(outbox.late.value).toBe(false);
   outbox.fail("a");
@@ -91,7 +91,7 @@ test("a failed deed stays first, counts as not saved at once, and is sent again 
 });
 
 test("trying now sends the first at once and starts the wait anew", () => {
-  outbox.push(deed("a"), deed("b"));
+  outbox.push(act("a"), act("b"));
   vi.advanceTimersByTime(PATIENCE_MS - 1);
   outbox.retry();
   expect(sent).toEqual(["a", "a"]);
@@ -107,17 +107,17 @@ test("trying now with nothing to send does nothing", () => {
 });
 
 test("closing hands over what was not acknowledged and sends nothing more", () => {
-  outbox.push(deed("a"), deed("b"));
+  outbox.push(act("a"), act("b"));
   expect(outbox.close().map(({ id }) => id)).toEqual(["a", "b"]);
   vi.advanceTimersByTime(10 * PATIENCE_MS);
   expect(sent).toEqual(["a"]);
 });
 
 test("the shelf is one for the whole page, whichever bundle asks for it", async () => {
-  shelf().set("work", [deed("a")]);
+  shelf().set("work", [act("a")]);
   vi.resetModules();
   const again = await import("./outbox");
   expect(again.shelf).not.toBe(shelf);
-  expect(again.shelf().get("work")).toEqual([deed("a")]);
+  expect(again.shelf().get("work")).toEqual([act("a")]);
   shelf().delete("work");
 });

@@ -1,43 +1,45 @@
-// Deeds on their way to the record, and those that a closed widget left unsent.
+// Acts on their way to the record, and those that a closed widget left unsent.
 import { signal } from "@preact/signals";
-import type { Deed } from "./protocol";
+import type { Act } from "./protocol";
 
-/** Without an answer for this long, a deed counts as not saved and is sent again. */
+/** Without an answer for this long, an act counts as not saved and is sent again. */
 export const PATIENCE_MS = 3000;
 
 /**
- * Deeds on their way to the record: sent one at a time, in order, each kept until it is acknowledged.
- * One at a time, because a deed that overtook a failed one would change what stands.
+ * Acts on their way to the record: sent one at a time, in order, each kept until it is acknowledged.
+ * One at a time, because an act that overtook a failed one would change what stands.
  */
 export class Outbox {
-  readonly waiting = signal<readonly Deed[]>([]);
+  readonly waiting = signal<readonly Act[]>([]);
   readonly late = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly send: (deed: Deed) => void) {}
+  constructor(private readonly send: (act: Act) => void) {}
 
-  push(...deeds: Deed[]): void {
+  push(...acts: Act[]): void {
     const idle = this.waiting.value.length === 0;
-    this.waiting.value = [...this.waiting.value, ...deeds];
-    if (idle && deeds.length) this.sendFirst();
+    this.waiting.value = [...this.waiting.value, ...acts];
+    if (idle && acts.length) this.sendFirst();
   }
 
-  /** The record holds this deed: go on to the next. */
+  /** The record holds this act: go on to the next. */
   settle(id: string): boolean {
     return this.goOn(id, () => true);
   }
 
   /**
-   * The record will never take this deed. What followed it on its text (a finish without the code) or took
+   * The record will never take this act. What followed it on its text (a finish without the code) or took
    * something back was meant for another state, and goes with it; the number of those is returned.
    */
   refuse(id: string): number {
     const [first, ...later] = this.waiting.value;
-    const stays = ({ unit_id }: Deed) => !first?.unit_id || (unit_id !== undefined && unit_id !== first.unit_id);
+    const takesBack = ({ kind }: Act) => kind === "undo" || kind === "redo";
+    // A memo on a code is on no text, and stays whatever became of one.
+    const stays = (act: Act) => !first || takesBack(first) || (!takesBack(act) && (act.unit_id === undefined || act.unit_id !== first.unit_id));
     return this.goOn(id, stays) ? later.length - later.filter(stays).length : 0;
   }
 
-  /** Saving failed: the deed stays first and is sent again after a while. */
+  /** Saving failed: the act stays first and is sent again after a while. */
   fail(id: string): void {
     if (this.waiting.value[0]?.id === id) this.late.value = true;
   }
@@ -47,12 +49,12 @@ export class Outbox {
   }
 
   /** Stop sending and hand over what was not acknowledged. */
-  close(): readonly Deed[] {
+  close(): readonly Act[] {
     clearTimeout(this.timer);
     return this.waiting.value;
   }
 
-  private goOn(id: string, stays: (deed: Deed) => boolean): boolean {
+  private goOn(id: string, stays: (act: Act) => boolean): boolean {
     if (this.waiting.value[0]?.id !== id) return false;
     this.late.value = false;
     this.waiting.value = this.waiting.value.slice(1).filter(stays);
@@ -74,8 +76,8 @@ export class Outbox {
 
 const SHELF = Symbol.for("sense7_qual.unsent");
 
-/** Unsent deeds of closed widgets, by the work they belong to: a new widget for that work sends them. */
-export function shelf(): Map<string, readonly Deed[]> {
-  const place = globalThis as { [SHELF]?: Map<string, readonly Deed[]> };
+/** Unsent acts of closed widgets, by the work they belong to: a new widget for that work sends them. */
+export function shelf(): Map<string, readonly Act[]> {
+  const place = globalThis as { [SHELF]?: Map<string, readonly Act[]> };
   return (place[SHELF] ??= new Map());
 }

@@ -1,7 +1,5 @@
 // What every widget's messages are made of. Offsets are UTF-16 code units on this side, code points in the record.
 
-export type Valence = "met" | "unmet" | "mixed";
-
 export interface Span {
   start: number;
   end: number;
@@ -11,9 +9,15 @@ export interface Coding {
   code: string;
   start: number | null;
   end: number | null;
-  valence: Valence | null;
+  /** The name of each facet that it states, with the name of the value. */
+  facets: Record<string, string>;
   confidence: "sure" | "unsure" | null;
   pending?: boolean;
+}
+
+/** A colleague's coding, to be seen and never changed. */
+export interface Theirs extends Coding {
+  coder: string;
 }
 
 /** A text and what is coded on it. */
@@ -21,6 +25,8 @@ export interface CodedText {
   unit_id: string;
   text: string;
   codings: Coding[];
+  /** Where a memo on some words of it stands. */
+  memos?: readonly Span[];
 }
 
 /** A turn of the conversation before a text. */
@@ -43,25 +49,49 @@ export interface Code {
   key: string | null;
 }
 
+/** What a coding can say beside its code; without `codes` it is for all of them. */
+export interface Facet {
+  name: string;
+  label: string;
+  values: FacetValue[];
+  codes: string[];
+}
+
+export interface FacetValue {
+  name: string;
+  label: string;
+  key: string | null;
+}
+
 export interface Codebook {
   title: string;
   version: string;
-  valence: Valence[];
+  facets: Facet[];
   codes: Code[];
 }
 
-/** A deed asks for one act; its `id` becomes the act's id, so sending it twice records it once. */
-export interface Deed {
+/** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
+export interface Act {
   id: string;
-  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "undo" | "redo";
+  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "undo" | "redo";
   unit_id?: string;
   code?: string;
   start?: number | null;
   end?: number | null;
-  valence?: Valence | null;
+  facets?: Record<string, string>;
   confidence?: "sure" | "unsure" | null;
   text?: string;
+  /** What a memo is about (a text, where it does not say), which one it revises, and whether it is for the team. */
+  target_kind?: "unit" | "span" | "code" | "study";
   memo_id?: string;
+  team?: boolean;
+  /** Of undo and redo: the act that is meant, where it is not the last one. */
+  target?: string;
+  /** Of a proposed code. */
+  label?: string;
+  definition?: string;
+  /** The version of the codebook under which a text is finished: under another one the act is refused. */
+  under?: string;
 }
 
 /** A version 4 UUID; `randomUUID` itself is missing on plain-HTTP servers. */

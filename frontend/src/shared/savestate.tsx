@@ -13,7 +13,7 @@ export function SaveState({ outbox, queued }: Props) {
   if (!outbox.late.value) return <span class="s7-state s7-saving">Saving…</span>;
   return (
     <span class="s7-state s7-unsaved" role="alert">
-      NOT SAVED – {waiting} {waiting === 1 ? "deed waits" : "deeds wait"}{" "}
+      NOT SAVED – {waiting} {waiting === 1 ? "change waits" : "changes wait"}{" "}
       <button type="button" onClick={() => outbox.retry()}>
         Try now
       </button>

@@ -1,35 +1,25 @@
-// Cutting a text, going from word to word, and the browser's selection as offsets.
+// Cutting a text at its codings, and the lanes of their lines.
 import { describe, expect, test } from "vitest";
+import { numbers } from "./numbers.test.kit";
 import type { Coding } from "./protocol";
-import { extended, nextPiece, pieces, segments, selectedSpan, trimmed } from "./spans";
+import { blocks, lanes, segments, trimmed, withSelection } from "./spans";
 
 const coding = (start: number | null, end: number | null, code = "a"): Coding => ({
   code,
   start,
   end,
-  valence: null,
+  facets: {},
   confidence: null,
 });
 
-const words = (text: string) => pieces(text, "word").map(({ start, end }) => text.slice(start, end));
-
-/** A small generator with a fixed seed, so that a failure can be seen again (Park and Miller's). */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state * 48271) % 2147483647;
-    return state % below;
-  };
-}
-
 describe("segments", () => {
   test("an uncoded text is one segment, an empty text none", () => {
-    expect(segments("abc", [], null)).toEqual([{ start: 0, end: 3, codings: [], selected: false }]);
-    expect(segments("", [coding(null, null)], null)).toEqual([]);
+    expect(segments("abc", [])).toEqual([{ start: 0, end: 3, codings: [], selected: false }]);
+    expect(segments("", [coding(null, null)])).toEqual([]);
   });
 
   test("a coding of the whole unit cuts nothing", () => {
-    expect(segments("abc", [coding(null, null)], null)).toHaveLength(1);
+    expect(segments("abc", [coding(null, null)])).toHaveLength(1);
   });
 
   test.each([
@@ -38,12 +28,12 @@ describe("segments", () => {
     ["nested", [coding(1, 7), coding(3, 5)], [[0, 1, []], [1, 3, [0]], [3, 5, [0, 1]], [5, 7, [0]], [7, 8, []]]],
     ["equal", [coding(2, 5), coding(2, 5, "b")], [[0, 2, []], [2, 5, [0, 1]], [5, 8, []]]],
   ])("%s codings", (_, codings, expected) => {
-    const found = segments("abcdefgh", codings, null);
+    const found = segments("abcdefgh", codings);
     expect(found.map(({ start, end, codings }) => [start, end, codings])).toEqual(expected);
   });
 
   test("the selection cuts codings and is marked", () => {
-    const found = segments("abcdefgh", [coding(0, 4)], { start: 2, end: 6 });
+    const found = withSelection(segments("abcdefgh", [coding(0, 4)]), { start: 2, end: 6 });
     expect(found.map(({ start, end, selected }) => [start, end, selected])).toEqual([
       [0, 2, false],
       [2, 4, true],
@@ -53,7 +43,7 @@ describe("segments", () => {
   });
 
   test("the index of a coding counts those of the whole unit too", () => {
-    expect(segments("abcd", [coding(null, null), coding(0, 2)], null)[0]!.codings).toEqual([1]);
+    expect(segments("abcd", [coding(null, null), coding(0, 2)])[0]!.codings).toEqual([1]);
   });
 
   test("segments join to the text, and each lies wholly within or outside of each coding", () => {
@@ -66,7 +56,7 @@ describe("segments", () => {
       });
       const start = random(text.length);
       const selection = random(2) ? { start, end: start + 1 + random(text.length - start) } : null;
-      const found = segments(text, codings, selection);
+      const found = withSelection(segments(text, codings, random(2) ? [random(text.length)] : []), selection);
       expect(found.map((piece) => text.slice(piece.start, piece.end)).join("")).toBe(text);
       expect(found.every((piece) => piece.start < piece.end)).toBe(true);
       for (const piece of found) {
@@ -77,6 +67,52 @@ describe("segments", () => {
         }
       }
     }
+  });
+});
+
+describe("lanes", () => {
+  test("codings that overlap have lanes of their own, and no more than overlap", () => {
+    const random = numbers(11);
+    for (let round = 0; round < 200; round++) {
+      const codings = Array.from({ length: random(12) }, () => {
+        const start = random(40);
+        return random(8) ? coding(start, start + 1 + random(12)) : coding(null, null);
+      });
+      const found = lanes(codings);
+      codings.forEach((one, i) =>
+        codings.slice(0, i).forEach((other, j) => {
+          const overlap = one.start !== null && other.start !== null && one.start < other.end! && other.start < one.end!;
+          if (overlap) expect(found[i]).not.toBe(found[j]);
+        }),
+      );
+      const depth = Math.max(0, ...segments("x".repeat(60), codings).map((piece) => piece.codings.length));
+      expect(Math.max(0, ...found.map((lane) => lane + 1)) - depth).toBeLessThanOrEqual(depth ? 0 : 1);
+    }
+  });
+
+  test("of codings that begin together, the longer is above", () => {
+    expect(lanes([coding(2, 4), coding(2, 9), coding(null, null)])).toEqual([1, 0, 0]);
+  });
+});
+
+test("20,000 codings are cut and put into lanes in the time that their number asks for, not its square", () => {
+  const random = numbers(5);
+  const codings = Array.from({ length: 20_000 }, () => {
+    const start = random(2_000_000);
+    return coding(start, start + 1 + random(250));
+  });
+  const begin = performance.now();
+  expect(segments("x".repeat(2_001_000), codings).length).toBeGreaterThan(35_000);
+  expect(lanes(codings)).toHaveLength(20_000);
+  // By the square it takes ten seconds.
+  expect(performance.now() - begin).toBeLessThan(1500);
+});
+
+describe("blocks", () => {
+  test("begin behind line breaks, and a short text or one without them is one block", () => {
+    expect([blocks(""), blocks("a\nb"), blocks("x".repeat(5000)), blocks(`${"x".repeat(1200)}\n`)]).toEqual([[], [0], [0], [0]]);
+    const text = `${"x".repeat(600)}\n`.repeat(5);
+    expect(blocks(text)).toEqual([0, 1202, 2404]);
   });
 });
 
@@ -92,128 +128,5 @@ describe("trimmed", () => {
 
   test("a selection without white space is kept as it is", () => {
     expect(trimmed("👍🏽 yes", { start: 0, end: 4 })).toEqual({ start: 0, end: 4 });
-  });
-});
-
-describe("pieces", () => {
-  test("words leave out punctuation, spaces and line breaks", () => {
-    expect(words("It listened – really!\n\nTwice.")).toEqual(["It", "listened", "really", "Twice"]);
-  });
-
-  test("a combining mark stays with its letter", () => {
-    expect(words("a cafe\u0301 here")).toEqual(["a", "cafe\u0301", "here"]);
-  });
-
-  test("emoji and flags are never cut, and shift the words behind them by their UTF-16 length", () => {
-    expect(words("👍🏽 yes 🇩🇪 no 👩‍👩‍👧 end")).toEqual(["yes", "no", "end"]);
-    expect(pieces("👍🏽 yes", "word")).toEqual([{ start: 5, end: 8 }]);
-  });
-
-  test("right-to-left words come in reading order", () => {
-    expect(words("كان لطيفا جدا معي")).toEqual(["كان", "لطيفا", "جدا", "معي"]);
-  });
-
-  test("sentences go without the white space between them", () => {
-    const text = "It listened. It cared!\n\nDid it?";
-    const found = pieces(text, "sentence").map(({ start, end }) => text.slice(start, end));
-    expect(found).toEqual(["It listened.", "It cared!", "Did it?"]);
-  });
-
-  test("no words, no pieces", () => {
-    expect(pieces(" \n … ", "word")).toEqual([]);
-    expect(pieces("", "sentence")).toEqual([]);
-  });
-});
-
-describe("selecting by keyboard", () => {
-  const spans = pieces("one two three", "word");
-  const [one, two, three] = [spans[0]!, spans[1]!, spans[2]!];
-
-  test("the next piece goes round at the end, the previous one at the start", () => {
-    expect(nextPiece(spans, null, 1)).toEqual(one);
-    expect(nextPiece(spans, one, 1)).toEqual(two);
-    expect(nextPiece(spans, three, 1)).toEqual(one);
-    expect(nextPiece(spans, null, -1)).toEqual(three);
-    expect(nextPiece(spans, one, -1)).toEqual(three);
-    expect(nextPiece(spans, three, -1)).toEqual(two);
-    expect(nextPiece([], null, 1)).toBeNull();
-  });
-
-  test("from a selection made by mouse it goes to the word that begins behind or before its start", () => {
-    expect(nextPiece(spans, { start: 1, end: 6 }, 1)).toEqual(two);
-    expect(nextPiece(spans, { start: 5, end: 6 }, -1)).toEqual(two);
-  });
-
-  test("extending moves the end by a word and stops at the last one", () => {
-    expect(extended(spans, null, 1)).toEqual(one);
-    expect(extended(spans, one, 1)).toEqual({ start: 0, end: 7 });
-    expect(extended(spans, { start: 0, end: 5 }, 1)).toEqual({ start: 0, end: 7 });
-    expect(extended(spans, { start: 0, end: 13 }, 1)).toEqual({ start: 0, end: 13 });
-  });
-
-  test("shrinking moves the end back and keeps the last word", () => {
-    expect(extended(spans, { start: 0, end: 13 }, -1)).toEqual({ start: 0, end: 7 });
-    expect(extended(spans, one, -1)).toEqual(one);
-    expect(extended(spans, null, -1)).toEqual(one);
-  });
-
-  test("extending over an emoji takes all of it", () => {
-    const text = "so 👩‍👩‍👧 kind";
-    const taken = extended(pieces(text, "word"), { start: 0, end: 2 }, 1)!;
-    expect(text.slice(taken.start, taken.end)).toBe(text);
-  });
-});
-
-describe("the browser's selection", () => {
-  // The text as the reader shows it: one text node a segment.
-  function shown(...parts: string[]): { box: HTMLElement; nodes: Node[] } {
-    document.body.replaceChildren();
-    const before = document.createElement("p");
-    before.textContent = "before";
-    const after = document.createElement("p");
-    after.textContent = "after";
-    const box = document.createElement("div");
-    for (const part of parts) {
-      const span = document.createElement("span");
-      span.textContent = part;
-      box.append(span);
-    }
-    document.body.append(before, box, after);
-    return { box, nodes: [before, ...box.children, after].map((element) => element.firstChild!) };
-  }
-
-  function select(from: Node, start: number, to: Node, end: number): void {
-    const range = document.createRange();
-    range.setStart(from, start);
-    range.setEnd(to, end);
-    const selection = document.getSelection()!;
-    selection.removeAllRanges();
-    selection.addRange(range);
-  }
-
-  test("offsets count the text before, in UTF-16 units", () => {
-    const { box, nodes } = shown("It 👍🏽 ", "listened\n", "well");
-    select(nodes[2]!, 2, nodes[3]!, 1);
-    expect(selectedSpan(box)).toEqual({ start: 10, end: 18 });
-  });
-
-  test("a drag that leaves the text is cut at its ends", () => {
-    const { box, nodes } = shown("one ", "two");
-    select(nodes[0]!, 2, nodes[1]!, 3);
-    expect(selectedSpan(box)).toEqual({ start: 0, end: 3 });
-    select(nodes[2]!, 1, nodes[3]!, 2);
-    expect(selectedSpan(box)).toEqual({ start: 5, end: 7 });
-    select(nodes[0]!, 0, nodes[3]!, 2);
-    expect(selectedSpan(box)).toEqual({ start: 0, end: 7 });
-  });
-
-  test("a selection elsewhere, a caret or none is no selection", () => {
-    const { box, nodes } = shown("one ", "two");
-    select(nodes[0]!, 0, nodes[0]!, 3);
-    expect(selectedSpan(box)).toBeNull();
-    select(nodes[1]!, 2, nodes[1]!, 2);
-    expect(selectedSpan(box)).toBeNull();
-    document.getSelection()!.removeAllRanges();
-    expect(selectedSpan(box)).toBeNull();
   });
 });

@@ -1,5 +1,8 @@
-// Spans of a text: cut at codings, words and sentences, and the browser's selection as offsets.
+// Spans of a text: cut at codings, in lanes, trimmed, compared.
 import type { Coding, Span } from "./protocol";
+
+/** A block has at least as many characters, where the text has more. */
+const BLOCK = 1000;
 
 export interface Segment extends Span {
   /** Indices of the span codings that cover the segment. */
@@ -7,36 +10,68 @@ export interface Segment extends Span {
   selected: boolean;
 }
 
-/** Cut the text at every boundary of a coding or of the selection; the pieces join to the text again. */
-export function segments(text: string, codings: readonly Coding[], selection: Span | null): Segment[] {
-  const spans = codings
-    .map((coding, index) => ({ start: coding.start, end: coding.end, index }))
-    .filter((span): span is Span & { index: number } => span.start !== null && span.end !== null);
-  const cuts = new Set([0, text.length, ...spans.flatMap((span) => [span.start, span.end])]);
-  if (selection) cuts.add(selection.start).add(selection.end);
-  const places = [...cuts].sort((a, b) => a - b);
-  return places.slice(0, -1).map((start, i) => {
-    const end = places[i + 1]!;
-    return {
-      start,
-      end,
-      codings: spans.filter((span) => span.start <= start && end <= span.end).map((span) => span.index),
-      selected: selection !== null && selection.start <= start && end <= selection.end,
-    };
-  });
+/** Cut the text at every boundary of a coding, and at `more` places; the pieces join to the text again. */
+export function segments(text: string, codings: readonly Coding[], more: readonly number[] = []): Segment[] {
+  const spans = byStart(codings);
+  const cuts = new Set([0, text.length, ...more]);
+  for (const { start, end } of spans) cuts.add(start).add(end);
+  const places = Float64Array.from(cuts).sort();
+  const pieces: Segment[] = [];
+  // From left to right: what is open is all that a piece can lie in.
+  let [next, open]: [number, number[]] = [0, []];
+  for (let i = 0; i + 1 < places.length; i++) {
+    const [start, end] = [places[i]!, places[i + 1]!];
+    const still = open.filter((index) => codings[index]!.end! > start);
+    const before = next;
+    while (next < spans.length && spans[next]!.start <= start) still.push(spans[next++]!.index);
+    open = next > before ? still.sort((a, b) => a - b) : still;
+    pieces.push({ start, end, codings: open, selected: false });
+  }
+  return pieces;
 }
 
-/** For each coding the lane of its line: the first that no coding before it takes where the two overlap. */
-export function lanes(codings: readonly Coding[]): number[] {
-  const placed: number[] = [];
-  codings.forEach(({ start, end }, index) => {
-    const beside = codings.slice(0, index).map((other) => start! < other.end! && other.start! < end!);
-    const taken = new Set(placed.filter((_, other) => beside[other]));
-    let lane = 0;
-    while (taken.has(lane)) lane++;
-    placed.push(lane);
+/** Cut the pieces at the selection as well; those outside of it are handed out as they are. */
+export function withSelection(pieces: readonly Segment[], selection: Span | null): readonly Segment[] {
+  if (!selection) return pieces;
+  const first = pieces.findIndex((piece) => piece.end > selection.start);
+  const last = pieces.findLastIndex((piece) => piece.start < selection.end);
+  const cut = pieces.slice(first, last + 1).flatMap((piece) => {
+    const [start, end] = [Math.max(piece.start, selection.start), Math.min(piece.end, selection.end)];
+    const parts = [
+      { ...piece, end: start },
+      { ...piece, start, end, selected: true },
+      { ...piece, start: end },
+    ];
+    return parts.filter((part) => part.start < part.end);
   });
-  return placed;
+  return [...pieces.slice(0, first), ...cut, ...pieces.slice(last + 1)];
+}
+
+/** For each coding the lane of its line: no two that overlap share one, and there are no more than needed. */
+export function lanes(codings: readonly Coding[]): number[] {
+  const lane = codings.map(() => 0);
+  const ends: number[] = [];
+  for (const { start, end, index } of byStart(codings)) {
+    const free = ends.findIndex((taken) => taken <= start);
+    lane[index] = free < 0 ? ends.length : free;
+    ends[lane[index]] = end;
+  }
+  return lane;
+}
+
+/** The codings of a span from left to right, of those that begin together the longest first. */
+function byStart(codings: readonly Coding[]): (Span & { index: number })[] {
+  return codings
+    .map(({ start, end }, index) => ({ start, end, index }))
+    .filter((span): span is Span & { index: number } => span.start !== null && span.end !== null)
+    .sort((a, b) => a.start - b.start || b.end - a.end || a.index - b.index);
+}
+
+/** Where the blocks of a text begin: some lines each, so that a change moves only those of its own block. */
+export function blocks(text: string): number[] {
+  const starts = text ? [0] : [];
+  for (let at = text.indexOf("\n", BLOCK); at >= 0 && at + 1 < text.length; at = text.indexOf("\n", at + BLOCK)) starts.push(at + 1);
+  return starts;
 }
 
 /** Take white space off both ends; null where nothing is left. */
@@ -44,78 +79,6 @@ export function trimmed(text: string, span: Span): Span | null {
   const slice = text.slice(span.start, span.end);
   const start = span.start + (slice.length - slice.trimStart().length);
   const end = span.end - (slice.length - slice.trimEnd().length);
-  return start < end ? { start, end } : null;
-}
-
-/** The words (or sentences) of the text as spans without surrounding white space. */
-export function pieces(text: string, granularity: "word" | "sentence"): Span[] {
-  const found = new Intl.Segmenter(undefined, { granularity }).segment(text);
-  return [...found]
-    .filter((piece) => granularity === "sentence" || piece.isWordLike)
-    .map((piece) => trimmed(text, { start: piece.index, end: piece.index + piece.segment.length }))
-    .filter((span): span is Span => span !== null);
-}
-
-/** The piece after (or before) the selection, going round at the ends. */
-export function nextPiece(spans: readonly Span[], selection: Span | null, step: 1 | -1): Span | null {
-  if (!spans.length) return null;
-  if (!selection) return spans[step === 1 ? 0 : spans.length - 1]!;
-  const at =
-    step === 1
-      ? spans.findIndex((span) => span.start > selection.start)
-      : spans.findLastIndex((span) => span.start < selection.start);
-  return spans[at === -1 ? (step === 1 ? 0 : spans.length - 1) : at]!;
-}
-
-/** Move the selection's end by one word; without a selection, take the first word. */
-export function extended(spans: readonly Span[], selection: Span | null, step: 1 | -1): Span | null {
-  if (!selection) return nextPiece(spans, null, 1);
-  if (step === 1) {
-    const next = spans.find((span) => span.end > selection.end);
-    return next ? { start: selection.start, end: next.end } : selection;
-  }
-  const previous = spans.findLast((span) => span.end < selection.end && span.end > selection.start);
-  return previous ? { start: selection.start, end: previous.end } : selection;
-}
-
-/** The browser's selection, which is the shadow root's own where there is one. */
-export function selectionIn(container: Element): Selection | null {
-  const root = container.getRootNode() as Document & { getSelection?: () => Selection | null };
-  return root.getSelection?.() ?? document.getSelection();
-}
-
-/** Hand a span over to the browser as its selection, so that Shift and a click extend it. */
-export function showSelected(container: Element, span: Span): void {
-  const nodes = document.createTreeWalker(container, NodeFilter.SHOW_TEXT);
-  const range = document.createRange();
-  for (let before = 0, node = nodes.nextNode(); node; before += node.textContent!.length, node = nodes.nextNode()) {
-    const within = (offset: number) => offset >= before && offset <= before + node!.textContent!.length;
-    if (within(span.start)) range.setStart(node, span.start - before);
-    if (within(span.end)) {
-      range.setEnd(node, span.end - before);
-      break;
-    }
-  }
-  selectionIn(container)?.setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
-}
-
-/** The browser's selection as offsets into the text that `container` shows; null where it is elsewhere. */
-export function selectedSpan(container: Element): Span | null {
-  const selection = selectionIn(container);
-  if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
-  const range = selection.getRangeAt(0);
-  if (!range.intersectsNode(container)) return null;
-  const whole = document.createRange();
-  whole.selectNodeContents(container);
-  // A drag that leaves the text is cut at its ends.
-  if (range.compareBoundaryPoints(Range.START_TO_START, whole) > 0)
-    whole.setStart(range.startContainer, range.startOffset);
-  if (range.compareBoundaryPoints(Range.END_TO_END, whole) < 0) whole.setEnd(range.endContainer, range.endOffset);
-  const before = document.createRange();
-  before.selectNodeContents(container);
-  before.setEnd(whole.startContainer, whole.startOffset);
-  const start = before.toString().length;
-  const end = start + whole.toString().length;
   return start < end ? { start, end } : null;
 }
 

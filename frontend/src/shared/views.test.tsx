@@ -17,13 +17,13 @@ let book: CodebookView;
 const draw = (view: VNode) => act(() => render(view, el));
 const texts = (selector: string) => [...el.querySelectorAll(selector)].map((found) => found.textContent);
 const click = (selector: string) => act(() => el.querySelector<HTMLElement>(selector)!.click());
-const coding = (code: string, start: number, end: number): Coding => ({ code, start, end, valence: null, confidence: null });
+const coding = (code: string, start: number, end: number): Coding => ({ code, start, end, facets: {}, confidence: null });
 
 beforeEach(() => {
   el = document.createElement("div");
   document.body.replaceChildren(el);
   book = new CodebookView();
-  book.codebook.value = { title: "Book", version: "1", valence: [], codes: [code("care", "1"), code("help", "2")] };
+  book.codebook.value = { title: "Book", version: "1", facets: [], codes: [code("care", "1"), code("help", "2")] };
 });
 
 afterEach(() => render(null, el));
@@ -32,7 +32,7 @@ test("a text is shown with its codings, and a click marks the shortest, then the
   const unit = { unit_id: "m1", text: "<b>so kind</b>", codings: [coding("care", 0, 10), coding("help", 3, 5)] };
   const marked: string[] = [];
   const view = (active: number, frozen = false) => (
-    <TextView {...{ unit, book, active, frozen }} selection={null} onMark={(one) => marked.push(one.code)} />
+    <TextView {...{ unit, book, active, frozen }} selection={null} sought={null} ended onEnd={() => {}} onMark={(one) => marked.push(one.code)} />
   );
   await draw(view(-1));
   expect(el.querySelector(".s7-text")!.textContent).toBe(unit.text);
@@ -68,11 +68,25 @@ test("the code picker counts what is coded, and reports the code that is picked"
   await draw(<CodePicker {...{ book, codings, onPick }} disabled={false} />);
   expect([texts(".s7-label"), texts(".s7-count"), texts("h4")]).toEqual([["Care", "Help"], ["✓ 2"], ["Care"]]);
   await click("li:nth-child(2) button");
-  await act(() => void (book.detail.value = "help"));
+  await act(() => void (book.definition.ask("help")));
   expect([picked, texts("h4")]).toEqual([["help"], ["Help"]]);
   await draw(<CodePicker {...{ book, codings, onPick }} disabled />);
   await click("li:nth-child(1) button");
   expect(picked).toEqual(["help"]);
+});
+
+test("a parent is a heading that folds its codes, and says how often they are applied", async () => {
+  const under = (id: string, parent: string) => ({ ...code(id, null), parent });
+  const codes = [code("kind", null, false), under("care", "kind"), code("act", "a"), under("help", "act")];
+  book.codebook.value = { ...book.codebook.value!, codes };
+  const codings = [coding("care", 0, 1), coding("help", 2, 3)];
+  await draw(<CodePicker {...{ book, codings }} disabled={false} onPick={() => {}} />);
+  expect(texts(".s7-codes .s7-label")).toEqual(["Kind", "Care", "Act", "Help"]);
+  for (const parent of ["kind", "act"]) await click(`.s7-fold[data-code=${parent}]`);
+  expect(texts(".s7-codes li")).toEqual(["▸Kind1✓", "▸1✓aAct"]);
+  expect(el.querySelector(".s7-code")!.getAttribute("aria-pressed")).toBe("false");
+  await click(".s7-codebook header button");
+  expect(texts(".s7-codes .s7-label")).toEqual(["Kind", "Care", "Act", "Help"]);
 });
 
 test("the save state says what waits, and sends it again at a press", async () => {
@@ -84,7 +98,7 @@ test("the save state says what waits, and sends it again at a press", async () =
   expect(el.textContent).toBe("Saving…");
   await act(() => outbox.push({ id: "d1", kind: "finish", unit_id: "m1" }));
   await act(() => outbox.fail("d1"));
-  expect(el.textContent).toContain("NOT SAVED – 1 deed waits");
+  expect(el.textContent).toContain("NOT SAVED – 1 change waits");
   await click("button");
   expect(sent).toEqual(["d1", "d1"]);
   outbox.close();

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._coefficients._weights import Metric, Weights
@@ -33,8 +34,8 @@ Values = npt.ArrayLike | Patterns
 Categories = Sequence[Any]
 
 _WHY: Final = {
-    "no_pairable_units": "no unit has values from two or more coders",
-    "one_coder": "no unit has values from two or more coders: there is one coder",
+    Reason.NO_PAIRABLE_UNITS: "no unit has values from two or more coders",
+    Reason.ONE_CODER: "no unit has values from two or more coders: there is one coder",
 }
 
 
@@ -491,9 +492,9 @@ def specific_agreement(values: Values, *, category: object) -> float:
 def _value(statistic: str, values: Values, **options: Any) -> float:
     table = values if isinstance(values, Patterns) else read_values(values)
     computed = compute(statistic, table, options)
-    estimate = computed.found.estimate
+    estimate = computed.coefficient.estimate
     if np.isnan(estimate):
-        why = _WHY.get(str(computed.reason)) or _no_variation(statistic, computed.n_pairable)
+        why = (computed.reason and _WHY.get(computed.reason)) or _no_variation(statistic, computed.n_pairable)
         warnings.warn(f"{statistic} is not defined here (NaN): {why}.", RuntimeWarning, stacklevel=3)
     return estimate
 

@@ -52,23 +52,23 @@ def _with_categories(patterns: Patterns, categories: Sequence[Any] | None, *, by
     if categories is None or not len(patterns.categories):
         return patterns
     text = patterns.categories.dtype == object
-    wanted = _wanted(categories, text=text)
-    if by_row and not text and not np.array_equal(wanted, np.asarray(list(categories), dtype=np.float64)):
+    named = _wanted(categories, text=text)
+    if by_row and not text and not np.array_equal(named, np.asarray(list(categories), dtype=np.float64)):
         raise ArgumentError(
             "categories: expected numbers in ascending order, as the rows of the matrix of weights are – "
             "found another order – sort them, and the rows and columns of the matrix with them."
         )
-    place = pd.Index(wanted).get_indexer(pd.Index(patterns.categories))
+    place = pd.Index(named).get_indexer(pd.Index(patterns.categories))
     absent = int((place < 0).sum())
     if absent:
         raise ArgumentError(
             f"categories: expected every value that occurs – found {absent} of {len(place)} missing from the "
             "categories – add them, or correct the values."
         )
-    counts = np.zeros((len(patterns.counts), len(wanted)), dtype=np.int64)
+    counts = np.zeros((len(patterns.counts), len(named)), dtype=np.int64)
     counts[:, place] = patterns.counts
     coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]
-    return replace(patterns, categories=wanted, counts=counts, coders=coders, ordered=True)
+    return replace(patterns, categories=named, counts=counts, coders=coders, ordered=True)
 
 
 def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
@@ -81,11 +81,11 @@ def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
             return np.asarray(words, dtype=object)
     elif listed and not any(isinstance(one, str | bytes) for one in listed) and not text:
         try:
-            wanted = np.unique(np.asarray(listed, dtype=np.float64))
+            numbers = np.unique(np.asarray(listed, dtype=np.float64))
         except (TypeError, ValueError):
-            wanted = np.array([np.nan])
-        if np.isfinite(wanted).all():
-            return wanted
+            numbers = np.array([np.nan])
+        if np.isfinite(numbers).all():
+            return numbers
     kind = "strings, each once, in the order of the scale" if text else "numbers"
     raise ArgumentError(
         f"categories: expected a list of {kind}, as the values are, none of them missing – found a "

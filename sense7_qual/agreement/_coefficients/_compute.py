@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients import _sums
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha, wide_alpha
 from sense7_qual.agreement._coefficients._few_clusters import Evidence
@@ -72,13 +73,14 @@ _OTHER_CHANCE: Final = frozenset({"brennan_prediger", "gwet_ac", "specific_agree
 class Computed:
     """A coefficient of one table.
 
-    `found` is the coefficient; `n_units` how many units have a value, `n_pairable` two or more, `n_coders`
-    how many coders gave a value in those (None where the table does not say). `rests_on` is what those units
-    say of how sure the coefficient is. `coded` is the table as it was counted, and `group` (units,) which row
-    of `found` each of its units has, −1 for none; both None where patterns were given.
+    `coefficient` holds the sums that it is made of; `n_units` how many units have a value, `n_pairable` two
+    or more, `n_coders` how many coders gave a value in those (None where the table does not say). `rests_on`
+    is what those units say of how sure the coefficient is. `coded` is the table as it was counted, and
+    `group` (units,) which row of `coefficient` each of its units has, −1 for none; both None where patterns
+    were given.
     """
 
-    found: Totals | WideAlpha
+    coefficient: Totals | WideAlpha
     n_units: int
     n_pairable: int
     n_coders: int | None
@@ -87,18 +89,18 @@ class Computed:
     group: Integers | None
 
     @property
-    def reason(self) -> str | None:
+    def reason(self) -> Reason | None:
         """Why the coefficient is missing."""
-        return reason_why(self.found.estimate, n_pairable=self.n_pairable, n_coders=self.n_coders)
+        return reason_why(self.coefficient.estimate, n_pairable=self.n_pairable, n_coders=self.n_coders)
 
 
-def reason_why(estimate: float, *, n_pairable: int, n_coders: int | None) -> str | None:
+def reason_why(estimate: float, *, n_pairable: int, n_coders: int | None) -> Reason | None:
     """Return the reason code of a missing coefficient, None where it is there."""
     if not np.isnan(estimate):
         return None
     if n_pairable:
-        return "no_variation"
-    return "one_coder" if n_coders == 1 else "no_pairable_units"
+        return Reason.NO_VARIATION
+    return Reason.ONE_CODER if n_coders == 1 else Reason.NO_PAIRABLE_UNITS
 
 
 def compute(statistic: str, values: Values, options: Mapping[str, Any], *, locate: bool = False) -> Computed:
@@ -162,13 +164,13 @@ def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any])
     n_coders = None
     if paired.coders is not None:
         n_coders = int((paired.coders >= 0).any(axis=0).sum())
-    found: Totals | WideAlpha
+    sums: Totals | WideAlpha
     if _is_wide(statistic, options, len(paired.categories), len(paired.n_units)):
-        found = wide_alpha(paired, level=cast(Level, options["level"]))
+        sums = wide_alpha(paired, level=cast(Level, options["level"]))
     else:
-        found = STATISTICS[statistic](patterns, **options)
+        sums = STATISTICS[statistic](patterns, **options)
     return Computed(
-        found=found,
+        coefficient=sums,
         n_units=int(patterns.n_units.sum()),
         n_pairable=int(paired.n_units.sum()),
         n_coders=n_coders,
@@ -238,15 +240,15 @@ def _of_table(statistic: str, table: Coded, options: Mapping[str, Any]) -> Compu
     n_values = values_of(table.codes)
     pairable = n_values >= 2
     counted = _counted(statistic, table, pairable)
-    found: Totals | WideAlpha
+    sums: Totals | WideAlpha
     if _is_wide(statistic, options, len(table.categories), _most_patterns(table)):
-        found = wide_alpha(counted, level=cast(Level, options["level"]))
+        sums = wide_alpha(counted, level=cast(Level, options["level"]))
         group = np.where(pairable, np.cumsum(pairable) - 1, -1)
     else:
         patterns, group = tally_units(counted, keep_coders=statistic in _BY_CODER)
-        found = STATISTICS[statistic](patterns, **options)
+        sums = STATISTICS[statistic](patterns, **options)
     return Computed(
-        found=found,
+        coefficient=sums,
         n_units=int((n_values > 0).sum()),
         n_pairable=int(pairable.sum()),
         n_coders=coders_of(table, n_values),
@@ -290,12 +292,12 @@ def _check_scale(values: Coded | Patterns, level: Metric, table: Coded | None) -
     problem = (text, f"{either} for level {named!r}", "strings")
     if not text.any() and named == "ratio":
         problem = (categories < 0, "values ≥ 0 for level 'ratio'", "negative ones")
-    bad, expected, found = problem
+    bad, expected, described = problem
     if bad.any():
-        raise _refused(table, bad, expected, found)
+        raise _refused(table, bad, expected, described)
 
 
-def _refused(table: Coded | None, bad: Truths, expected: str, found: str) -> TableError:
+def _refused(table: Coded | None, bad: Truths, expected: str, problem: str) -> TableError:
     if table is not None:
-        return bad_values(table, bad, expected=expected, problem=found)
-    return TableError(f"values: expected {expected} – found {found} – correct them, or choose their level.")
+        return bad_values(table, bad, expected=expected, problem=problem)
+    return TableError(f"values: expected {expected} – found {problem} – correct them, or choose their level.")

@@ -181,15 +181,15 @@ def _pairable(
     categories: npt.NDArray[Any],
     level: Level,
 ) -> WideAlpha:
-    kept = np.bincount(unit, count, minlength=len(n_units)) >= 2
-    chosen = kept[unit]
-    number = np.cumsum(kept) - 1
+    has_pairs = np.bincount(unit, count, minlength=len(n_units)) >= 2
+    chosen = has_pairs[unit]
+    number = np.cumsum(has_pairs) - 1
     used, category = np.unique(category[chosen], return_inverse=True)
     return WideAlpha(
         unit=number[unit[chosen]],
         category=category.astype(np.int64),
         count=count[chosen],
-        n_units=n_units[kept],
+        n_units=n_units[has_pairs],
         categories=categories[used],
         level=level,
     )

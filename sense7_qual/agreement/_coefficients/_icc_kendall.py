@@ -138,12 +138,12 @@ def kendall_w(values: npt.ArrayLike) -> float:
 
 def _complete(values: npt.ArrayLike) -> Floats:
     """Return the units with a value of every coder, as numbers (coders, units)."""
-    found = read_values(values)
-    if len(found.categories) and found.categories.dtype.kind not in "biuf":
+    table = read_values(values)
+    if len(table.categories) and table.categories.dtype.kind not in "biuf":
         raise TableError("values: expected numbers – found strings – rank or score them first.")
-    complete = (found.codes > 0).all(axis=0)
-    numbers = found.categories[found.codes[:, complete].astype(np.int64) - 1]
-    return np.asarray(numbers, dtype=np.float64).reshape(len(found.codes), -1)
+    complete = (table.codes > 0).all(axis=0)
+    numbers = table.categories[table.codes[:, complete].astype(np.int64) - 1]
+    return np.asarray(numbers, dtype=np.float64).reshape(len(table.codes), -1)
 
 
 def _mean_squares(table: Floats) -> tuple[float, float, float, float]:

@@ -75,18 +75,18 @@ class Patterns:
 
     def pairable(self) -> Patterns:
         """Return the patterns of units with two or more values, and only the values that occur in them."""
-        kept = self.n_values >= 2
-        used = self.counts[kept].sum(axis=0) > 0
-        if kept.all() and used.all():
+        has_pairs = self.n_values >= 2
+        used = self.counts[has_pairs].sum(axis=0) > 0
+        if has_pairs.all() and used.all():
             return self
         coders = None
         if self.coders is not None:
-            coders = _places(used)[self.coders[kept]]
+            coders = _places(used)[self.coders[has_pairs]]
         return replace(
             self,
             categories=self.categories[used],
-            counts=self.counts[kept][:, used],
-            n_units=self.n_units[kept],
+            counts=self.counts[has_pairs][:, used],
+            n_units=self.n_units[has_pairs],
             coders=coders,
         )
 
@@ -121,8 +121,8 @@ def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns
     --------
     Three units with two zeros, one with a zero and a one, and one that nobody has seen:
 
-    >>> found = from_values([[0, 0, 0, 0, None], [0, 0, 0, 1, None]])
-    >>> found.counts.tolist(), found.n_units.tolist()
+    >>> patterns = from_values([[0, 0, 0, 0, None], [0, 0, 0, 1, None]])
+    >>> patterns.counts.tolist(), patterns.n_units.tolist()
     ([[2, 0], [1, 1]], [3, 1])
     """
     return tally(coded(values), keep_coders=keep_coders)
@@ -147,39 +147,39 @@ def known_coders(patterns: Patterns) -> Integers:
     return patterns.coders
 
 
-def tally(found: Coded, *, keep_coders: bool = False) -> Patterns:
+def tally(table: Coded, *, keep_coders: bool = False) -> Patterns:
     """Count the patterns of a coded table."""
-    return _counted(found, keep_coders, locate=False)[0]
+    return _counted(table, keep_coders, locate=False)[0]
 
 
-def tally_units(found: Coded, *, keep_coders: bool = False) -> tuple[Patterns, Integers]:
+def tally_units(table: Coded, *, keep_coders: bool = False) -> tuple[Patterns, Integers]:
     """Count the patterns of a coded table, and say which pattern each unit has (units,), −1 for none."""
-    return _counted(found, keep_coders, locate=True)
+    return _counted(table, keep_coders, locate=True)
 
 
 # ---- counting -----------------------------------------------------------------------------------------
 
 
-def _counted(found: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns, Integers]:
-    if not _fits_jointly(found):
-        found = _without_unused(found)
-    if not len(found.codes):  # no coder at all: as one who has seen nothing
-        found = replace(found, codes=np.zeros((1, found.codes.shape[1]), dtype=np.uint8))
-    count = _joint if _fits_jointly(found) else _in_blocks
-    rows, n_units, which = count(found.codes, len(found.categories) + 1, keep_coders, locate)
+def _counted(table: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns, Integers]:
+    if not _fits_jointly(table):
+        table = _without_unused(table)
+    if not len(table.codes):  # no coder at all: as one who has seen nothing
+        table = replace(table, codes=np.zeros((1, table.codes.shape[1]), dtype=np.uint8))
+    count = _joint if _fits_jointly(table) else _in_blocks
+    rows, n_units, which = count(table.codes, len(table.categories) + 1, keep_coders, locate)
     # Units that nobody gave a value to are not in the table.
-    seen = np.asarray(rows.any(axis=1), dtype=np.bool_)
-    if not seen.all():
-        rows, n_units, which = rows[seen], n_units[seen], _places(seen)[which]
-    used = np.zeros(len(found.categories) + 1, dtype=np.bool_)
+    has_values = np.asarray(rows.any(axis=1), dtype=np.bool_)
+    if not has_values.all():
+        rows, n_units, which = rows[has_values], n_units[has_values], _places(has_values)[which]
+    used = np.zeros(len(table.categories) + 1, dtype=np.bool_)
     used[rows] = True
     rows = _places(used[1:])[rows.astype(np.int64) - 1]
     patterns = Patterns(
-        categories=found.categories[used[1:]],
+        categories=table.categories[used[1:]],
         counts=_counts(rows, int(used[1:].sum())),
         n_units=n_units.astype(np.int64),
         coders=rows if keep_coders else None,
-        ordered=found.ordered,
+        ordered=table.ordered,
     )
     return patterns, which
 
@@ -196,8 +196,8 @@ def _counts(rows: Integers, n_categories: int) -> Integers:
     return np.ascontiguousarray(counts.reshape(len(rows), n_categories + 1)[:, 1:], dtype=np.int64)
 
 
-def _fits_jointly(found: Coded) -> bool:
-    return bool((len(found.categories) + 1) ** len(found.codes) <= _JOINT)
+def _fits_jointly(table: Coded) -> bool:
+    return bool((len(table.categories) + 1) ** len(table.codes) <= _JOINT)
 
 
 def _joint(
@@ -283,15 +283,15 @@ def _places(used: Truths) -> Integers:
     return np.append(np.where(used, np.cumsum(used) - 1, -1), -1).astype(np.int64)
 
 
-def _without_unused(found: Coded) -> Coded:
+def _without_unused(table: Coded) -> Coded:
     """Drop the categories that do not occur, and number the others anew."""
-    size = len(found.categories) + 1
+    size = len(table.categories) + 1
     given = np.zeros(size, dtype=np.int64)
-    for row in found.codes:
+    for row in table.codes:
         for block in blocks(1, len(row)):
             given += np.bincount(row[block], minlength=size)
     used = given[1:] > 0
     if used.all():
-        return found
-    numbers = np.append(0, _places(used)[:-1] + 1).astype(found.codes.dtype)
-    return replace(found, categories=found.categories[used], codes=numbers[found.codes])
+        return table
+    numbers = np.append(0, _places(used)[:-1] + 1).astype(table.codes.dtype)
+    return replace(table, categories=table.categories[used], codes=numbers[table.codes])

@@ -81,9 +81,11 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
                 "category": category,
                 "n_units": int(given.n_units[given.counts[:, -1] > 0].sum()),
                 "prevalence": given.marginals[-1] / given.marginals.sum() if len(given.n_units) else np.nan,
-                "alpha": alpha.found.estimate,
-                "fleiss_kappa": compute("fleiss_kappa", binary, {}).found.estimate,
-                "specific_agreement": compute("specific_agreement", binary, {"category": 1}).found.estimate,
+                "alpha": alpha.coefficient.estimate,
+                "fleiss_kappa": compute("fleiss_kappa", binary, {}).coefficient.estimate,
+                "specific_agreement": compute(
+                    "specific_agreement", binary, {"category": 1}
+                ).coefficient.estimate,
                 "reason": alpha.reason,
             }
         )

@@ -425,7 +425,7 @@ def _both(patterns: Patterns) -> Patterns:
             f"values: expected two coders – found {coders.shape[1]} – choose two, or take a coefficient for "
             "more: conger_kappa, fleiss_kappa, light_kappa, krippendorff_alpha."
         )
-    kept = (coders >= 0).all(axis=1)
+    of_both = (coders >= 0).all(axis=1)
     return replace(
-        patterns, counts=patterns.counts[kept], n_units=patterns.n_units[kept], coders=coders[kept]
+        patterns, counts=patterns.counts[of_both], n_units=patterns.n_units[of_both], coders=coders[of_both]
     )

@@ -238,26 +238,27 @@ def _by_name(name: str, given: object, values: npt.NDArray[Any]) -> object:
     return given.loc[names, names].to_numpy()
 
 
-def _no_matrix(name: str, found: str) -> ArgumentError:
+def _no_matrix(name: str, problem: str) -> ArgumentError:
     named = get_args(Level) if name == "level" else _DISTANCES
     return ArgumentError(
-        f"{name}: expected {', '.join(named)}, or a matrix of numbers – found {found} – choose one of these."
+        f"{name}: expected {', '.join(named)}, or a matrix of numbers – found {problem} – choose one of "
+        "these."
     )
 
 
 def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
     if not matrix.ndim:
         raise _no_matrix(name, "a single number, or nothing")
-    wanted = (len(values), len(values))
-    found = None
-    if matrix.shape != wanted:
-        found = " × ".join(map(str, matrix.shape))
+    shape = (len(values), len(values))
+    problem = None
+    if matrix.shape != shape:
+        problem = " × ".join(map(str, matrix.shape))
     elif not np.isfinite(matrix).all():
-        found = "missing or infinite ones"
+        problem = "missing or infinite ones"
     elif not np.allclose(matrix, matrix.T):
-        found = "one that is not symmetric"
-    if found:
+        problem = "one that is not symmetric"
+    if problem:
         raise ArgumentError(
-            f"{name}: expected a symmetric matrix of {wanted[0]} × {wanted[1]} finite numbers, one row for "
-            f"each category that occurs, in their order – found {found} – make it for these categories."
+            f"{name}: expected a symmetric matrix of {shape[0]} × {shape[1]} finite numbers, one row for "
+            f"each category that occurs, in their order – found {problem} – make it for these categories."
         )

@@ -13,6 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._present import Reason
 from sense7_qual.agreement._counts import own_decisions, require_coders
 from sense7_qual.errors import ArgumentError
 
@@ -24,6 +25,7 @@ _FEWEST_HUMANS: Final = 3
 
 _HUMANS: Final = {
     "code": "string",
+    "model": "string",
     "human": "string",
     "n_units": "int64",
     "advantage_model": "float64",
@@ -38,6 +40,7 @@ _HUMANS: Final = {
 
 _RESULTS: Final = {
     "code": "string",
+    "model": "string",
     "n_humans": "int64",
     "n_units": "int64",
     "winning_rate": "float64",
@@ -49,20 +52,20 @@ _RESULTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class AlternativeAnnotatorTest:
-    """The result of `alternative_annotator_test`: one row per code, and one per code × human left out.
+    """The result of `alternative_annotator_test`: one row per code × model, and one per human left out of it.
 
     Parameters
     ----------
-    model : str
-        The coder that was tested.
+    models : tuple of str
+        The coders that were tested.
     epsilon : float
         What the humans were charged for their cost, 0–1.
     fdr : float
         The false discovery rate that was kept, 0–1.
     results : DataFrame
-        One row per code:
+        One row per code × model:
 
-        - code: missing where whole sets of codes were compared
+        - code: missing where whole sets of codes were compared; model
         - n_humans: humans that were tested; n_units: units that these tests used
         - winning_rate: ω, the share of these humans over whom the model won, 0–1
         - advantage_probability: ρ, the mean of their `advantage_model`, 0–1
@@ -71,18 +74,18 @@ class AlternativeAnnotatorTest:
           by the model and two humans), `few_units` (humans with too few units were left out, or all of
           them), `few_humans` (fewer than three were tested)
     humans : DataFrame
-        One row per code × human:
+        One row per code × model × human:
 
-        - code, human, n_units
+        - code, model, human, n_units
         - advantage_model: share of the units on which the model stands at least as near to the other
           humans as this human, 0–1; advantage_human: the reverse; difference: human − model, −1 to 1
         - t, p: one-sided; missing where the human was left out
-        - p_adjusted: Benjamini–Yekutieli over this code's humans; won: p_adjusted ≤ fdr
+        - p_adjusted: Benjamini–Yekutieli over the humans of this code and model; won: p_adjusted ≤ fdr
         - reason: missing, or `no_pairable_units`, `few_units` (left out), `no_variation` (the difference
           was the same on every unit, so that p is 0 or 1)
     """
 
-    model: str
+    models: tuple[str, ...]
     epsilon: float
     fdr: float
     results: pd.DataFrame
@@ -92,10 +95,9 @@ class AlternativeAnnotatorTest:
 def alternative_annotator_test(
     decisions: pd.DataFrame,
     *,
-    model: str,
+    models: str | Sequence[str],
     epsilon: float,
     by: By = "code",
-    other_models: str | Sequence[str] = (),
     fdr: float = 0.05,
     fewest_units: int = 30,
 ) -> AlternativeAnnotatorTest:
@@ -118,8 +120,8 @@ def alternative_annotator_test(
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a coder has not finished is missing. Decisions of
         `consensus`, `majority` and `pooled` are left out.
-    model : str
-        The coder that is the model.
+    models : str or sequence of str
+        The coders that are models, each tested against the humans alone; all others are humans.
     epsilon : float
         What a human is charged for being dearer and slower than the model, 0–1. The paper suggests .2 where
         the humans are experts, .15 for skilled coders and .1 for crowd-workers. There is no default, because
@@ -128,8 +130,6 @@ def alternative_annotator_test(
         Compare each code's presence, in a test of its own; or the whole set of codes on a unit, where two
         coders decide alike only if their sets are equal, and have finished a unit if they decided on every
         code.
-    other_models : str or sequence of str
-        Further coders that are models, and so no humans.
     fdr : float
         The false discovery rate that is kept among the humans of a code, 0–1.
     fewest_units : int
@@ -139,8 +139,8 @@ def alternative_annotator_test(
     Returns
     -------
     AlternativeAnnotatorTest
-        `results` (one row per code) and `humans` (one per code × human). The tests of several codes are not
-        adjusted for one another.
+        `results` (one row per code × model) and `humans` (one per code × model × human). The tests of
+        several codes or models are not adjusted for one another.
 
     Warns
     -----
@@ -175,29 +175,29 @@ def alternative_annotator_test(
     >>> rows = [(f"m{i:02}", name, "interest", (i % 2 == 0) != (i % 5 == stray and name != "model"))
     ...         for i in range(40) for stray, name in enumerate(coders)]
     >>> decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
-    >>> found = alternative_annotator_test(decisions, model="model", epsilon=0.2)
-    >>> found.results[["n_humans", "winning_rate", "advantage_probability"]].values.tolist()
+    >>> test = alternative_annotator_test(decisions, models="model", epsilon=0.2)
+    >>> test.results[["n_humans", "winning_rate", "advantage_probability"]].values.tolist()
     [[3.0, 1.0, 1.0]]
-    >>> found.humans[["human", "advantage_human", "difference"]].values.tolist()
+    >>> test.humans[["human", "advantage_human", "difference"]].values.tolist()
     [['ana', 0.8, -0.2], ['ben', 0.8, -0.2], ['cleo', 0.8, -0.2]]
     """
     check_arguments(alternative_annotator_test, locals())
     _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
     own = own_decisions(decisions)
-    others = [other_models] if isinstance(other_models, str) else list(other_models)
-    require_coders((model, *others), own, what="model")
-    own = own[~own["coder"].isin(set(others) - {model})]
+    models = [models] if isinstance(models, str) else list(dict.fromkeys(models))
+    require_coders(models, own, what="model")
     rows, parts = [], [pd.DataFrame(columns=list(_HUMANS)).astype(_HUMANS)]
     for code, values in _set_values(own) if by == "set" else _code_values(own):
-        compared = _compared(values, model)
-        people = sorted(set(values["coder"]) - {model})
-        tested = _tested(compared, people, epsilon=epsilon, fdr=fdr, fewest_units=fewest_units)
-        parts.append(tested.assign(code=code)[list(_HUMANS)].astype(_HUMANS))
-        rows.append({"code": code} | _summary(tested, compared))
+        people = sorted(set(values["coder"]) - set(models))
+        for model in models:
+            compared = _compared(values[values["coder"].isin([*people, model])], model)
+            tested = _tested(compared, people, epsilon=epsilon, fdr=fdr, fewest_units=fewest_units)
+            parts.append(tested.assign(code=code, model=model)[list(_HUMANS)].astype(_HUMANS))
+            rows.append({"code": code, "model": model} | _summary(tested, compared))
     results = pd.DataFrame(rows, columns=list(_RESULTS)).astype(_RESULTS)
     humans = pd.concat(parts, ignore_index=True)
     _warn(results, humans)
-    return AlternativeAnnotatorTest(model, float(epsilon), float(fdr), results, humans)
+    return AlternativeAnnotatorTest(tuple(models), float(epsilon), float(fdr), results, humans)
 
 
 def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
@@ -261,7 +261,7 @@ def _tested(
         {"human": human} | _t_test(compared[compared["coder"] == human], epsilon, fewest_units)
         for human in people
     ]
-    columns = [name for name in _HUMANS if name not in ("code", "p_adjusted", "won")]
+    columns = [name for name in _HUMANS if name not in ("code", "model", "p_adjusted", "won")]
     tested = pd.DataFrame(rows, columns=columns)
     p = tested["p"].to_numpy(dtype=np.float64)
     known = ~np.isnan(p)
@@ -279,16 +279,16 @@ def _t_test(units: pd.DataFrame, epsilon: float, fewest_units: int) -> dict[str,
     ahead = units[["model_ahead", "human_ahead"]].to_numpy(dtype=np.float64)
     n = len(ahead)
     if not n:
-        return {"n_units": 0, "reason": "no_pairable_units"}
+        return {"n_units": 0, "reason": Reason.NO_PAIRABLE_UNITS}
     difference = ahead[:, 1] - ahead[:, 0]
     shares = {"advantage_model": ahead[:, 0].mean(), "advantage_human": ahead[:, 1].mean()}
     row = {"n_units": n, **shares, "difference": difference.mean()}
     if n < fewest_units:
-        return row | {"reason": "few_units"}
+        return row | {"reason": Reason.FEW_UNITS}
     above = difference.mean() - epsilon
     if np.ptp(difference) == 0:
         t = float(np.copysign(np.inf, above)) if above else np.nan
-        return row | {"t": t, "p": float(above >= 0), "reason": "no_variation"}
+        return row | {"t": t, "p": float(above >= 0), "reason": Reason.NO_VARIATION}
     t = above / (difference.std(ddof=1) / np.sqrt(n))
     return row | {"t": t, "p": float(special.stdtr(n - 1, t)), "reason": None}
 
@@ -307,19 +307,21 @@ def _summary(tested: pd.DataFrame, compared: pd.DataFrame) -> dict[str, object]:
     return row
 
 
-def _reason(tested: pd.DataFrame, n_tested: int) -> str | None:
+def _reason(tested: pd.DataFrame, n_tested: int) -> Reason | None:
     if not (tested["n_units"] > 0).any():
-        return "no_pairable_units"
-    if (tested["reason"] == "few_units").any():
-        return "few_units"
-    return "few_humans" if n_tested < _FEWEST_HUMANS else None
+        return Reason.NO_PAIRABLE_UNITS
+    if (tested["reason"] == Reason.FEW_UNITS).any():
+        return Reason.FEW_UNITS
+    return Reason.FEW_HUMANS if n_tested < _FEWEST_HUMANS else None
 
 
 def _warn(results: pd.DataFrame, humans: pd.DataFrame) -> None:
-    left_out = humans.loc[humans["reason"] == "few_units", "human"].unique()
+    left_out = humans.loc[humans["reason"] == Reason.FEW_UNITS, "human"].unique()
     few = int((results["n_humans"] < _FEWEST_HUMANS).sum())
-    told = [f"{few} of {len(results)} tests have fewer than {_FEWEST_HUMANS} humans"] if few else []
+    warnings_made = [f"{few} of {len(results)} tests have fewer than {_FEWEST_HUMANS} humans"] if few else []
     if len(left_out):
-        told.append(f"left out for too few units in some test: {first_three(left_out)}")
-    if told:
-        warnings.warn(f"alternative_annotator_test: {'; '.join(told)}.", RuntimeWarning, stacklevel=3)
+        warnings_made.append(f"left out for too few units in some test: {first_three(left_out)}")
+    if warnings_made:
+        warnings.warn(
+            f"alternative_annotator_test: {'; '.join(warnings_made)}.", RuntimeWarning, stacklevel=3
+        )

@@ -71,10 +71,10 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     """
     check_arguments(confusion, locals())
     pairs = paired(own_decisions(decisions))
-    found, n_differing = _confused(pairs)
-    cells, place = np.unique(found[:, :2], axis=0, return_inverse=True)
+    confused, n_differing = _confused(pairs)
+    cells, place = np.unique(confused[:, :2], axis=0, return_inverse=True)
     n_pairs = np.bincount(place, minlength=len(cells))
-    n_units = np.bincount(np.unique(np.c_[place, found[:, 2]], axis=0)[:, 0], minlength=len(cells))
+    n_units = np.bincount(np.unique(np.c_[place, confused[:, 2]], axis=0)[:, 0], minlength=len(cells))
     order = np.lexsort((cells[:, 1], cells[:, 0], -n_pairs))
     names = np.array([*pairs.codes, None], dtype=object)
     columns = {

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients import (
     cohen_kappa,
     fleiss_kappa,
@@ -91,10 +92,10 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     >>> decisions = pd.DataFrame([
     ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
     ...     for coder, row in given.items() for i, value in enumerate(row)])
-    >>> found = cross_check(decisions)
-    >>> found[["statistic", "ours", "theirs"]].round(3).head(2).values.tolist()
+    >>> checks = cross_check(decisions)
+    >>> checks[["statistic", "ours", "theirs"]].round(3).head(2).values.tolist()
     [['alpha', 0.095, 0.095], ['percent', 0.6, 0.6]]
-    >>> bool(found["difference"].max() < 1e-12)
+    >>> bool(checks["difference"].max() < 1e-12)
     True
     """
     check_arguments(cross_check, locals())
@@ -107,9 +108,9 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
 
 def _compared(values: Floats) -> Iterator[dict[str, object]]:
     """Yield one row per statistic and package for the values (coders, units) of one code."""
-    seen = ~np.isnan(values)
-    pairable = values[:, seen.sum(axis=0) >= 2]
-    complete = values[:, seen.all(axis=0)] if len(values) >= 2 else values[:, :0]
+    present = ~np.isnan(values)
+    pairable = values[:, present.sum(axis=0) >= 2]
+    complete = values[:, present.all(axis=0)] if len(values) >= 2 else values[:, :0]
     kappa, name = (cohen_kappa, "cohen_kappa") if len(values) == 2 else (light_kappa, "light_kappa")
     yield _row("alpha", pairable, _our_alpha, _their_alpha, "krippendorff")
     yield _row("percent", pairable, percent_agreement, _percent_in_fractions, "Python", varies=False)
@@ -124,21 +125,21 @@ def _row(
     """Return both numbers of a statistic; `varies` says that it is not defined where all values are equal."""
     row: dict[str, object] = {"statistic": name, "n_units": values.shape[1], "package": package}
     if not values.shape[1]:
-        return row | {"reason": "no_pairable_units"}
+        return row | {"reason": Reason.NO_PAIRABLE_UNITS}
     if varies and np.nanmin(values) == np.nanmax(values):
-        return row | {"reason": "no_variation"}
+        return row | {"reason": Reason.NO_VARIATION}
     try:
         number = theirs(values)
     except ImportError:
-        return row | {"reason": "package_absent"}
+        return row | {"reason": Reason.PACKAGE_ABSENT}
     row |= {"version": platform.python_version() if package == "Python" else version(package)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # not defined: the row says so
         own = ours(values)
     row |= {"ours": own, "theirs": number, "difference": abs(own - number)}
     if np.isnan(own) != np.isnan(number):
-        return row | {"reason": "one_side_undefined"}
-    return row | {"reason": "no_variation" if np.isnan(own) else None}
+        return row | {"reason": Reason.ONE_SIDE_UNDEFINED}
+    return row | {"reason": Reason.NO_VARIATION if np.isnan(own) else None}
 
 
 def _our_alpha(values: Floats) -> float:
@@ -168,13 +169,13 @@ def _mean_kappa(kappa: Callable[[Any, Any], float]) -> Statistic:
     """
 
     def mean(values: Floats) -> float:
-        found = []
+        kappas = []
         for one, other in itertools.combinations(values, 2):
             both = ~np.isnan(one) & ~np.isnan(other)
             if both.any():
                 varies = len(np.unique(np.concatenate([one[both], other[both]]))) > 1
-                found.append(kappa(one[both].astype(int), other[both].astype(int)) if varies else np.nan)
-        return float(np.mean(found)) if found else float("nan")
+                kappas.append(kappa(one[both].astype(int), other[both].astype(int)) if varies else np.nan)
+        return float(np.mean(kappas)) if kappas else float("nan")
 
     return mean
 

@@ -12,6 +12,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._coefficients._few_clusters import (
     FEWEST,
@@ -131,8 +132,8 @@ def human_model(
     >>> decisions = pd.DataFrame([
     ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
     ...     for coder, row in given.items() for i, value in enumerate(row)])
-    >>> found = human_model(decisions, models=["gpt"], seed=7)
-    >>> found[["comparison", "statistic", "n_units", "percent", "estimate"]].round(3).values.tolist()
+    >>> agreement = human_model(decisions, models=["gpt"], seed=7)
+    >>> agreement[["comparison", "statistic", "n_units", "percent", "estimate"]].round(3).values.tolist()
     [['human–human', 'alpha', 0, nan, nan], ['human–model', 'cross_kappa', 10, 0.6, 0.091]]
     """
     check_arguments(human_model, locals())
@@ -156,8 +157,8 @@ def human_model(
         rows.append({"code": code} | _among_humans(among, code) | settings)
         for model in models:
             shared = _with_model(own[own["code"] == code], models, model, clusters)
-            found = _cross(shared, how)
-            rows.append({"code": code, "model": model} | found | settings)
+            with_humans = _cross(shared, how)
+            rows.append({"code": code, "model": model} | with_humans | settings)
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
 
 
@@ -165,7 +166,7 @@ def _among_humans(among: pd.DataFrame, code: str) -> dict[str, Any]:
     """Return the humans' row of a code out of the result of `by_code`."""
     row: dict[str, Any] = {"comparison": "human–human", "statistic": "alpha", "n_units": 0, "n_humans": 0}
     if code not in among.index:
-        return row | {"n_clusters": 0, "reason": "no_pairable_units"}
+        return row | {"n_clusters": 0, "reason": Reason.NO_PAIRABLE_UNITS}
     names = {
         "n_units": "n_units",
         "n_humans": "n_coders",
@@ -191,8 +192,8 @@ def _with_model(
     by_model = of_code[of_code["coder"] == model].set_index("unit_id")["applied"].rename("by_model")
     units = pd.DataFrame(counted.join(by_model, how="inner").astype({"by_model": "bool"}))
     units["cluster"] = cluster_numbers(units.index, clusters)
-    seen = humans[humans["unit_id"].isin(units.index)]
-    units.attrs["n_humans"] = seen["coder"].nunique()
+    decisions = humans[humans["unit_id"].isin(units.index)]
+    units.attrs["n_humans"] = decisions["coder"].nunique()
     return units
 
 
@@ -218,7 +219,7 @@ def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
         row |= {"prevalence_humans": applied.sum() / n.sum(), "prevalence_model": by_model.mean()}
         row |= {"percent": 1 - differ.mean()}
     if np.isnan(kappa):
-        return row | {"reason": "no_variation" if len(units) else "no_pairable_units"}
+        return row | {"reason": Reason.NO_VARIATION if len(units) else Reason.NO_PAIRABLE_UNITS}
     return row | _interval(units, by_unit, kappa, how)
 
 
@@ -253,36 +254,36 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
     cluster = units["cluster"].to_numpy(dtype=np.int64)
     sums = summed(parts, np.arange(len(parts)), cluster)
     if len(sums) == 1:
-        return {"reason": "one_cluster"}
-    seen = _rests_on(units, sums)
+        return {"reason": Reason.ONE_CLUSTER}
+    rests_on = _rests_on(units, sums)
     # As many humans on every unit: then it is a mean of Cohen's kappas, which end at −1.
     smallest = -1.0 if np.ptp(units["n_humans"]) == 0 else -np.inf
     if not sums[:, 0].any():
-        ends = without_disagreement(seen, how.confidence_level)
+        ends = without_disagreement(rests_on, how.confidence_level)
         low, high = within(*ends, kappa, smallest)
-        return {"low": low, "high": high, "reason": "no_disagreement"}
-    if seen.other < FEWEST:
-        return {"reason": "few_clusters"}
-    if seen.other >= RESAMPLED_FROM:
-        found = resampled_interval(parts, cluster, _cross_kappa, how)
-        resamples = {"n_boot": how.n_boot, "n_undefined": found.n_undefined}
-        return {"low": found.low, "high": found.high, "reason": found.reason} | resamples
-    low, high, reason = _left_out(sums, effective(parts, cluster, _cross_kappa), kappa, seen, how)
+        return {"low": low, "high": high, "reason": Reason.NO_DISAGREEMENT}
+    if rests_on.other < FEWEST:
+        return {"reason": Reason.FEW_CLUSTERS}
+    if rests_on.other >= RESAMPLED_FROM:
+        bounds = resampled_interval(parts, cluster, _cross_kappa, how)
+        resamples = {"n_boot": how.n_boot, "n_undefined": bounds.n_undefined}
+        return {"low": bounds.low, "high": bounds.high, "reason": bounds.reason} | resamples
+    low, high, reason = _left_out(sums, effective(parts, cluster, _cross_kappa), kappa, rests_on, how)
     if not np.isnan(low):
         low, high = within(low, high, kappa, smallest)
     return {"low": low, "high": high, "reason": reason}
 
 
 def _left_out(
-    sums: Floats, n_effective: float, kappa: float, seen: Evidence, how: Resampling
+    sums: Floats, n_effective: float, kappa: float, rests_on: Evidence, how: Resampling
 ) -> tuple[float, float, str]:
     """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
     times = np.ones(len(sums), dtype=np.int64)
     deviations = left_out(sums, times, _cross_kappa)
     if np.isnan(deviations).any():
-        return np.nan, np.nan, "few_clusters"
+        return np.nan, np.nan, Reason.FEW_CLUSTERS
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
-        return np.nan, np.nan, "one_pattern"
+        return np.nan, np.nan, Reason.ONE_PATTERN
     degrees = min(freedom(deviations, times), n_effective)
-    return *logarithmic(kappa, error, degrees, seen, how.confidence_level), "few_clusters"
+    return *logarithmic(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS

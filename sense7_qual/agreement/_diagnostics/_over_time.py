@@ -89,8 +89,8 @@ def over_time(
     >>> decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
     >>> coverage = decisions[["unit_id", "coder"]].assign(
     ...     round=["pilot"] * 8 + ["main"] * 8, finished_at=None, codebook=None)
-    >>> found = over_time(decisions, coverage, by="round", seed=7)
-    >>> found[["slice", "n_units", "percent"]].values.tolist()
+    >>> slices = over_time(decisions, coverage, by="round", seed=7)
+    >>> slices[["slice", "n_units", "percent"]].values.tolist()
     [['pilot', 4, 1.0], ['main', 4, 0.5]]
     """
     check_arguments(over_time, locals())
@@ -110,11 +110,11 @@ def over_time(
         for place, (name, rows) in enumerate(_slices(own, finished, by, n_slices), start=1)
     ]
     parts = parts or [by_code(own, seed=seed).assign(by=by, slice="", place=0)]
-    found = pd.concat(parts, ignore_index=True).astype({"by": "string", "slice": "string"})
+    by_slice = pd.concat(parts, ignore_index=True).astype({"by": "string", "slice": "string"})
     codes = {code: place for place, code in enumerate(own["code"].unique())}
-    order = np.lexsort((found["place"], found["code"].map(codes)))
+    order = np.lexsort((by_slice["place"], by_slice["code"].map(codes)))
     lead = ["code", "by", "slice", "place"]
-    return found.iloc[order][lead + [name for name in found if name not in lead]].reset_index(drop=True)
+    return by_slice.iloc[order][lead + [name for name in by_slice if name not in lead]].reset_index(drop=True)
 
 
 def _check_slicing(by: str, n_slices: int) -> None:
@@ -160,8 +160,8 @@ def _times(coverage: pd.DataFrame, needed: pd.DataFrame) -> pd.Series:
             f"coverage: expected finished_at as ISO 8601 – found other values in {len(unread)} rows (first: "
             f"row {first_three(unread)}) – write 2026-02-03T14:05:00Z."
         )
-    wanted = pd.MultiIndex.from_frame(coverage[_PAIR]).isin(pd.MultiIndex.from_frame(needed[_PAIR]))
-    missing = coverage.index[at.isna() & wanted]
+    is_needed = pd.MultiIndex.from_frame(coverage[_PAIR]).isin(pd.MultiIndex.from_frame(needed[_PAIR]))
+    missing = coverage.index[at.isna() & is_needed]
     if len(missing):
         raise TableError(
             f"coverage: expected finished_at for every unit that was decided on – found none in "

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.agreement._counts import (
     Pairs,
     binary_alpha,
@@ -98,8 +99,8 @@ def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
     agreed = np.full(len(n_units), np.nan)
     np.divide(both + neither, n_units, out=agreed, where=n_units > 0)
     reason = np.full(len(n_units), None, dtype=object)
-    reason[np.isnan(alpha)] = "no_variation"
-    reason[n_units == 0] = "no_pairable_units"
+    reason[np.isnan(alpha)] = Reason.NO_VARIATION
+    reason[n_units == 0] = Reason.NO_PAIRABLE_UNITS
     columns = {
         "code": np.repeat(pairs.codes, len(one)),
         "coder_a": np.tile(pairs.coders[one], len(pairs.codes)),

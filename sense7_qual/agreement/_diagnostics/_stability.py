@@ -80,9 +80,9 @@ def stability(
             for name, frame in (("first", earlier), ("second", later))
         ]
         both = pd.concat(times, ignore_index=True)
-        found = by_code(
+        rows = by_code(
             both, units=units, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
         )
-        parts.append(found.assign(coder=pd.array([coder] * len(found), dtype="string")))
-    found = pd.concat(parts, ignore_index=True)
-    return found[["coder", *(name for name in found if name != "coder")]]
+        parts.append(rows.assign(coder=pd.array([coder] * len(rows), dtype="string")))
+    rows = pd.concat(parts, ignore_index=True)
+    return rows[["coder", *(name for name in rows if name != "coder")]]

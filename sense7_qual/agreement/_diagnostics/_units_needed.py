@@ -215,13 +215,13 @@ def _level(level: Level | None, n_values: int) -> Level:
 
 
 def _check_numbers(*, alpha: float, n_coders: int, width: float, design_effect: float) -> None:
-    for name, value, fits, said in (
+    for name, value, fits, allowed in (
         ("alpha", alpha, lambda x: 0 < x < 1, "above 0 and below 1"),
         ("width", width, lambda x: 0.001 <= x < 2, "from 0.001 to 2"),
         ("design_effect", design_effect, lambda x: 1 <= x < math.inf, "of 1 or more"),
     ):
         if not isinstance(value, numbers.Real) or not fits(float(value)):
-            raise ArgumentError(f"units_needed: expected {name} {said} – found {value!r} – correct it.")
+            raise ArgumentError(f"units_needed: expected {name} {allowed} – found {value!r} – correct it.")
     if not isinstance(n_coders, int | np.integer) or isinstance(n_coders, bool) or n_coders < 2:
         raise ArgumentError(
             f"units_needed: expected n_coders to be a whole number from 2 – found {n_coders!r} – one coder "
@@ -317,10 +317,10 @@ def _simulated(
     ends = []
     for drawn in rng.multinomial(n_units, chance, size=n_simulations):
         study = np.repeat(rows, drawn, axis=0).T
-        found = estimate(
+        result = estimate(
             study, krippendorff_alpha, ci="analytic", confidence_level=confidence_level, level=level
         )
-        ends.append((found.low, found.high))
+        ends.append((result.low, result.high))
     low, high = np.array(ends, dtype=np.float64).T
     known = ~np.isnan(low) & ~np.isnan(high)
     if not known.any():

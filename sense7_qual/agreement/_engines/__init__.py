@@ -110,10 +110,10 @@ def patterns(
     >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "ben": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
     >>> ratings = pd.DataFrame([{"unit_id": f"m{unit}", "coder": coder, "value": value}
     ...                         for coder, row in given.items() for unit, value in enumerate(row)])
-    >>> found = patterns(ratings)
-    >>> found.counts.tolist(), found.n_units.tolist()
+    >>> counted = patterns(ratings)
+    >>> counted.counts.tolist(), counted.n_units.tolist()
     ([[2, 0], [1, 1], [0, 2]], [5, 4, 1])
-    >>> round(krippendorff_alpha(found, level="nominal"), 3)
+    >>> round(krippendorff_alpha(counted, level="nominal"), 3)
     0.095
     """
     check_arguments(patterns, locals())

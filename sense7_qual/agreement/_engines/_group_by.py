@@ -77,8 +77,8 @@ def _trimmed(rows: ir.Table) -> ir.Table:
     return rows.mutate(**{name: rows[name].strip().nullif("") for name in text})
 
 
-def _is_padded(found: Iterable[Any]) -> bool:
-    return any(isinstance(one, str) and one != one.strip() for one in found)
+def _is_padded(values: Iterable[Any]) -> bool:
+    return any(isinstance(one, str) and one != one.strip() for one in values)
 
 
 def _coders(rows: ir.Table, run: Run, chosen: dict[str, str]) -> tuple[list[str], bool]:
@@ -150,25 +150,25 @@ def take_inventory(
 
 def _categories(values: Sequence[Any], name: str) -> tuple[npt.NDArray[Any], Integers]:
     """Return the sorted categories and the place of each value among them."""
-    if any(isinstance(found, str) for found in values):
-        if any(found != found.strip() for found in values):
+    if any(isinstance(numbers, str) for numbers in values):
+        if any(numbers != numbers.strip() for numbers in values):
             raise TableError(
                 f"table: expected text without white space around it in column {name!r} – found kinds of it "
                 "that the engine does not take away, such as the non-breaking space – take it away first."
             )
         categories, rank = np.unique(np.asarray(values, dtype=object), return_inverse=True)
         return categories, rank.astype(np.int64)
-    found = np.array([float(value) for value in values], dtype=np.float64)
+    numbers = np.array([float(value) for value in values], dtype=np.float64)
     for bad, expected, problem in (
-        (np.isinf(found), "finite numbers", "infinite ones"),
-        (np.abs(found) > _EXACT, "numbers up to 2**53", "larger ones"),
+        (np.isinf(numbers), "finite numbers", "infinite ones"),
+        (np.abs(numbers) > _EXACT, "numbers up to 2**53", "larger ones"),
     ):
         if bad.any():
             raise TableError(
                 f"table: expected {expected} in column {name!r} – found {problem}, {int(bad.sum())} "
                 "different – correct them, or give them as text."
             )
-    categories, rank = np.unique(found, return_inverse=True)
+    categories, rank = np.unique(numbers, return_inverse=True)
     return categories, rank.astype(np.int64)
 
 
@@ -186,14 +186,14 @@ def count(
     answer = run(kinds.aggregate(n_units=units.count()))
     if not all(answer["once"].to_pylist()):
         raise _twice(rows, run, chosen)
-    given, n_units = read(answer, inventory), answer["n_units"].to_numpy().astype(np.int64)
+    values, n_units = read(answer, inventory), answer["n_units"].to_numpy().astype(np.int64)
     group = answer["group"].to_pylist() if "group" in chosen else [None] * len(n_units)
-    found = {}
+    patterns = {}
     for key, expected in inventory.given.items():
-        kept = np.array([other == key for other in group], dtype=np.bool_)
-        found[key] = _assembled(given[kept], n_units[kept], inventory.categories, keep_coders)
-        _check(found[key], inventory.categories[expected > 0], expected[expected > 0])
-    return found
+        of_group = np.array([other == key for other in group], dtype=np.bool_)
+        patterns[key] = _assembled(values[of_group], n_units[of_group], inventory.categories, keep_coders)
+        _check(patterns[key], inventory.categories[expected > 0], expected[expected > 0])
+    return patterns
 
 
 def _form(rows: ir.Table, inventory: Inventory, keep_coders: bool) -> tuple[dict[str, Any], Read]:
@@ -208,7 +208,9 @@ def _form(rows: ir.Table, inventory: Inventory, keep_coders: bool) -> tuple[dict
         pair = ibis.struct({"coder": coder, "value": value})
         return {"given": pair.collect(where=value.notnull()).sort()}, _read_pairs  # noqa: PD004
     if len(inventory.values) <= _NARROW:
-        each = {f"given_{i}": rows.count(where=value == found) for i, found in enumerate(inventory.values)}
+        each = {
+            f"given_{i}": rows.count(where=value == category) for i, category in enumerate(inventory.values)
+        }
         return each, _read_counts
     return {"given": value.collect().sort()}, _read_values
 
@@ -263,12 +265,12 @@ def _flat(answer: pa.Table) -> tuple[Integers, pa.Array]:
     return np.repeat(np.arange(len(length)), length), lists.flatten()
 
 
-def _places(found: pa.Array | pa.ChunkedArray, categories: npt.NDArray[Any]) -> Integers:
+def _places(column: pa.Array | pa.ChunkedArray, categories: npt.NDArray[Any]) -> Integers:
     """Return the place of each value among the categories; missing and unknown ones are −1."""
     known = pd.Index(categories, dtype=categories.dtype)
     if categories.dtype == np.float64:
-        found = found.cast("float64")
-    values = pd.Index(found.to_numpy(zero_copy_only=False), dtype=categories.dtype)
+        column = column.cast("float64")
+    values = pd.Index(column.to_numpy(zero_copy_only=False), dtype=categories.dtype)
     return np.asarray(known.get_indexer(values), dtype=np.int64)
 
 
@@ -286,10 +288,10 @@ def _padded(unit: Integers, place: Integers, n_rows: int) -> Integers:
 
 def _assembled(given: Integers, units: Integers, categories: npt.NDArray[Any], keep_coders: bool) -> Patterns:
     """Return the patterns of one group from the values given (rows, −1 for none) and their units."""
-    kept = (given >= 0).any(axis=1)
-    given, which = np.unique(given[kept], axis=0, return_inverse=True)
+    has_values = (given >= 0).any(axis=1)
+    given, which = np.unique(given[has_values], axis=0, return_inverse=True)
     n_units = np.zeros(len(given), dtype=np.int64)
-    np.add.at(n_units, which.ravel(), units[kept])
+    np.add.at(n_units, which.ravel(), units[has_values])
     if not keep_coders:
         given = given[:, (given >= 0).any(axis=0)]
     unit, column = np.nonzero(given >= 0)
@@ -305,10 +307,10 @@ def _assembled(given: Integers, units: Integers, categories: npt.NDArray[Any], k
     return Patterns(categories[used], counts, n_units, given if keep_coders else None)
 
 
-def _check(found: Patterns, categories: npt.NDArray[Any], given: Integers) -> None:
+def _check(patterns: Patterns, categories: npt.NDArray[Any], given: Integers) -> None:
     """Refuse an answer in which a value occurs more or less often than in the table."""
-    same = np.array_equal(found.categories, categories)
-    if not same or not np.array_equal(found.n_units @ found.counts, given):
+    same = np.array_equal(patterns.categories, categories)
+    if not same or not np.array_equal(patterns.n_units @ patterns.counts, given):
         raise _changed()
 
 

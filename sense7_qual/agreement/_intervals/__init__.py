@@ -196,11 +196,11 @@ def estimate(
     ...           [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, None],
     ...           [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 3],
     ...           [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None]]
-    >>> found = estimate(values, "krippendorff_alpha", ci="gwet", level="nominal")
-    >>> round(found.standard_error, 5), round(found.low, 3), found.high
+    >>> interval = estimate(values, "krippendorff_alpha", ci="gwet", level="nominal")
+    >>> round(interval.standard_error, 5), round(interval.low, 3), interval.high
     (0.14557, 0.419, 1.0)
-    >>> found = estimate(values, "krippendorff_alpha", level="nominal")
-    >>> round(found.estimate, 3), round(found.low, 2), round(found.high, 2)
+    >>> interval = estimate(values, "krippendorff_alpha", level="nominal")
+    >>> round(interval.estimate, 3), round(interval.low, 2), round(interval.high, 2)
     (0.743, 0.04, 0.93)
     """
     check_arguments(estimate, locals())
@@ -213,13 +213,13 @@ def estimate(
     table = values if isinstance(values, Patterns | Coded) else read_values(values)
     settings = replace(settings, options=with_scale(settings.statistic, table, options))
     computed = compute(settings.statistic, table, settings.options, locate=settings.ci == "cluster")
-    value = computed.found.estimate
+    value = computed.coefficient.estimate
     known: dict[str, Any] = {"reason": computed.reason}
     number: Integers | None = None
     if settings.ci == "cluster":
         labelled = groups, unit_ids
-        number, known["n_clusters"], seen = _clusters(table, labelled, computed, settings.statistic)
-        computed = replace(computed, rests_on=seen)
+        number, known["n_clusters"], rests_on = _clusters(table, labelled, computed, settings.statistic)
+        computed = replace(computed, rests_on=rests_on)
     if known["reason"] is None:
         known |= interval(computed, table, number, settings)
     n_coders = computed.n_coders
@@ -255,9 +255,9 @@ def _settings(
             f"{did_you_mean(str(ci), get_args(Method))}"
         )
     if (ci == "cluster") != (groups is not None):
-        found = "none" if groups is None else f"groups with ci={ci!r}"
+        problem = "none" if groups is None else f"groups with ci={ci!r}"
         raise ArgumentError(
-            f"estimate: expected groups with ci='cluster' alone – found {found} – change one."
+            f"estimate: expected groups with ci='cluster' alone – found {problem} – change one."
         )
     check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if name == "krippendorff_alpha" and "level" not in options:
@@ -285,10 +285,10 @@ def _cluster_labels(groups: object, n_units: int, unit_ids: pd.Index | None) -> 
         )
     labels = pd.Series(np.asarray(groups, dtype=object)) if np.ndim(groups) == 1 else None  # type: ignore[arg-type]
     if labels is None or len(labels) != n_units:
-        found = "another shape" if labels is None else f"{len(labels)} labels"
+        problem = "another shape" if labels is None else f"{len(labels)} labels"
         raise TableError(
-            f"groups: expected one label for each of the {n_units} units – found {found} – give them in the "
-            "order of the units."
+            f"groups: expected one label for each of the {n_units} units – found {problem} – give them in "
+            "the order of the units."
         )
     return without_blanks(labels)
 
@@ -314,5 +314,7 @@ def _clusters(
     numbers = np.full(len(labels), -1, dtype=np.int64)
     numbers[counted] = pd.factorize(labels[counted].astype(str), sort=True)[0]
     pairable = values_of(computed.coded.codes) >= 2
-    seen = evidence(statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable])
-    return numbers, seen.groups, seen
+    rests_on = evidence(
+        statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable]
+    )
+    return numbers, rests_on.groups, rests_on

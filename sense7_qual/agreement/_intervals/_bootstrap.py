@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._bootstrap import widened_quantile
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
 from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
 from sense7_qual.agreement._coefficients._patterns import Coded, Patterns, tally
@@ -87,19 +88,19 @@ def resampled(
     kinds *= digit
     n = np.bincount(kind.ravel(), times, minlength=len(kinds)).astype(np.float64)
     rng = np.random.default_rng(seed)
-    found = np.empty(n_boot)
+    resamples = np.empty(n_boot)
     total, shares = int(n.sum()), n / n.sum()
     # Few enough at a time for a processor's second cache, and for a product that takes no second thread.
     block = max(1, _CELLS // max(len(kinds), size))
     for start in range(0, n_boot, block):
         stop = min(start + block, n_boot)
         drawn = rng.multinomial(total, shares, size=stop - start).astype(np.float64)
-        found[start:stop] = value(drawn @ kinds)
-    return found
+        resamples[start:stop] = value(drawn @ kinds)
+    return resamples
 
 
 def bias_corrected(
-    found: Floats,
+    resamples: Floats,
     estimate: float,
     *,
     deviations: Floats,
@@ -137,8 +138,8 @@ def bias_corrected(
 
     Examples
     --------
-    >>> found = np.random.default_rng(1).normal(0.6, 0.05, 20_000)
-    >>> low, high = bias_corrected(found, 0.6, deviations=np.array([-1.0, 1.0]), times=np.array([500, 500]),
+    >>> drawn = np.random.default_rng(1).normal(0.6, 0.05, 20_000)
+    >>> low, high = bias_corrected(drawn, 0.6, deviations=np.array([-1.0, 1.0]), times=np.array([500, 500]),
     ...                            n_groups=1000, confidence_level=0.95)
     >>> round(low, 2), round(high, 2)
     (0.5, 0.7)
@@ -148,14 +149,14 @@ def bias_corrected(
     deviations = np.nan_to_num(deviations, nan=0.0)
     spread = times @ np.square(deviations)
     acceleration = (times @ deviations**3) / (6 * spread**1.5) if spread > 0 else 0.0
-    below = np.mean(found < estimate) + np.mean(found == estimate) / 2
-    edge = 1 / (len(found) + 1)
+    below = np.mean(resamples < estimate) + np.mean(resamples == estimate) / 2
+    edge = 1 / (len(resamples) + 1)
     bias = special.ndtri(np.clip(below, edge, 1 - edge))
     z = widened_quantile(n_groups, confidence_level)
     ends = bias + np.array([-z, z])
     # The slope cannot turn: where the acceleration is that strong, the end is the outermost resample.
     shares = special.ndtr(bias + ends / np.maximum(1 - acceleration * ends, 1e-9))
-    low, high = np.quantile(found, shares)
+    low, high = np.quantile(resamples, shares)
     # Resamples of rare values can all lie on one side of the coefficient.
     return min(float(low), estimate), max(float(high), estimate)
 
@@ -164,9 +165,9 @@ def resampled_interval(parts: Floats, cluster: Integers, value: Function, how: R
     """Return the interval of a coefficient from what each unit adds to its sums (U, K), and its cluster."""
     rows = summed(parts, np.arange(len(parts)), cluster)
     once = np.ones(len(rows), dtype=np.int64)
-    found = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
+    resamples = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
     estimate, deviations = float(value(rows.sum(axis=0))), left_out(rows, once, value)
-    return ends(found, estimate, deviations, effective(parts, cluster, value), how)
+    return ends(resamples, estimate, deviations, effective(parts, cluster, value), how)
 
 
 def effective(parts: Floats, cluster: Integers, value: Function) -> float:
@@ -176,19 +177,21 @@ def effective(parts: Floats, cluster: Integers, value: Function) -> float:
     return effective_clusters(influence, np.ones(len(parts)), cluster)
 
 
-def ends(found: Floats, estimate: float, deviations: Floats, n_groups: float, how: Resampling) -> Interval:
+def ends(
+    resamples: Floats, estimate: float, deviations: Floats, n_groups: float, how: Resampling
+) -> Interval:
     """Return the bias-corrected interval of resamples of groups, some of which may be undefined (NaN).
 
     `deviations` (G,) and `n_groups` are those of `bias_corrected`.
     """
-    there = found[~np.isnan(found)]
-    n_undefined = len(found) - len(there)
-    if not len(there):
-        return Interval(n_undefined=n_undefined, reason="no_variation")
-    if np.ptp(there) < _EQUAL:
-        return Interval(n_undefined=n_undefined, reason="one_pattern")
+    defined = resamples[~np.isnan(resamples)]
+    n_undefined = len(resamples) - len(defined)
+    if not len(defined):
+        return Interval(n_undefined=n_undefined, reason=Reason.NO_VARIATION)
+    if np.ptp(defined) < _EQUAL:
+        return Interval(n_undefined=n_undefined, reason=Reason.ONE_PATTERN)
     low, high = bias_corrected(
-        there,
+        defined,
         estimate,
         deviations=deviations,
         times=np.ones(len(deviations), dtype=np.int64),
@@ -204,8 +207,8 @@ def left_out(rows: Floats, times: Integers, value: Function) -> Floats:
     NaN where there is no coefficient without it (G,).
     """
     without = value(times @ rows - rows)
-    there = ~np.isnan(without)
-    mean = np.average(without[there], weights=times[there]) if there.any() else _NAN
+    defined = ~np.isnan(without)
+    mean = np.average(without[defined], weights=times[defined]) if defined.any() else _NAN
     return np.asarray(mean - without)
 
 
@@ -222,21 +225,21 @@ def resampled_wide(
 ) -> tuple[Floats, Floats, Integers]:
     """Resample where every resample has to go through the units; also the influence of each group."""
     rng = np.random.default_rng(seed)
-    found, influence = np.empty(n_boot), alpha.influence()
+    resamples, influence = np.empty(n_boot), alpha.influence()
     if group is None:
         n_units = int(alpha.n_units.sum())
         for i in range(n_boot):
             drawn = rng.multinomial(n_units, alpha.n_units / n_units)
-            found[i] = alpha.at(drawn.astype(np.float64))
-        return found, influence, alpha.n_units
+            resamples[i] = alpha.at(drawn.astype(np.float64))
+        return resamples, influence, alpha.n_units
     row, number = group
     n_groups = int(number.max()) + 1
     for i in range(n_boot):
         drawn = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups))
         times = np.bincount(row, drawn[number], minlength=len(alpha.n_units))
-        found[i] = alpha.at(times.astype(np.float64))
+        resamples[i] = alpha.at(times.astype(np.float64))
     of_groups = np.bincount(number, influence[row], minlength=n_groups)
-    return found, of_groups.astype(np.float64), np.ones(n_groups, dtype=np.int64)
+    return resamples, of_groups.astype(np.float64), np.ones(n_groups, dtype=np.int64)
 
 
 def resampled_pairs(table: Coded | Patterns, level: Metric, *, n_boot: int, seed: int) -> Floats:
@@ -251,10 +254,10 @@ def resampled_pairs(table: Coded | Patterns, level: Metric, *, n_boot: int, seed
     shares = coincidences.ravel()[cell] / coincidences.ravel()[cell].sum()
     apart = distance.ravel()[cell]
     expected = given @ distance @ given / (given.sum() * (given.sum() - 1))
-    rng, found = np.random.default_rng(seed), np.empty(n_boot)
+    rng, resamples = np.random.default_rng(seed), np.empty(n_boot)
     for i in range(n_boot):
         drawn = rng.multinomial(n_pairs, shares)
         # All pairs equal, and all of one value: Krippendorff counts that as no agreement beyond chance.
         alike = np.count_nonzero(drawn) == 1 and not apart[drawn > 0].any()
-        found[i] = 0.0 if alike else 1 - drawn @ apart / (n_pairs * expected)
-    return found
+        resamples[i] = 0.0 if alike else 1 - drawn @ apart / (n_pairs * expected)
+    return resamples

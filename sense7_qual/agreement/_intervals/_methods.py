@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients._compute import Computed, compute, options_of
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
 from sense7_qual.agreement._coefficients._few_clusters import (
@@ -68,53 +69,53 @@ def interval(
     `number` is the number of each unit's cluster, where clusters are resampled.
     """
     if settings.ci != "coders" and computed.rests_on.groups < 2:
-        return {"reason": "one_unit" if number is None else "one_cluster"}
-    if 1 - computed.found.estimate < _EQUAL:
-        found = _nothing_disputed(computed, settings)
+        return {"reason": Reason.ONE_UNIT if number is None else Reason.ONE_CLUSTER}
+    if 1 - computed.coefficient.estimate < _EQUAL:
+        columns = _nothing_disputed(computed, settings)
     else:
-        found = _sampled(computed, table, number, settings)
-        if "low" in found and not found["standard_error"] >= _EQUAL:
-            return {"reason": "one_pattern"}
-    if "low" in found and not np.isnan(found["low"]):
-        value, smallest = computed.found.estimate, computed.found.smallest()
-        found["low"], found["high"] = within(found["low"], found["high"], value, smallest)
-    return found
+        columns = _sampled(computed, table, number, settings)
+        if "low" in columns and not columns["standard_error"] >= _EQUAL:
+            return {"reason": Reason.ONE_PATTERN}
+    if "low" in columns and not np.isnan(columns["low"]):
+        value, smallest = computed.coefficient.estimate, computed.coefficient.smallest()
+        columns["low"], columns["high"] = within(columns["low"], columns["high"], value, smallest)
+    return columns
 
 
 def _sampled(
     computed: Computed, table: Coded | Patterns, number: Integers | None, settings: Settings
 ) -> dict[str, Any]:
-    seen = computed.rests_on
+    rests_on = computed.rests_on
     if settings.ci == "coders":
         return _coders(computed, table, settings)
     if settings.ci == "gwet":
         return _gwet(computed, settings)
     if settings.ci == "kalpha":
         level, n_boot, seed = settings.options["level"], settings.n_boot, settings.seed or 0
-        found = resampled_pairs(table, level, n_boot=n_boot, seed=seed)
+        resamples = resampled_pairs(table, level, n_boot=n_boot, seed=seed)
         tail = (1 - settings.confidence_level) / 2
-        low, high = np.quantile(found, [tail, 1 - tail])
-        return _of_resamples(found, (float(low), float(high)), settings)
-    if seen.other < FEWEST:
-        return {"reason": "few_units" if number is None else "few_clusters"}
+        low, high = np.quantile(resamples, [tail, 1 - tail])
+        return _of_resamples(resamples, (float(low), float(high)), settings)
+    if rests_on.other < FEWEST:
+        return {"reason": Reason.FEW_UNITS if number is None else Reason.FEW_CLUSTERS}
     if settings.ci == "analytic":
         return _left_out(computed, None, settings)
-    if settings.ci == "cluster" and seen.other < RESAMPLED_FROM:
-        return _left_out(computed, number, settings) | {"reason": "few_clusters"}
+    if settings.ci == "cluster" and rests_on.other < RESAMPLED_FROM:
+        return _left_out(computed, number, settings) | {"reason": Reason.FEW_CLUSTERS}
     return _bootstrap(computed, number, settings)
 
 
 def _nothing_disputed(computed: Computed, settings: Settings) -> dict[str, Any]:
-    found: dict[str, Any] = {"reason": "no_disagreement"}
-    seen = computed.rests_on
-    if settings.statistic in _OWN_CHANCE and isinstance(computed.found, Totals):
+    columns: dict[str, Any] = {"reason": Reason.NO_DISAGREEMENT}
+    rests_on = computed.rests_on
+    if settings.statistic in _OWN_CHANCE and isinstance(computed.coefficient, Totals):
         # Without any agreement (the first sum) the coefficient would be 1 − 1 / (1 − chance).
-        sums = computed.found.n_units @ computed.found.rows
+        sums = computed.coefficient.n_units @ computed.coefficient.rows
         sums[0] = 0.0
-        seen = replace(seen, unequal=1 / (1 - float(computed.found.value(sums))))
+        rests_on = replace(rests_on, unequal=1 / (1 - float(computed.coefficient.value(sums))))
     if settings.ci in ("analytic", "cluster"):
-        found["low"], found["high"] = without_disagreement(seen, settings.confidence_level)
-    return found
+        columns["low"], columns["high"] = without_disagreement(rests_on, settings.confidence_level)
+    return columns
 
 
 def _left_out(computed: Computed, number: Integers | None, settings: Settings) -> dict[str, Any]:
@@ -122,10 +123,10 @@ def _left_out(computed: Computed, number: Integers | None, settings: Settings) -
     deviations, times = _deviations(computed, number)
     error = jackknife_error(deviations, times)
     if not error >= _EQUAL:
-        return {"reason": "one_pattern"}
+        return {"reason": Reason.ONE_PATTERN}
     from scipy import special
 
-    degrees, value = freedom(deviations, times), computed.found.estimate
+    degrees, value = freedom(deviations, times), computed.coefficient.estimate
     if number is not None:
         degrees = min(degrees, _effective(computed, number, settings.statistic))
     apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
@@ -138,26 +139,26 @@ def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, In
 
     Where there is no coefficient without a group, the derivative says what depends on it.
     """
-    found = computed.found
-    influence, times = found.influence() / int(found.n_units.sum()), found.n_units
+    coefficient = computed.coefficient
+    influence, times = coefficient.influence() / int(coefficient.n_units.sum()), coefficient.n_units
     deviations = np.full(len(times), np.nan)
     if number is not None and computed.group is not None:
         group = computed.group[computed.group >= 0], number[computed.group >= 0]
         influence = np.bincount(group[1], influence[group[0]]).astype(np.float64)
         times, deviations = np.ones(len(influence), dtype=np.int64), np.full(len(influence), np.nan)
-        if isinstance(found, Totals):
-            deviations = left_out(summed(found.rows, *group), times, found.value)
+        if isinstance(coefficient, Totals):
+            deviations = left_out(summed(coefficient.rows, *group), times, coefficient.value)
     elif times.sum() <= _LEFT_OUT:
-        deviations = _without_units(found)
+        deviations = _without_units(coefficient)
     return np.where(np.isnan(deviations), influence, deviations), times
 
 
-def _without_units(found: Totals | WideAlpha) -> Floats:
+def _without_units(coefficient: Totals | WideAlpha) -> Floats:
     """Return how far the coefficient falls without a unit of each pattern, NaN where there is none then."""
-    if isinstance(found, Totals):
-        return left_out(found.rows, found.n_units, found.value)
-    units = found.n_units.astype(np.float64)
-    without = np.array([found.at(units - one) for one in np.eye(len(units))])
+    if isinstance(coefficient, Totals):
+        return left_out(coefficient.rows, coefficient.n_units, coefficient.value)
+    units = coefficient.n_units.astype(np.float64)
+    without = np.array([coefficient.at(units - one) for one in np.eye(len(units))])
     return np.asarray(np.average(without, weights=units) - without)
 
 
@@ -166,7 +167,7 @@ def _effective(computed: Computed, number: Integers, statistic: str) -> float:
     if computed.coded is None or computed.group is None:
         raise ValueError("clusters are those of the units of a table")
     counted = computed.group >= 0
-    influence = computed.found.influence()[computed.group[counted]]
+    influence = computed.coefficient.influence()[computed.group[counted]]
     load = _load(statistic, computed.coded.codes[:, counted] > 0)
     return effective_clusters(influence, load, number[counted])
 
@@ -187,11 +188,11 @@ def _load(statistic: str, given: npt.NDArray[np.bool_]) -> Floats:
 
 
 def _gwet(computed: Computed, settings: Settings) -> dict[str, Any]:
-    found = computed.found
-    n = int(found.n_units.sum())
-    spread = found.n_units @ np.square(found.influence(conditional=True))
+    coefficient = computed.coefficient
+    n = int(coefficient.n_units.sum())
+    spread = coefficient.n_units @ np.square(coefficient.influence(conditional=True))
     error = float(np.sqrt(spread / (n * (n - 1))))
-    return _students(found.estimate, error, n - 1, settings.confidence_level)
+    return _students(coefficient.estimate, error, n - 1, settings.confidence_level)
 
 
 def _students(value: float, error: float, degrees: int, confidence_level: float) -> dict[str, Any]:
@@ -216,23 +217,23 @@ def _known(error: float, ends: tuple[float, float], below: Sequence[float]) -> d
     }
 
 
-def _of_resamples(found: Floats, ends: tuple[float, float], settings: Settings) -> dict[str, Any]:
-    there = found[~np.isnan(found)]
+def _of_resamples(resamples: Floats, ends: tuple[float, float], settings: Settings) -> dict[str, Any]:
+    defined = resamples[~np.isnan(resamples)]
     return {
         "low": ends[0],
         "high": ends[1],
-        "standard_error": float(there.std(ddof=1)) if len(there) > 1 else np.nan,
-        "p_below_667": float(np.mean(there < _CONVENTIONS[0])),
-        "p_below_800": float(np.mean(there < _CONVENTIONS[1])),
+        "standard_error": float(defined.std(ddof=1)) if len(defined) > 1 else np.nan,
+        "p_below_667": float(np.mean(defined < _CONVENTIONS[0])),
+        "p_below_800": float(np.mean(defined < _CONVENTIONS[1])),
         "n_boot": settings.n_boot,
-        "n_undefined": len(found) - len(there),
+        "n_undefined": len(resamples) - len(defined),
     }
 
 
 def _bootstrap(computed: Computed, number: Integers | None, settings: Settings) -> dict[str, Any]:
     """Resample clusters, or units where there are none."""
     n_boot, seed = settings.n_boot, settings.seed or 0
-    coefficient, group = computed.found, None
+    coefficient, group = computed.coefficient, None
     if number is not None and computed.group is not None:
         group = computed.group[computed.group >= 0], number[computed.group >= 0]
     if isinstance(coefficient, Totals):
@@ -240,22 +241,22 @@ def _bootstrap(computed: Computed, number: Integers | None, settings: Settings) 
         if group is not None:
             rows = summed(rows, *group)
             times = np.ones(len(rows), dtype=np.int64)
-        found = resampled(rows, times, coefficient.value, n_boot=n_boot, seed=seed, size=coefficient.size)
+        resamples = resampled(rows, times, coefficient.value, n_boot=n_boot, seed=seed, size=coefficient.size)
         deviations = left_out(rows, times, coefficient.value)
     else:
-        found, deviations, times = resampled_wide(coefficient, group, n_boot=n_boot, seed=seed)
-    there = found[~np.isnan(found)]
-    if not len(there):
-        return {"reason": "no_variation", "n_boot": n_boot, "n_undefined": n_boot}
+        resamples, deviations, times = resampled_wide(coefficient, group, n_boot=n_boot, seed=seed)
+    defined = resamples[~np.isnan(resamples)]
+    if not len(defined):
+        return {"reason": Reason.NO_VARIATION, "n_boot": n_boot, "n_undefined": n_boot}
     ends = bias_corrected(
-        there,
+        defined,
         coefficient.estimate,
         deviations=deviations,
         times=times,
         n_groups=float(times.sum()) if number is None else _effective(computed, number, settings.statistic),
         confidence_level=settings.confidence_level,
     )
-    return _of_resamples(found, ends, settings)
+    return _of_resamples(resamples, ends, settings)
 
 
 def _coders(computed: Computed, table: Coded | Patterns, settings: Settings) -> dict[str, Any]:
@@ -267,13 +268,13 @@ def _coders(computed: Computed, table: Coded | Patterns, settings: Settings) -> 
     present = np.flatnonzero((codes[:, (codes > 0).sum(axis=0) >= 2] > 0).any(axis=1))
     n = len(present)
     if n < 3:
-        return {"reason": "few_coders"}
+        return {"reason": Reason.FEW_CODERS}
     fixed = replace(settings, options=_as_of_all(settings, table))
     without = [_without(table, coder, fixed) for coder in present.tolist()]
     error = float(np.sqrt((n - 1) / n * np.square(np.array(without) - np.mean(without)).sum()))
     if np.isnan(error):
-        return {"reason": "no_variation"}
-    return _students(computed.found.estimate, error, n - 1, settings.confidence_level)
+        return {"reason": Reason.NO_VARIATION}
+    return _students(computed.coefficient.estimate, error, n - 1, settings.confidence_level)
 
 
 def _as_of_all(settings: Settings, table: Coded | Patterns) -> dict[str, Any]:
@@ -296,7 +297,7 @@ def _without(table: Coded | Patterns, coder: int, settings: Settings) -> float:
         rest = replace(table, codes=np.delete(table.codes, coder, axis=0))
     else:
         coders = np.delete(known_coders(table), coder, axis=1)
-        seen = np.flatnonzero((coders >= 0).any(axis=1))
-        counts = (coders[seen][:, :, None] == np.arange(len(table.categories))).sum(axis=1)
-        rest = replace(table, counts=counts, n_units=table.n_units[seen], coders=coders[seen])
-    return compute(settings.statistic, rest, settings.options).found.estimate
+        has_values = np.flatnonzero((coders >= 0).any(axis=1))
+        counts = (coders[has_values][:, :, None] == np.arange(len(table.categories))).sum(axis=1)
+        rest = replace(table, counts=counts, n_units=table.n_units[has_values], coders=coders[has_values])
+    return compute(settings.statistic, rest, settings.options).coefficient.estimate

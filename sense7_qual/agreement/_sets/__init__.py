@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients._patterns import joint_numbers
 from sense7_qual.agreement._sets._distances import (
     SetDistance,
@@ -224,11 +225,11 @@ def multivalued_alpha(sets: Sets) -> float:
     return _warned("multivalued_alpha", *_multivalued_alpha(values, members))
 
 
-def _warned(function: str, alpha: float, reason: str | None) -> float:
+def _warned(function: str, alpha: float, reason: Reason | None) -> float:
     """Return alpha, with a warning in the name of the public function where there is none."""
     why = {
-        "no_pairable_units": "no unit has sets from two or more coders",
-        "no_variation": "all sets are the same in the units with two or more",
+        Reason.NO_PAIRABLE_UNITS: "no unit has sets from two or more coders",
+        Reason.NO_VARIATION: "all sets are the same in the units with two or more",
     }
     if reason:
         warnings.warn(
@@ -237,26 +238,26 @@ def _warned(function: str, alpha: float, reason: str | None) -> float:
     return alpha
 
 
-def _set_alpha(values: Numbers, members: Truths, distance: SetDistance) -> tuple[float, str | None]:
+def _set_alpha(values: Numbers, members: Truths, distance: SetDistance) -> tuple[float, Reason | None]:
     """Return alpha, or NaN and the reason, from which set (coders, units) and their labels (S, labels)."""
     patterns, units = _counted(values)
     given = _given(patterns, units, len(members))
     if not given.any():
-        return float("nan"), "no_pairable_units"
+        return float("nan"), Reason.NO_PAIRABLE_UNITS
     if (given > 0).sum() < 2:
-        return float("nan"), "no_variation"
+        return float("nan"), Reason.NO_VARIATION
     observed = _observed(patterns, units, members, distance)
     return float(1 - (given.sum() - 1) * observed / _expected(given, members, distance)), None
 
 
-def _multivalued_alpha(values: Numbers, members: Truths) -> tuple[float, str | None]:
+def _multivalued_alpha(values: Numbers, members: Truths) -> tuple[float, Reason | None]:
     patterns, units = _counted(values)
     given = _given(patterns, units, len(members))
     if not given.any():
-        return float("nan"), "no_pairable_units"
+        return float("nan"), Reason.NO_PAIRABLE_UNITS
     expected = _expected_oflabels_of(given, members)
     if expected < _NO_DISAGREEMENT:
-        return float("nan"), "no_variation"
+        return float("nan"), Reason.NO_VARIATION
     return float(1 - _observed(patterns, units, members, "dice") / given.sum() / expected), None
 
 

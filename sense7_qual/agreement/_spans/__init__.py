@@ -29,6 +29,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._present import Reason
 from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import Interval, Resampling
 from sense7_qual.agreement._spans._alpha_u_2004 import alpha_u_2004, border_alpha
@@ -222,8 +223,8 @@ def span_agreement(
     ...     acts.finish(coder=coder, unit_id="m1", codebook=sense7))])
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It asked me how my week had been."],
     ...                       "document_id": ["d1"], "case_id": ["p1"], "position": [0]})
-    >>> found = span_agreement(record.codings, record.coverage, units, seed=7)
-    >>> found[["code", "overlap_f1"]].values.tolist()
+    >>> agreement = span_agreement(record.codings, record.coverage, units, seed=7)
+    >>> agreement[["code", "overlap_f1"]].values.tolist()
     [['interest', 0.5]]
     """
     check_arguments(span_agreement, locals())
@@ -243,8 +244,10 @@ def span_agreement(
     for name in _chosen(code, lines[0].codes):
         k = lines[0].codes.index(name)
         row = {"code": name} | known | _described(lines[0], each, k)
-        found = _of_lengths(lines[0], each, k, clusters[0], how) | _of_borders(lines[1], k, clusters[1], how)
-        rows.append(row | _columns(found, n_boot))
+        estimates = _of_lengths(lines[0], each, k, clusters[0], how) | _of_borders(
+            lines[1], k, clusters[1], how
+        )
+        rows.append(row | _columns(estimates, n_boot))
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
 
 
@@ -287,7 +290,7 @@ _REASON_OF: Final = {
     "overlap_f1": "reason_f1",
 }
 
-Found = tuple[float, str | None, Callable[[], Interval]]
+Estimated = tuple[float, str | None, Callable[[], Interval]]
 
 
 def _chosen(code: str | Sequence[str] | None, known: Sequence[str]) -> Sequence[str]:
@@ -318,11 +321,13 @@ def _described(line: Continuum, each: Tally, k: int) -> dict[str, object]:
     }
 
 
-def _of_lengths(line: Continuum, each: Tally, k: int, cluster: Integers, how: Resampling) -> dict[str, Found]:
+def _of_lengths(
+    line: Continuum, each: Tally, k: int, cluster: Integers, how: Resampling
+) -> dict[str, Estimated]:
     """Return each statistic of lengths of text: the number, why there is none, and its interval."""
     sums, parts = over_texts(each), overlap_parts(line, k)
     f1 = float(mean_f1(parts.sum(axis=0)))
-    why = None if not np.isnan(f1) else "no_variation" if sums.total else "no_pairable_units"
+    why = None if not np.isnan(f1) else Reason.NO_VARIATION if sums.total else Reason.NO_PAIRABLE_UNITS
     return {
         "alpha_all_text": (*all_text(sums, k), partial(all_text_interval, each, k, cluster, how)),
         "alpha_coded_text": (*coded_text(sums, k), partial(coded_text_interval, each, k, cluster, how)),
@@ -330,15 +335,15 @@ def _of_lengths(line: Continuum, each: Tally, k: int, cluster: Integers, how: Re
     }
 
 
-def _of_borders(line: Continuum, k: int, cluster: Integers, how: Resampling) -> dict[str, Found]:
+def _of_borders(line: Continuum, k: int, cluster: Integers, how: Resampling) -> dict[str, Estimated]:
     alpha, why = border_alpha(line, [k])
     return {"alpha_u_2004": (alpha, why, partial(border_interval, line, k, alpha, cluster, how))}
 
 
-def _columns(found: dict[str, Found], n_boot: int) -> dict[str, object]:
+def _columns(estimates: dict[str, Estimated], n_boot: int) -> dict[str, object]:
     row: dict[str, object] = {}
     undefined = []
-    for name, (value, why, interval_of) in found.items():
+    for name, (value, why, interval_of) in estimates.items():
         interval = interval_of() if why is None else Interval(reason=why)
         row |= {name: value, f"{name}_low": interval.low, f"{name}_high": interval.high}
         row[_REASON_OF[name]] = interval.reason

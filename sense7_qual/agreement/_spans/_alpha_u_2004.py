@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
 
 __all__ = ["alpha_u_2004", "border_alpha", "resampled_borders"]
@@ -74,17 +75,17 @@ def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFram
     return alpha
 
 
-def border_alpha(line: Continuum, codes: Iterable[int]) -> tuple[float, str | None]:
+def border_alpha(line: Continuum, codes: Iterable[int]) -> tuple[float, Reason | None]:
     """Return the alpha_U of 2004 over the given codes, or NaN and the reason code.
 
     `line` holds texts that every coder finished. Observed and expected disagreement are summed over codes.
     """
     if not line.finished.shape[1]:
-        return _NAN, "no_pairable_units"
+        return _NAN, Reason.NO_PAIRABLE_UNITS
     length, by_code = int(line.edges[-1]), [_spans_of(line, code) for code in codes]
     observed = sum(_observed_borders(spans, length) for spans in by_code)
     expected = sum(_expected_borders(spans, length) for spans in by_code)
-    return (1 - observed / expected, None) if expected > 0 else (_NAN, "no_variation")
+    return (1 - observed / expected, None) if expected > 0 else (_NAN, Reason.NO_VARIATION)
 
 
 def resampled_borders(line: Continuum, code: int, times: Integers) -> Floats:
@@ -137,12 +138,12 @@ class _Placed:
 
 def _spans_of(line: Continuum, code: int) -> list[Floats]:
     """Return start and end of each coder's spans of a code (n, 2), in the order of the text."""
-    found = []
+    by_coder = []
     for coder in range(len(line.coders)):
         here = (line.of_coder == coder) & (line.of_code == code)
         spans = np.stack([line.edges[line.first[here]], line.edges[line.last[here]]], axis=1)
-        found.append(spans[np.argsort(spans[:, 0])].astype(np.float64))
-    return found
+        by_coder.append(spans[np.argsort(spans[:, 0])].astype(np.float64))
+    return by_coder
 
 
 def _observed_borders(spans: Sequence[Floats], length: int) -> float:

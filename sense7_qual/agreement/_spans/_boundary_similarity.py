@@ -19,6 +19,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.agreement._spans._values import (
     Lengths,
     finished_by,
@@ -213,8 +214,8 @@ def segmentation_agreement(
     >>> boundaries = pd.DataFrame(
     ...     [("ch1", coder, end) for coder, parts in segments.items() for end in np.cumsum(parts)[:-1]],
     ...     columns=["unit_id", "coder", "position"])
-    >>> found = segmentation_agreement(boundaries, {"ch1": 13})
-    >>> found.boundary_similarity, round(found.kappa, 4), round(found.pi, 4)
+    >>> agreement = segmentation_agreement(boundaries, {"ch1": 13})
+    >>> agreement.boundary_similarity, round(agreement.kappa, 4), round(agreement.pi, 4)
     (0.25, 0.2258, 0.2227)
     """
     check_arguments(segmentation_agreement, locals())
@@ -246,7 +247,7 @@ def segmentation_agreement(
         n_near_misses=edits.near,
         n_full_misses=edits.full,
         n_t=int(n_t),
-        reason="no_variation" if same else None if len(texts) else "no_pairable_units",
+        reason=Reason.NO_VARIATION if same else None if len(texts) else Reason.NO_PAIRABLE_UNITS,
     )
 
 

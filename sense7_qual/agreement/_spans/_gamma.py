@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
 from sense7_qual.errors import ArgumentError
 
@@ -117,8 +118,8 @@ def gamma(
     ...     [["t", "ana", "a", 1, 5], ["t", "ana", "b", 6, 10], ["t", "ana", "a", 20, 24],
     ...      ["t", "ana", "b", 30, 34], ["t", "ben", "a", 2, 6], ["t", "ben", "b", 31, 35]],
     ...     columns=["unit_id", "coder", "code", "start", "end"])
-    >>> found = gamma(spans, {"t": 40}, seed=7)  # doctest: +SKIP
-    >>> round(found.observed_disorder, 4)  # doctest: +SKIP
+    >>> agreement = gamma(spans, {"t": 40}, seed=7)  # doctest: +SKIP
+    >>> round(agreement.observed_disorder, 4)  # doctest: +SKIP
     0.7083
     """
     check_arguments(gamma, locals())
@@ -132,7 +133,7 @@ def gamma(
         "seed": seed,
     }
     if not len(line.first):
-        reason = "no_variation" if counts["n_units"] else "no_pairable_units"
+        reason = Reason.NO_VARIATION if counts["n_units"] else Reason.NO_PAIRABLE_UNITS
         return Gamma(_NAN, _NAN, _NAN, **counts, reason=reason)
     _check_size(line)
     library = _library()
@@ -143,7 +144,7 @@ def gamma(
         observed = _observed(library, line, dissimilarity)
         expected = _expected(library, line, dissimilarity, n_samples)
     value = 1 - observed / expected if expected > 0 else _NAN
-    return Gamma(value, observed, expected, **counts, reason=None if expected > 0 else "no_variation")
+    return Gamma(value, observed, expected, **counts, reason=None if expected > 0 else Reason.NO_VARIATION)
 
 
 def gamma_dissimilarity(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._present import Reason
 from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
 from sense7_qual.agreement._intervals._bootstrap import Interval, Resampling, ends, resampled_interval
 from sense7_qual.agreement._spans._alpha_u_2004 import resampled_borders
@@ -72,11 +73,11 @@ def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers,
         return Interval(reason=few)
     n = len(spans)
     draws = np.random.default_rng(how.seed).multinomial(n, np.full(n, 1 / n), size=how.n_boot)
-    found = resampled_borders(line, k, draws[:, cluster])
+    resamples = resampled_borders(line, k, draws[:, cluster])
     without = resampled_borders(line, k, (1 - np.eye(n, dtype=np.int64))[:, cluster])
     # What a text changes would take as long as the resamples: as of texts that do not depend on each other.
     n_groups = effective_clusters(np.zeros(len(cluster)), np.ones(len(cluster)), cluster)
-    return ends(found, estimate, np.nanmean(without) - without, n_groups, how)
+    return ends(resamples, estimate, np.nanmean(without) - without, n_groups, how)
 
 
 def overlap_parts(line: Continuum, k: int) -> Floats:
@@ -115,10 +116,10 @@ def _by_cluster(parts: Floats, cluster: Integers) -> Floats:
     return rows
 
 
-def _too_few(carried: Sequence[Floats], differ: Floats) -> str | None:
-    """Say why clusters cannot carry an interval: by what each of them has (G,), and where coders differ."""
+def _too_few(carried: Sequence[Floats], differ: Floats) -> Reason | None:
+    """Return why clusters cannot carry an interval: by what each has (G,), and where coders differ."""
     if len(carried[0]) < 2:
-        return "one_cluster"
+        return Reason.ONE_CLUSTER
     if min((length > 0).sum() for length in carried) < FEWEST_CLUSTERS:
-        return "few_clusters"
-    return None if (differ > _EQUAL).any() else "no_disagreement"
+        return Reason.FEW_CLUSTERS
+    return None if (differ > _EQUAL).any() else Reason.NO_DISAGREEMENT

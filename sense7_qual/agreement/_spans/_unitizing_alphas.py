@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, covered
 
 __all__ = [
@@ -229,41 +230,41 @@ def _coded_squares(line: Continuum, anything: Truths, width: Floats) -> Floats:
     return total
 
 
-def _whole(sums: Tally) -> tuple[float, float, float, str | None]:
+def _whole(sums: Tally) -> tuple[float, float, float, Reason | None]:
     """Return u-alpha, |u-alpha and cu-alpha over all codes, and why one of them is NaN."""
     if not sums.total:
-        return _NAN, _NAN, _NAN, "no_pairable_units"
+        return _NAN, _NAN, _NAN, Reason.NO_PAIRABLE_UNITS
     if sums.overlapping:
-        return _NAN, _NAN, _NAN, "overlapping_codes"
+        return _NAN, _NAN, _NAN, Reason.OVERLAPPING_CODES
     lengths = np.append(sums.length, sums.gap)
     unequal = sums.total**2 - np.square(lengths).sum()
     scale = sums.total / (sums.total**2 - sums.squares.sum() - sums.gap)
     u_alpha = float(_ratio(sums.total - sums.both.sum() - sums.gap_both, unequal * scale))
     binary = float(_ratio(2 * (sums.gap - sums.gap_both), 2 * sums.gap * sums.length.sum() * scale))
     cu_alpha, reason = _cu_alpha(sums)
-    return u_alpha, binary, cu_alpha, "no_variation" if np.isnan(u_alpha) else reason
+    return u_alpha, binary, cu_alpha, Reason.NO_VARIATION if np.isnan(u_alpha) else reason
 
 
-def _cu_alpha(sums: Tally) -> tuple[float, str | None]:
+def _cu_alpha(sums: Tally) -> tuple[float, Reason | None]:
     """Return cu-alpha, or NaN and the reason code; see `coded_text` for the reasons."""
     coded = sums.coded_total
     if not coded:
-        return _NAN, "not_coded_by_two"
+        return _NAN, Reason.NOT_CODED_BY_TWO
     unequal = coded**2 - np.square(sums.coded).sum()
     if unequal <= _ROUNDING * coded**2:
-        return _NAN, "one_code"
+        return _NAN, Reason.ONE_CODE
     drawn = coded**2 - sums.coded_squares.sum()
     if drawn <= _ROUNDING * coded**2:
-        return _NAN, "too_few_spans"
+        return _NAN, Reason.TOO_FEW_SPANS
     return float(_ratio(coded - sums.both.sum(), unequal * coded / drawn)), None
 
 
-def all_text(sums: Tally, k: int) -> tuple[float, str | None]:
+def all_text(sums: Tally, k: int) -> tuple[float, Reason | None]:
     """Return u-alpha of one code against everything else, or NaN and the reason code."""
     if not sums.total:
-        return _NAN, "no_pairable_units"
+        return _NAN, Reason.NO_PAIRABLE_UNITS
     alpha = float(all_text_alpha(all_text_parts(sums, k)))
-    return alpha, "no_variation" if np.isnan(alpha) else None
+    return alpha, Reason.NO_VARIATION if np.isnan(alpha) else None
 
 
 def all_text_parts(sums: Tally, k: int) -> Floats:
@@ -279,16 +280,16 @@ def all_text_alpha(parts: Floats) -> Floats:
     return _ratio((length - both) * drawn, length * rest * total)
 
 
-def coded_text(sums: Tally, k: int) -> tuple[float, str | None]:
+def coded_text(sums: Tally, k: int) -> tuple[float, Reason | None]:
     """Return (k)u-alpha, or NaN and the reason code."""
     if not sums.total:
-        return _NAN, "no_pairable_units"
+        return _NAN, Reason.NO_PAIRABLE_UNITS
     if sums.coded[k] <= 0:
-        return _NAN, "not_coded_by_two"
+        return _NAN, Reason.NOT_CODED_BY_TWO
     if sums.coded[k] >= sums.coded_total * (1 - _ROUNDING):
-        return _NAN, "one_code"
+        return _NAN, Reason.ONE_CODE
     alpha = float(coded_text_alpha(coded_text_parts(sums, k)))
-    return alpha, "too_few_spans" if np.isnan(alpha) else None
+    return alpha, Reason.TOO_FEW_SPANS if np.isnan(alpha) else None
 
 
 def coded_text_parts(sums: Tally, k: int) -> Floats:
@@ -306,8 +307,8 @@ def coded_text_alpha(parts: Floats) -> Floats:
     coded, both, squares, total, coded_all, squares_all = np.moveaxis(parts, -1, 0)
     # What other spans than the one at hand could meet by chance; nothing, where there are but a few.
     drawn, of_all = coded * total - squares, total * coded_all - squares_all
-    there = (coded < total * (1 - _ROUNDING)) & (np.minimum(drawn, of_all) > _ROUNDING * np.square(total))
-    return _ratio((coded - both) * drawn, np.where(there, np.square(coded) * (total - coded), 0.0))
+    exists = (coded < total * (1 - _ROUNDING)) & (np.minimum(drawn, of_all) > _ROUNDING * np.square(total))
+    return _ratio((coded - both) * drawn, np.where(exists, np.square(coded) * (total - coded), 0.0))
 
 
 def _ratio(observed: Floats, expected: Floats) -> Floats:

@@ -256,9 +256,9 @@ def _json_lines(text: str, name: str, limits: Limits) -> pd.DataFrame:
 
 
 def _json_row(line: str, number: int, name: str, limits: Limits) -> dict[str, str | None]:
-    found = _json_object(line, number, name)
+    values = _json_object(line, number, name)
     try:
-        return {key: _json_cell(value, limits.depth) for key, value in found.items()}
+        return {key: _json_cell(value, limits.depth) for key, value in values.items()}
     except RecursionError:
         of, remedy = f"levels of nesting in line {number}", "write the column as text"
         raise limits.beyond("depth", name=name, of=of, remedy=remedy) from None
@@ -266,7 +266,7 @@ def _json_row(line: str, number: int, name: str, limits: Limits) -> dict[str, st
 
 def _json_object(line: str, number: int, name: str) -> dict[str, object]:
     try:
-        found = json.loads(
+        value = json.loads(
             line,
             parse_int=_Number,
             parse_float=_Number,
@@ -278,8 +278,8 @@ def _json_object(line: str, number: int, name: str) -> dict[str, object]:
     except (ValueError, RecursionError) as error:
         reason = str(error)
     else:
-        if isinstance(found, dict):
-            return found
+        if isinstance(value, dict):
+            return value
         reason = "a value that is not an object"
     raise ImportRefused(
         f"{name}: expected one JSON object a line – found in line {number}: {reason} – correct the line."
@@ -291,10 +291,10 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError("a key that stands twice in one object")
-    return found
+    return values
 
 
 def _json_cell(value: object, depth: int) -> str | None:

@@ -100,8 +100,8 @@ def _sheet_cells(
     refused: dict[str, list[str]] = {}
     unknown: list[str] = []
     characters = 0
-    found = _sheet_named(_opened(packed, values=True).wb, sheet, name)
-    for number, row in _rows(found, name, limits):
+    worksheet = _sheet_named(_opened(packed, values=True).wb, sheet, name)
+    for number, row in _rows(worksheet, name, limits):
         texts = []
         for cell in row:
             text, reason = _sheet_cell(cell)
@@ -119,7 +119,7 @@ def _sheet_cells(
     if unknown:
         refused |= _formulas_without_value(packed, sheet, name, limits, frozenset(unknown))
     _refuse_cells(refused, name)
-    _refuse_merged(merged.get(found._worksheet_path, ()), cells, name)
+    _refuse_merged(merged.get(worksheet._worksheet_path, ()), cells, name)
     return cells
 
 
@@ -140,11 +140,11 @@ def _refuse_merged(merged: Sequence[str], cells: Mapping[int, Sequence[str | Non
         )
 
 
-def _require_characters(found: int, packed: int, name: str, limits: Limits) -> None:
+def _require_characters(characters: int, packed: int, name: str, limits: Limits) -> None:
     allowed = limits.unpacked(packed)
     setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
     of = f"characters of text in a workbook of {packed:,} bytes"
-    limits.require(setting, found, name=name, of=of, remedy="save the sheet as CSV", allowed=allowed)
+    limits.require(setting, characters, name=name, of=of, remedy="save the sheet as CSV", allowed=allowed)
 
 
 def _refuse_cells(refused: dict[str, list[str]], name: str) -> None:
@@ -159,10 +159,12 @@ def _refuse_cells(refused: dict[str, list[str]], name: str) -> None:
 def _formulas_without_value(
     packed: bytes, sheet: str | None, name: str, limits: Limits, unknown: frozenset[str]
 ) -> dict[str, list[str]]:
-    sheet_found = _sheet_named(_opened(packed, values=False).wb, sheet, name)
-    rows = _rows(sheet_found, name, limits)
-    found = [c.coordinate for _, row in rows for c in row if c.data_type == "f" and c.coordinate in unknown]
-    return {"a formula without its value": found} if found else {}
+    worksheet = _sheet_named(_opened(packed, values=False).wb, sheet, name)
+    rows = _rows(worksheet, name, limits)
+    formulas = [
+        c.coordinate for _, row in rows for c in row if c.data_type == "f" and c.coordinate in unknown
+    ]
+    return {"a formula without its value": formulas} if formulas else {}
 
 
 def _opened(packed: bytes, *, values: bool) -> ExcelReader:
@@ -192,16 +194,16 @@ class _Strings(list[str]):
 def _strings_part(reader: ExcelReader) -> str | None:
     from openpyxl.xml.constants import SHARED_STRINGS
 
-    found = reader.package.find(SHARED_STRINGS)  # type: ignore[no-untyped-call]
-    return None if found is None else str(found.PartName)[1:]
+    part = reader.package.find(SHARED_STRINGS)  # type: ignore[no-untyped-call]
+    return None if part is None else str(part.PartName)[1:]
 
 
-def _rows(found: Any, name: str, limits: Limits) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+def _rows(worksheet: Any, name: str, limits: Limits) -> Iterator[tuple[int, tuple[Cell, ...]]]:
     """Yield the rows of the sheet that hold cells, with Excel's row numbers."""
     # The size that a file claims for its sheet is often wrong, and then columns would be lost.
-    found.reset_dimensions()
+    worksheet.reset_dimensions()
     read = 0
-    for number, row in enumerate(found.iter_rows(), start=1):
+    for number, row in enumerate(worksheet.iter_rows(), start=1):
         read += max(len(row), 1)
         _require_cells(read, name, limits)
         if row:
@@ -209,7 +211,7 @@ def _rows(found: Any, name: str, limits: Limits) -> Iterator[tuple[int, tuple[Ce
 
 
 def _sheet_named(book: Any, sheet: str | None, name: str) -> Any:
-    titles = [found.title for found in book.worksheets]
+    titles = [worksheet.title for worksheet in book.worksheets]
     if sheet is None and len(titles) > 1:
         raise ImportRefused(
             f"{name}: expected one sheet, or the name of one – found {first_three(titles)} – pass sheet=…"

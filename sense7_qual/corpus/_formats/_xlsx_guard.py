@@ -55,9 +55,9 @@ def require_harmless(packed: bytes, *, limits: Limits, name: str) -> dict[str, l
     except BROKEN_ZIP:
         locked = packed.startswith(b"\xd0\xcf\x11\xe0")
         zipped = packed.startswith(b"PK")
-        found = "an old .xls file, or one with a password" if locked else "something else"
+        kind = "an old .xls file, or one with a password" if locked else "something else"
         raise ImportRefused(
-            f"{name}: expected an .xlsx workbook – found {'a damaged one' if zipped else found} – save it as "
+            f"{name}: expected an .xlsx workbook – found {'a damaged one' if zipped else kind} – save it as "
             ".xlsx without a password."
         ) from None
 
@@ -147,10 +147,10 @@ class _Part:
         self._column = self._increased(self._column, column_of(attributes.get("r")))
         self._item()
 
-    def _increased(self, before: int, found: str | int | None) -> int:
+    def _increased(self, before: int, place: str | int | None) -> int:
         """Return the number of a row or column; openpyxl drops, unsaid, what does not come in order."""
         try:
-            number = before + 1 if found is None else int(found)
+            number = before + 1 if place is None else int(place)
         except ValueError:
             raise self._damaged("a row or cell without a place") from None
         if number <= before:
@@ -181,13 +181,13 @@ class _Part:
     def _entity(self, *_: object) -> None:
         raise self._damaged("XML that declares entities")
 
-    def _require(self, setting: str, found: int, of: str) -> None:
-        self._limits.require(setting, found, name=self._name, of=of, remedy=_SAVE_AS)
+    def _require(self, setting: str, amount: int, of: str) -> None:
+        self._limits.require(setting, amount, name=self._name, of=of, remedy=_SAVE_AS)
 
-    def _damaged(self, found: str) -> ImportRefused:
+    def _damaged(self, problem: str) -> ImportRefused:
         return ImportRefused(
-            f"{self._name}: expected a workbook as Excel and LibreOffice write it – found {found} – open it "
-            "in one of them and save it again."
+            f"{self._name}: expected a workbook as Excel and LibreOffice write it – found {problem} – open "
+            "it in one of them and save it again."
         )
 
 

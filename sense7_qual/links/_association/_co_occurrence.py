@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.links._cluster._resample import decided_by
 
 __all__ = ["by_unit", "co_occurrence"]
@@ -52,19 +53,19 @@ def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     >>> applied = {"interest": [True, True, False, False], "prosocial": [True, False, False, False]}
     >>> decisions = pd.concat([pd.DataFrame({"unit_id": list("abcd"), "coder": "ana", "code": code,
     ...                                      "applied": values}) for code, values in applied.items()])
-    >>> found = co_occurrence(decisions, source="ana")
-    >>> found[["code", "other", "n_both", "phi", "lift"]].round(3).values.tolist()
+    >>> pairs = co_occurrence(decisions, source="ana")
+    >>> pairs[["code", "other", "n_both", "phi", "lift"]].round(3).values.tolist()
     [['interest', 'prosocial', 1, 0.577, 2.0]]
     """
     check_arguments(co_occurrence, locals())
     decided = decided_by(decisions, decisions, source)
     wide = by_unit(decided)
     pairs = itertools.combinations(wide, 2)
-    found = [
+    rows = [
         {"code": a, "other": b, **_together(wide[[a, b]].dropna().to_numpy(dtype=bool))} for a, b in pairs
     ]
     columns = ["code", "other", "source", "n", "n_code", "n_other", "n_both", "phi", "lift", "reason"]
-    table = pd.DataFrame(found, columns=columns).assign(source=source)
+    table = pd.DataFrame(rows, columns=columns).assign(source=source)
     texts = dict.fromkeys(("code", "other", "source", "reason"), "string")
     counts = dict.fromkeys(("n", "n_code", "n_other", "n_both"), "int64")
     return table.astype(texts | counts | {"phi": "float64", "lift": "float64"})
@@ -81,7 +82,9 @@ def _together(applied: Any) -> dict[str, object]:
     n, both = len(applied), int(applied.all(axis=1).sum())
     one, other = (int(column.sum()) for column in applied.T)
     spread = float(one * (n - one)) * float(other * (n - other))
-    reason = None if spread else "code_never_applied" if 0 in (one, other) else "code_always_applied"
+    reason = (
+        None if spread else Reason.CODE_NEVER_APPLIED if 0 in (one, other) else Reason.CODE_ALWAYS_APPLIED
+    )
     return {
         "n": n,
         "n_code": one,
@@ -89,5 +92,5 @@ def _together(applied: Any) -> dict[str, object]:
         "n_both": both,
         "phi": (n * both - one * other) / np.sqrt(spread) if spread else np.nan,
         "lift": n * both / (one * other) if one and other else np.nan,
-        "reason": reason if n else "no_common_units",
+        "reason": reason if n else Reason.NO_COMMON_UNITS,
     }

@@ -19,7 +19,7 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._present import LINK_COLUMNS
+from sense7_qual._present import LINK_COLUMNS, Caution, Reason
 from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
@@ -87,8 +87,8 @@ def code_to_rating(
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
     details : bool
-        Whether to add the columns that are marked with a star. All that tables and figures print is there
-        without them.
+        Whether to add the 24 columns that are marked with a star. The 27 others are what tables and figures
+        print.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def code_to_rating(
     Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so that they agree.
 
     Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
-    estimate as it is. Every statistic here takes decisions by valence (`Store.decisions`, valence=True) as
+    estimate as it is. Every statistic here takes decisions by a facet (`Store.decisions`, facet="valence") as
     well.
 
     References
@@ -222,8 +222,8 @@ def code_to_rating(
     )
     coders = _inputs.coders_of(decisions) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
-    found = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
-    table = pd.concat(found, ignore_index=True) if found else _result([])
+    tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
+    table = pd.concat(tables, ignore_index=True) if tables else _result([])
     return table if details else table[[name for name in _RESULT if _is_short(name, sensitivity)]]
 
 
@@ -272,12 +272,12 @@ class _Study:
 
 def _analyses(study: _Study, sources: list[str], how: _How) -> dict[tuple[str, str], Analysis]:
     """Analyse every source that has decisions of its own, code by code."""
-    found = {}
+    analyses = {}
     for source, decided in _inputs.by_source(study.decisions, sources).items():
         decided = decided.merge(study.rated, on="unit_id", how="inner")
         for code in study.codes:
-            found[source, code] = _analysis(decided[decided["code"] == code], how)
-    return found
+            analyses[source, code] = _analysis(decided[decided["code"] == code], how)
+    return analyses
 
 
 def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
@@ -290,7 +290,7 @@ def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
     reason = _rank_biserial.reason_of(applied, counts, effect, without)
     row: dict[str, object] = {
         **_described(applied, ratings, counts),
-        "rank_biserial": np.nan if reason == "constant_rating" else effect,
+        "rank_biserial": np.nan if reason == Reason.CONSTANT_RATING else effect,
         "reason": reason,
     }
     rank = None
@@ -352,20 +352,27 @@ def _odds(
     how: _How,
 ) -> dict[str, LogOdds]:
     """Return the odds ratios that were asked for, where there is a code and a rating to relate."""
-    if reason in ("no_rated_units", "code_never_applied", "code_always_applied", "constant_rating"):
+    if reason in (
+        Reason.NO_RATED_UNITS,
+        Reason.CODE_NEVER_APPLIED,
+        Reason.CODE_ALWAYS_APPLIED,
+        Reason.CONSTANT_RATING,
+    ):
         return {}
-    fewest, found = counts.fewest_clusters, {}
+    fewest, estimates = counts.fewest_clusters, {}
     if how.odds_ratios:
-        found = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
+        estimates = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
     if how.sensitivity:
-        found["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
-    return found
+        estimates["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
+    return estimates
 
 
 def _cautions(counts: _rank_biserial.Counts, odds: LogOdds) -> list[str]:
-    found = ["fewer_than_10_clusters"] if counts.fewest_clusters < _rank_biserial.MANY_CLUSTERS else []
-    found += ["varies_between_only"] if counts.varies == "between" else []
-    return found + [caution for caution in odds.cautions if caution == "clusters_of_one"]
+    cautions = (
+        [Caution.FEWER_THAN_10_CLUSTERS] if counts.fewest_clusters < _rank_biserial.MANY_CLUSTERS else []
+    )
+    cautions += [Caution.VARIES_BETWEEN_ONLY] if counts.varies == "between" else []
+    return cautions + [caution for caution in odds.cautions if caution == Caution.CLUSTERS_OF_ONE]
 
 
 def _rows(
@@ -391,7 +398,7 @@ def _rows(
 
 def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
     """Return the number of tied units, and the row's cautions with that of the ties."""
-    cautions = [row["caution"] or "", "ties_left_out" if n_tied else ""]
+    cautions = [row["caution"] or "", Caution.TIES_LEFT_OUT if n_tied else ""]
     return {"n_tied": n_tied, "caution": ", ".join(str(each) for each in cautions if each) or None}
 
 
@@ -407,7 +414,7 @@ def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[s
     row["pooling"] = how.pooling
     if row["reason"] is None:
         cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
-        cautions += ["coders_left_out"] if any(analysis.rank is None for analysis in analyses) else []
+        cautions += [Caution.CODERS_LEFT_OUT] if any(analysis.rank is None for analysis in analyses) else []
         row["caution"] = ", ".join(dict.fromkeys(filter(None, cautions))) or None
     elif how.odds_ratios:
         row["odds_ratio_reason"] = row["reason"]

@@ -10,6 +10,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._present import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds
 from sense7_qual.links._association._pooled import RankEffect
@@ -114,8 +115,8 @@ def corrected(
     ...                      columns=["unit_id", "case_id", "empathy"])
     >>> sure = pd.DataFrame({"unit_id": units["unit_id"], "code": "prosocial", "prevalence_by": "empathy",
     ...                      "probability": [float(i % 3 == 0) for i in range(40)]})
-    >>> found = corrected(sure, units, rating="empathy", cluster="case_id", seed=7)
-    >>> found[["n_with", "imputation_share", "parameters_drawn"]].values.tolist()
+    >>> links = corrected(sure, units, rating="empathy", cluster="case_id", seed=7)
+    >>> links[["n_with", "imputation_share", "parameters_drawn"]].values.tolist()
     [[14.0, 0.0, False]]
     """
     check_arguments(corrected, locals())
@@ -125,14 +126,14 @@ def corrected(
     rated = _inputs.rated_units(posterior, units, rating, cluster, rating_range=rating_range)
     rng = np.random.default_rng(seed)
     rows = []
-    for code, given in posterior.groupby("code", sort=False):
-        row = _row(given, rated, n_imputations, confidence_level, rng, odds_ratios=odds_ratios)
+    for code, of_code in posterior.groupby("code", sort=False):
+        row = _row(of_code, rated, n_imputations, confidence_level, rng, odds_ratios=odds_ratios)
         rows.append({**row, "code": code, "confidence_level": confidence_level, "seed": seed})
     return _result(rows, drawn="draw" in posterior)
 
 
 def _row(
-    given: pd.DataFrame,
+    posterior: pd.DataFrame,
     rated: pd.DataFrame,
     n_imputations: int,
     confidence_level: float,
@@ -140,23 +141,23 @@ def _row(
     *,
     odds_ratios: bool,
 ) -> dict[str, object]:
-    probability = _wide(given, n_imputations)
+    probability = _wide(posterior, n_imputations)
     known = rated.set_index("unit_id").reindex(probability.index)
     probability = probability[known["rating"].notna().to_numpy()]
     known = known.loc[probability.index]
     row: dict[str, object] = {"n_units": len(known), "n_clusters": known["cluster"].nunique()}
     if not len(known):
-        return row | {"reason": "no_rated_units"}
+        return row | {"reason": Reason.NO_RATED_UNITS}
     if probability.isna().to_numpy().any():
-        return row | {"reason": "no_posterior"}
+        return row | {"reason": Reason.NO_POSTERIOR}
     row["n_with"] = float(probability.mean(axis=1).sum())
     ratings = known["rating"].to_numpy(dtype=np.float64)
     members = known["cluster"].to_numpy(dtype=np.int64)
     imputed = [rng.random(len(chance)) < chance for chance in probability.to_numpy().T]
-    found = [_effect(applied, ratings, members) for applied in imputed]
-    ranked = [one for one in found if isinstance(one, RankEffect)]
-    if len(ranked) < len(found):
-        return row | {"reason": next(one for one in found if isinstance(one, str))}
+    effects = [_effect(applied, ratings, members) for applied in imputed]
+    ranked = [one for one in effects if isinstance(one, RankEffect)]
+    if len(ranked) < len(effects):
+        return row | {"reason": next(one for one in effects if isinstance(one, str))}
     fewest = min(one.fewest for one in ranked)
     variances = np.array([np.square(one.deviations).sum() for one in ranked])
     z = pool(np.arctanh([one.effect for one in ranked]), variances, df=fewest - 1)
@@ -183,20 +184,20 @@ def _effect(
 def _odds_columns(odds: list[LogOdds], confidence_level: float) -> dict[str, float]:
     if any(not np.isfinite(one.standard_error) for one in odds):
         return {}
-    found = pool(
+    pooled = pool(
         np.array([one.estimate for one in odds]),
         np.array([one.standard_error for one in odds]) ** 2,
         df=min(one.df for one in odds),
     )
-    return columns_of("odds_ratio", found, confidence_level)
+    return columns_of("odds_ratio", pooled, confidence_level)
 
 
-def _wide(given: pd.DataFrame, n_imputations: int) -> pd.DataFrame:
+def _wide(posterior: pd.DataFrame, n_imputations: int) -> pd.DataFrame:
     """Return the probabilities of one code (units, imputations)."""
-    if "draw" not in given:
-        column = given.set_index("unit_id")["probability"]
+    if "draw" not in posterior:
+        column = posterior.set_index("unit_id")["probability"]
         return pd.DataFrame(dict.fromkeys(range(n_imputations), column))
-    wide = given.pivot(index="unit_id", columns="draw", values="probability")  # noqa: PD010
+    wide = posterior.pivot(index="unit_id", columns="draw", values="probability")  # noqa: PD010
     return wide.iloc[:, :n_imputations]
 
 
@@ -213,9 +214,9 @@ def _checked(posterior: pd.DataFrame, rating: str, n_imputations: int) -> pd.Dat
         )
     others = checked.loc[checked["prevalence_by"].fillna("") != rating, "prevalence_by"].unique()
     if len(others):
-        found = "none" if pd.isna(others[0]) else repr(str(others[0]))
+        other = "none" if pd.isna(others[0]) else repr(str(others[0]))
         raise TableError(
-            f"posterior: expected the prevalence by the rating {rating!r} – found {found} – pass "
+            f"posterior: expected the prevalence by the rating {rating!r} – found {other} – pass "
             f"prevalence_by={rating!r} to dawid_skene; without it the effects would be "
             "pulled towards 0."
         )

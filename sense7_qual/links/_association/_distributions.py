@@ -64,8 +64,8 @@ def distributions(
     >>> units = pd.DataFrame({"unit_id": list("abc"), "empathy": [5, 4, 4]})
     >>> decisions = pd.DataFrame({"unit_id": list("abc"), "coder": "ana", "code": "prosocial",
     ...                           "applied": [True, True, False]})
-    >>> found = distributions(decisions, units, rating="empathy")
-    >>> found[["applied", "level", "n", "share"]].values.tolist()
+    >>> counts = distributions(decisions, units, rating="empathy")
+    >>> counts[["applied", "level", "n", "share"]].values.tolist()
     [[True, 4.0, 1, 0.5], [True, 5.0, 1, 0.5], [False, 4.0, 1, 1.0], [False, 5.0, 0, 0.0]]
     """
     check_arguments(distributions, locals())
@@ -77,8 +77,8 @@ def distributions(
     parts = []
     for source, decided in _inputs.by_source(decisions, chosen).items():
         grid = pd.MultiIndex.from_product([codes, [True, False], levels], names=["code", "applied", "rating"])
-        found = decided.merge(rated, on="unit_id", how="inner").groupby(["code", "applied", "rating"]).size()
-        parts.append(found.reindex(grid, fill_value=0).rename("n").reset_index().assign(source=source))
+        counts = decided.merge(rated, on="unit_id", how="inner").groupby(["code", "applied", "rating"]).size()
+        parts.append(counts.reindex(grid, fill_value=0).rename("n").reset_index().assign(source=source))
     if not parts:
         return pd.DataFrame(columns=list(_RESULT)).astype(_RESULT)
     whole = pd.concat(parts, ignore_index=True).rename(columns={"rating": "level"})

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._association._co_occurrence import by_unit
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
@@ -114,10 +115,10 @@ def joint(
     >>> units["empathy"] = np.digitize(latent, [-1, 0, 1, 2])
     >>> decisions = pd.concat([pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": code,
     ...                                      "applied": values}) for code, values in applied.items()])
-    >>> found = joint(decisions, units, rating="empathy", cluster="case_id", source="ana")
-    >>> found[["code", "n", "n_with"]].values.tolist()
+    >>> ratios = joint(decisions, units, rating="empathy", cluster="case_id", source="ana")
+    >>> ratios[["code", "n", "n_with"]].values.tolist()
     [['interest', 240, 91], ['prosocial', 240, 92]]
-    >>> (found["p_holm"] < 0.05).tolist()
+    >>> (ratios["p_holm"] < 0.05).tolist()
     [True, False]
     """
     check_arguments(joint, locals())
@@ -127,8 +128,8 @@ def joint(
     rated = rated_units(decided, units, rating, cluster, nested, rating_range=rating_range)
     study = _studied(*_rows_of(decided, rated))
     model = _model(study.rows, _independent(study.used), quadrature)
-    found = [_main(code, model, study, confidence_level) for code in study.counts]
-    table = _adjusted(pd.DataFrame(found, columns=_COLUMNS), f"codes of {source}")
+    rows = [_main(code, model, study, confidence_level) for code in study.counts]
+    table = _adjusted(pd.DataFrame(rows, columns=_COLUMNS), f"codes of {source}")
     if interaction is not None:
         condition = units.set_index("unit_id")[interaction].reindex(study.rows["unit_id"])
         compared = _compared(study, condition.set_axis(study.rows.index), quadrature, confidence_level)
@@ -137,7 +138,7 @@ def joint(
     n_tied = _tied(decisions, source, units.loc[units[rating].notna(), "unit_id"])
     if n_tied:
         table["caution"] = [
-            str.join(" ", filter(pd.notna, (known, "ties_left_out"))) for known in table["caution"]
+            str.join(" ", filter(pd.notna, (known, Caution.TIES_LEFT_OUT))) for known in table["caution"]
         ]
     table = table.assign(source=source, confidence_level=confidence_level, n_tied=n_tied)
     return table.astype(_KINDS).reset_index(drop=True)
@@ -175,7 +176,7 @@ class _Study:
     used: pd.DataFrame
     counts: dict[str, int]
     inflation: dict[str, float]
-    reasons: dict[str, str]
+    reasons: dict[str, Reason]
 
     def n_with(self, code: str, where: pd.Series | None = None) -> int | None:
         """Return the units with the code, of the model's or of all rated ones; or, if given, there."""
@@ -191,16 +192,16 @@ def _studied(rows: pd.DataFrame, codes: pd.DataFrame) -> _Study:
     and the probability of those units goes to 1: the likelihood's supremum is the maximum without them.
     """
     counts = {str(code): int(n) for code, n in codes.sum().items()}
-    reasons = {code: "code_never_applied" for code, n in counts.items() if n == 0}
-    reasons |= {code: "code_always_applied" for code, n in counts.items() if n == len(codes)}
+    reasons = {code: Reason.CODE_NEVER_APPLIED for code, n in counts.items() if n == 0}
+    reasons |= {code: Reason.CODE_ALWAYS_APPLIED for code, n in counts.items() if n == len(codes)}
     if codes.empty:
-        reasons = dict.fromkeys(counts, "no_rated_units")
-    while (found := _separating(rows["rating"], codes.drop(columns=list(reasons)))) is not None:
-        reasons[found[0]] = "separation"
-        rows, codes = rows[~found[1]], codes[~found[1]]
+        reasons = dict.fromkeys(counts, Reason.NO_RATED_UNITS)
+    while (separating := _separating(rows["rating"], codes.drop(columns=list(reasons)))) is not None:
+        reasons[separating[0]] = Reason.SEPARATION
+        rows, codes = rows[~separating[1]], codes[~separating[1]]
     used = codes.drop(columns=list(reasons))
     inflation = _inflation(used)
-    reasons |= {code: "collinear_codes" for code, value in inflation.items() if np.isinf(value)}
+    reasons |= {code: Reason.COLLINEAR_CODES for code, value in inflation.items() if np.isinf(value)}
     return _Study(rows, used, counts, inflation, reasons)
 
 
@@ -219,23 +220,23 @@ def _separating(rating: pd.Series, codes: pd.DataFrame) -> tuple[str, pd.Series]
 def _inflation(codes: pd.DataFrame) -> dict[str, float]:
     """Return the variance inflation factor of each code given the others."""
     x = (codes - codes.mean()).to_numpy()
-    found = {}
+    factors = {}
     for i, code in enumerate(codes):
         rest = np.delete(x, i, axis=1)
-        left = x[:, i] - rest @ np.linalg.lstsq(rest, x[:, i], rcond=None)[0] if rest.size else x[:, i]
-        share = float(left @ left) / float(x[:, i] @ x[:, i])
-        found[str(code)] = 1 / share if share > _DEPENDENT else np.inf
-    return found
+        residual = x[:, i] - rest @ np.linalg.lstsq(rest, x[:, i], rcond=None)[0] if rest.size else x[:, i]
+        share = float(residual @ residual) / float(x[:, i] @ x[:, i])
+        factors[str(code)] = 1 / share if share > _DEPENDENT else np.inf
+    return factors
 
 
 def _independent(codes: pd.DataFrame) -> pd.DataFrame:
     """Leave out codes that those before them determine; the model adjusts for all of them all the same."""
-    kept: list[str] = []
+    independent: list[str] = []
     for code in codes:
-        tried = codes[[*kept, code]]
+        tried = codes[[*independent, code]]
         if not np.isinf(_inflation(tried)[str(code)]):
-            kept.append(str(code))
-    return codes[kept]
+            independent.append(str(code))
+    return codes[independent]
 
 
 def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
@@ -260,12 +261,12 @@ def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: fl
 
 
 def _estimate(model: CumulativeModel, name: str, confidence_level: float) -> dict[str, object]:
-    found = model.odds_ratios(confidence_level).loc[name]
+    estimates = model.odds_ratios(confidence_level).loc[name]
     return {
-        "odds_ratio": found["odds_ratio"],
-        "odds_ratio_low": found["low"],
-        "odds_ratio_high": found["high"],
-        "p": found["p"],
+        "odds_ratio": estimates["odds_ratio"],
+        "odds_ratio_low": estimates["low"],
+        "odds_ratio_high": estimates["high"],
+        "p": estimates["p"],
         "caution": " ".join(model.cautions) or None,
     }
 
@@ -316,12 +317,12 @@ def _by_condition(
     return rows
 
 
-def _lacking(study: _Study, code: str, where: pd.Series) -> str | None:
-    """Say why the code has no odds ratio in one condition."""
+def _lacking(study: _Study, code: str, where: pd.Series) -> Reason | None:
+    """Return why the code has no odds ratio in one condition."""
     applied = study.used.loc[where, code]
     if not applied.any():
-        return "code_never_applied"
-    return "code_always_applied" if applied.all() else None
+        return Reason.CODE_NEVER_APPLIED
+    return Reason.CODE_ALWAYS_APPLIED if applied.all() else None
 
 
 def _term(level: str) -> str:
@@ -332,10 +333,10 @@ def _crossed(
     codes: pd.DataFrame, code: str, labels: pd.Series, levels: list[str], compared: list[str]
 ) -> pd.DataFrame:
     """Return codes, conditions, and the code in each condition, under names that nothing has twice."""
-    found = {f"code {name}": codes[name] for name in codes}
-    found |= {f"condition {level}": (labels == level).astype(np.float64) for level in levels}
-    found |= {_term(level): (labels == level).astype(np.float64) * codes[code] for level in compared}
-    return pd.DataFrame(found)
+    columns = {f"code {name}": codes[name] for name in codes}
+    columns |= {f"condition {level}": (labels == level).astype(np.float64) for level in levels}
+    columns |= {_term(level): (labels == level).astype(np.float64) * codes[code] for level in compared}
+    return pd.DataFrame(columns)
 
 
 def _joint_p(model: CumulativeModel, levels: list[str]) -> float:

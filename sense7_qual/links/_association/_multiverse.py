@@ -10,6 +10,7 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
+from sense7_qual._present import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._cluster import _inputs
@@ -87,9 +88,9 @@ def multiverse(
     ...                       "case_id": ["p1", "p1", "p2", "p2", "p3", "p3"]})
     >>> decisions = pd.DataFrame({"unit_id": list("abcdef"), "coder": "ana", "code": "prosocial",
     ...                           "applied": [True, True, True, False, False, False]})
-    >>> found = multiverse(decisions, units, rating="empathy", cluster="case_id", seed=7,
+    >>> curve = multiverse(decisions, units, rating="empathy", cluster="case_id", seed=7,
     ...                    analyses=["rank_biserial"], exclusions=["none", "single_texts"])
-    >>> found[["exclusion", "estimate", "n_units", "reason"]].round(3).values.tolist()
+    >>> curve[["exclusion", "estimate", "n_units", "reason"]].round(3).values.tolist()
     [['none', 0.667, 6, 'few_clusters'], ['single_texts', 0.667, 6, 'few_clusters']]
     """
     check_arguments(multiverse, locals())
@@ -102,15 +103,15 @@ def multiverse(
     every = pd.MultiIndex.from_product([codes, chosen], names=["code", "source"])
     parts = []
     for exclusion in dict.fromkeys(exclusions):
-        kept = _EXCLUSIONS[exclusion](decisions, rated)
-        left = _inputs.known_sources(kept)
+        included = _EXCLUSIONS[exclusion](decisions, rated)
+        remaining = _inputs.known_sources(included)
         table = code_to_rating(
-            kept,
+            included,
             units,
             rating=rating,
             cluster=cluster,
             rating_range=rating_range,
-            sources=[name for name in chosen if name in left],
+            sources=[name for name in chosen if name in remaining],
             odds_ratios=bool({"mixed", "within"} & set(analyses)),
             sensitivity="gee" in analyses,
             n_boot=n_boot,
@@ -131,8 +132,8 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
     numbers = ["n_with", "n_without", "n_clusters"]
     nothing = table["n_with"].isna()
     table = table.assign(**{name: table[name].fillna(0).astype("int64") for name in numbers})
-    table[reason] = table[reason].mask(nothing, "no_rated_units")
-    found = table[["code", "source", "n_clusters"]].assign(
+    table[reason] = table[reason].mask(nothing, Reason.NO_RATED_UNITS)
+    rows = table[["code", "source", "n_clusters"]].assign(
         analysis=analysis,
         effect="rank_biserial" if effect == "rank_biserial" else "odds_ratio",
         estimate=table[effect],
@@ -142,11 +143,11 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
         n_units=table["n_with"] + table["n_without"],
         reason=table[reason],
     )
-    unsaid = found["estimate"].isna() & found["reason"].isna()
-    found["reason"] = found["reason"].mask(
-        unsaid, "code_varies_between_only" if analysis == "within" else "not_estimated"
+    unsaid = rows["estimate"].isna() & rows["reason"].isna()
+    rows["reason"] = rows["reason"].mask(
+        unsaid, Reason.CODE_VARIES_BETWEEN_ONLY if analysis == "within" else Reason.NOT_ESTIMATED
     )
-    return found
+    return rows
 
 
 def _curve(whole: pd.DataFrame, codes: list[str]) -> pd.DataFrame:
@@ -180,9 +181,9 @@ def _less(decisions: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
     return decisions[~pairs.isin(pd.MultiIndex.from_frame(out[["unit_id", "code"]]))]
 
 
-def _check_words(name: str, given: Sequence[str], known: Iterable[str]) -> None:
+def _check_words(name: str, chosen: Sequence[str], known: Iterable[str]) -> None:
     words = list(known)
-    for word in [given] if isinstance(given, str) else given:
+    for word in [chosen] if isinstance(chosen, str) else chosen:
         if word not in words:
             raise TableError(
                 f"multiverse: expected {name} out of {', '.join(words)} – found {word!r} – "

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._present import Reason
 from sense7_qual.links._association._rubin import Pooled
 from sense7_qual.links._ordinal._cumulative_mixed import cumulative_mixed
 from sense7_qual.links._ordinal._gee import marginal
@@ -59,16 +60,16 @@ def log_odds(
     """
     levels = few_levels(ratings)
     whole = _fitted(levels, pd.DataFrame({"code": applied.astype(np.float64)}), cluster, nested)
-    found = {"odds_ratio": _estimate(whole, "code", fewest)}
+    estimates = {"odds_ratio": _estimate(whole, "code", fewest)}
     if varies == "both":
         code = pd.Series(applied.astype(np.float64))
         share = code.groupby(cluster).transform("mean")
         parts = _fitted(levels, pd.DataFrame({"within": code - share, "between": share}), cluster, nested)
-        found["within_odds_ratio"] = _estimate(parts, "within", fewest)
-        found["between_odds_ratio"] = _estimate(parts, "between", fewest)
+        estimates["within_odds_ratio"] = _estimate(parts, "within", fewest)
+        estimates["between_odds_ratio"] = _estimate(parts, "between", fewest)
     elif varies is not None:
-        found[f"{varies}_odds_ratio"] = found["odds_ratio"]
-    return found
+        estimates[f"{varies}_odds_ratio"] = estimates["odds_ratio"]
+    return estimates
 
 
 def population_averaged(applied: Truths, ratings: Floats, cluster: Integers, *, fewest: int) -> LogOdds:
@@ -91,12 +92,12 @@ def few_levels(ratings: Floats) -> Floats:
     return (merged[level] + 1).astype(np.float64)
 
 
-def columns_of(name: str, found: Pooled, confidence_level: float) -> dict[str, float]:
+def columns_of(name: str, pooled: Pooled, confidence_level: float) -> dict[str, float]:
     """Return the columns of one odds ratio: itself, low, high and p."""
-    low, high = found.interval(confidence_level)
+    low, high = pooled.interval(confidence_level)
     with np.errstate(over="ignore"):  # an interval that reaches to infinity says so
-        ratio, low, high = (float(np.exp(value)) for value in (found.estimate, low, high))
-    return {name: ratio, f"{name}_low": low, f"{name}_high": high, f"{name}_p": found.p}
+        ratio, low, high = (float(np.exp(value)) for value in (pooled.estimate, low, high))
+    return {name: ratio, f"{name}_low": low, f"{name}_high": high, f"{name}_p": pooled.p}
 
 
 def _fitted(
@@ -111,5 +112,5 @@ def _estimate(model: CumulativeModel, name: str, fewest: int) -> LogOdds:
     reason = model.reason
     estimate, error = float(model.coefficients[name]), float(model.standard_errors[name])
     if reason is None and fewest < FEWEST_CLUSTERS:
-        reason, error = "few_clusters", np.nan
+        reason, error = Reason.FEW_CLUSTERS, np.nan
     return LogOdds(estimate, error, float(fewest - 1), reason, tuple(model.cautions))

@@ -9,6 +9,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._present import Reason
 from sense7_qual.links._association._odds_ratio import EFFECTS, LogOdds, columns_of
 from sense7_qual.links._association._rubin import Pooled, pool, pool_jointly
 
@@ -53,21 +54,21 @@ def pooled_columns(
     ranked = [analysis for analysis in analyses if analysis.rank is not None]
     if len(ranked) < 2:
         every = {analysis.row["reason"] for analysis in analyses}
-        reason = every.pop() if len(every) == 1 and len(analyses) > 1 else "fewer_than_two_coders"
-        return {"n_coders": len(ranked), "reason": reason or "fewer_than_two_coders"}
+        reason = every.pop() if len(every) == 1 and len(analyses) > 1 else Reason.FEWER_THAN_TWO_CODERS
+        return {"n_coders": len(ranked), "reason": reason or Reason.FEWER_THAN_TWO_CODERS}
     effects = [analysis.rank for analysis in ranked if analysis.rank is not None]
     covariance = _covariance(effects)
     z = np.arctanh([effect.effect for effect in effects])
     df = np.array([effect.fewest - 1 for effect in effects], dtype=np.float64)
-    found = _combined(z, covariance, df, _information(ranked), pooling)
+    pooled = _combined(z, covariance, df, _information(ranked), pooling)
     row: dict[str, object] = {
-        name: float(np.average([_number(analysis, name) for analysis in ranked], weights=found.weights))
+        name: float(np.average([_number(analysis, name) for analysis in ranked], weights=pooled.weights))
         for name in _MEANS
     }
-    low, high = np.tanh(found.interval(confidence_level))
-    row |= {"n_coders": len(ranked), "reason": None, "rank_biserial": float(np.tanh(found.estimate))}
-    row |= {"rank_biserial_low": float(low), "rank_biserial_high": float(high), "p": found.p}
-    row["between_coder_share"] = found.between_share
+    low, high = np.tanh(pooled.interval(confidence_level))
+    row |= {"n_coders": len(ranked), "reason": None, "rank_biserial": float(np.tanh(pooled.estimate))}
+    row |= {"rank_biserial_low": float(low), "rank_biserial_high": float(high), "p": pooled.p}
+    row["between_coder_share"] = pooled.between_share
     scale = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(scale, scale)
     return row | _pooled_odds(ranked, correlation, pooling=pooling, confidence_level=confidence_level)
@@ -79,23 +80,23 @@ def _pooled_odds(
     """Return the odds ratios combined; those of a coder without one are left out of it."""
     row: dict[str, object] = {}
     for name in EFFECTS:
-        given = [
+        estimated = [
             i for i, a in enumerate(ranked) if name in a.odds and np.isfinite(a.odds[name].standard_error)
         ]
-        if len(given) < 2:
+        if len(estimated) < 2:
             if name == "odds_ratio" and any(name in analysis.odds for analysis in ranked):
-                row["odds_ratio_reason"] = "fewer_than_two_coders"
+                row["odds_ratio_reason"] = Reason.FEWER_THAN_TWO_CODERS
             continue
-        odds = [ranked[i].odds[name] for i in given]
+        odds = [ranked[i].odds[name] for i in estimated]
         errors = np.array([one.standard_error for one in odds])
         # Two coders' odds ratios go together as their rank-biserial effects do: the same units move both.
-        covariance = correlation[np.ix_(given, given)] * np.outer(errors, errors)
+        covariance = correlation[np.ix_(estimated, estimated)] * np.outer(errors, errors)
         df = np.array([one.df for one in odds])
-        found = _combined(
-            np.array([one.estimate for one in odds]), covariance, df, _information(ranked)[given], pooling
+        pooled = _combined(
+            np.array([one.estimate for one in odds]), covariance, df, _information(ranked)[estimated], pooling
         )
-        row |= columns_of(name, found, confidence_level)
-        row[f"{name}_between_coder_share"] = found.between_share
+        row |= columns_of(name, pooled, confidence_level)
+        row[f"{name}_between_coder_share"] = pooled.between_share
     return row
 
 

@@ -74,8 +74,8 @@ def pool(estimates: Floats, variances: Floats, *, df: float) -> Pooled:
 
     Examples
     --------
-    >>> found = pool(np.array([0.2, 0.4]), np.array([0.01, 0.03]), df=30)
-    >>> round(found.estimate, 6), round(found.standard_error**2, 6), round(found.between_share, 6)
+    >>> pooled = pool(np.array([0.2, 0.4]), np.array([0.01, 0.03]), df=30)
+    >>> round(pooled.estimate, 6), round(pooled.standard_error**2, 6), round(pooled.between_share, 6)
     (0.3, 0.05, 0.6)
     """
     m = _number(estimates, variances)
@@ -125,8 +125,8 @@ def pool_jointly(
 
     Examples
     --------
-    >>> found = pool_jointly(np.array([0.2, 0.4]), np.array([[0.02, 0.01], [0.01, 0.02]]), df=30)
-    >>> round(found.estimate, 6), round(found.standard_error**2, 6), round(found.between_share, 6)
+    >>> pooled = pool_jointly(np.array([0.2, 0.4]), np.array([[0.02, 0.01], [0.01, 0.02]]), df=30)
+    >>> round(pooled.estimate, 6), round(pooled.standard_error**2, 6), round(pooled.between_share, 6)
     (0.3, 0.02, 0.25)
     """
     m = _number(estimates, np.diag(covariance))

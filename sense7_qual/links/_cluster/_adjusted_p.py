@@ -22,10 +22,10 @@ def with_adjusted(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     if not tested.any():
         return rows
     p = rows.loc[tested, name].to_numpy(dtype=np.float64)
-    found = rows.copy()
-    found.loc[tested, f"{name}_adjusted"] = stats.false_discovery_control(p, method="bh")
-    found.loc[tested, f"{name}_holm"] = holm(p)
-    return found
+    adjusted = rows.copy()
+    adjusted.loc[tested, f"{name}_adjusted"] = stats.false_discovery_control(p, method="bh")
+    adjusted.loc[tested, f"{name}_holm"] = holm(p)
+    return adjusted
 
 
 def holm(p: Floats) -> Floats:

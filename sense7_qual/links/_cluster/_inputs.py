@@ -64,15 +64,15 @@ def numbers_of(units: pd.DataFrame, column: str) -> Floats:
     """Return a column as floats, NaN where missing; words, and numbers written as text, are refused."""
     values = units[column].astype(object)
     is_number = values.map(lambda value: isinstance(value, numbers.Real) and not isinstance(value, bool))
-    found = values.where(is_number, np.nan).to_numpy(dtype=np.float64)
-    bad = values.notna().to_numpy() & ~np.isfinite(found)
+    floats = values.where(is_number, np.nan).to_numpy(dtype=np.float64)
+    bad = values.notna().to_numpy() & ~np.isfinite(floats)
     if bad.any():
         raise TableError(
             f"units: expected finite numbers in column {column!r} – found something else in {int(bad.sum())} "
             f"rows (units {first_three(units.loc[bad, 'unit_id'])}) – convert them to numbers, missing where "
             "there is none."
         )
-    return np.asarray(found)
+    return np.asarray(floats)
 
 
 def ratings_of(
@@ -96,10 +96,10 @@ def coders_of(decisions: pd.DataFrame) -> list[str]:
 
 def known_sources(decisions: pd.DataFrame) -> list[str]:
     """Return every source that `decisions` give: coders, majority, consensus, pooled."""
-    coders, given = coders_of(decisions), set(decisions["coder"])
+    coders, names = coders_of(decisions), set(decisions["coder"])
     known = list(coders)
-    known += ["majority"] if coders or "majority" in given else []
-    known += ["consensus"] if "consensus" in given else []
+    known += ["majority"] if coders or "majority" in names else []
+    known += ["consensus"] if "consensus" in names else []
     return [*known, "pooled"] if coders else known
 
 

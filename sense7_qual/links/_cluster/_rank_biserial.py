@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, widened_quantile
+from sense7_qual._present import Reason
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -163,20 +164,20 @@ def jackknife_error(values: Floats) -> float:
     return float(np.sqrt((n - 1) / n * np.square(values - values.mean()).sum()))
 
 
-def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -> str | None:
-    """Say why the effect, or its interval and p, cannot be computed."""
+def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -> Reason | None:
+    """Return why the effect, or its interval and p, cannot be computed."""
     if not len(applied):
-        return "no_rated_units"
+        return Reason.NO_RATED_UNITS
     if not applied.any():
-        return "code_never_applied"
+        return Reason.CODE_NEVER_APPLIED
     if applied.all():
-        return "code_always_applied"
+        return Reason.CODE_ALWAYS_APPLIED
     if counts.shape[1] == 1:
-        return "constant_rating"
+        return Reason.CONSTANT_RATING
     if counts.shape[0] == 1:
-        return "one_cluster"
+        return Reason.ONE_CLUSTER
     if counts.fewest_clusters < FEWEST_CLUSTERS:
-        return "few_clusters"
+        return Reason.FEW_CLUSTERS
     if abs(effect) == 1:
-        return "complete_separation"
-    return "no_variation_between_clusters" if jackknife_error(without) < 1e-12 else None
+        return Reason.COMPLETE_SEPARATION
+    return Reason.NO_VARIATION_BETWEEN_CLUSTERS if jackknife_error(without) < 1e-12 else None

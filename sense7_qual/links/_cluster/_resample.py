@@ -84,11 +84,11 @@ def left_out(sums: Floats, statistic: Statistic) -> Floats:
     return np.asarray(statistic(sums.sum(axis=0) - sums))
 
 
-def interval(found: Floats, fewest: int, how: Resampling) -> tuple[float, float, int]:
+def interval(resamples: Floats, fewest: int, how: Resampling) -> tuple[float, float, int]:
     """Return the ends of the interval from resamples, and how many of them were undefined (NaN)."""
-    known = found[~np.isnan(found)]
+    known = resamples[~np.isnan(resamples)]
     low, high = percentile_interval(known, fewest, how.confidence_level) if len(known) else (np.nan, np.nan)
-    return low, high, len(found) - len(known)
+    return low, high, len(resamples) - len(known)
 
 
 def jackknife_interval(

@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, left_out
@@ -103,8 +104,8 @@ def context(
     --------
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "case_id": list("pqrstuvw"),
     ...     "system": ["old", "new"] * 4, "empathy": [2, 4, 3, 4, 3, 5, 2, 5]})
-    >>> found = context(units, rating="empathy", variables=["system"], cluster="case_id")
-    >>> found.loc[found["level"] == "old", ["reference", "n_units", "mean_difference"]].values.tolist()
+    >>> effects = context(units, rating="empathy", variables=["system"], cluster="case_id")
+    >>> effects.loc[effects["level"] == "old", ["reference", "n_units", "mean_difference"]].values.tolist()
     [['new', 4, -2.0]]
     """
     check_arguments(context, locals())
@@ -127,8 +128,8 @@ def context(
         own = slice(at, at + term.columns.shape[1])
         rows += _rows(term, own, ratings, cases, fitted, confidence_level)
         at = own.stop
-    given = {"n_missing": len(rated) - len(complete), "confidence_level": confidence_level}
-    return pd.DataFrame([row | given for row in rows], columns=list(_RESULT)).astype(_RESULT)
+    settings = {"n_missing": len(rated) - len(complete), "confidence_level": confidence_level}
+    return pd.DataFrame([row | settings for row in rows], columns=list(_RESULT)).astype(_RESULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +182,17 @@ def _fit(ratings: Floats, terms: Sequence[_Term], cases: Integers) -> _Fit:
     n_clusters = len(np.unique(cases))
     unknown, nothing = np.full(q, np.nan), np.full((q, q), np.nan)
     if not n or np.ptp(ratings) == 0:
-        return _Fit(unknown, nothing, n_clusters, "constant_rating" if n else "no_rated_units")
+        return _Fit(unknown, nothing, n_clusters, Reason.CONSTANT_RATING if n else Reason.NO_RATED_UNITS)
     centre = design.mean(axis=0) * (np.arange(q) > 0)
     scale = np.where(design.std(axis=0) > 0, design.std(axis=0), 1)
     scaled = (design - centre) / scale
     if np.linalg.matrix_rank(scaled) < q:
-        return _Fit(unknown, nothing, n_clusters, "collinear_predictors")
+        return _Fit(unknown, nothing, n_clusters, Reason.COLLINEAR_PREDICTORS)
     products = (scaled[:, :, None] * scaled[:, None, :]).reshape(n, q * q)
     sums = cluster_sums(np.hstack([products, scaled * ratings[:, None]]), cases)
     coefficients = _solved(sums.sum(axis=0), q) / scale
     if n_clusters < max(FEWEST_CLUSTERS, q + 1):
-        return _Fit(coefficients, nothing, n_clusters, "few_clusters")
+        return _Fit(coefficients, nothing, n_clusters, Reason.FEW_CLUSTERS)
     without = left_out(sums, lambda total: _solved(total, q)) / scale
     around = without - without.mean(axis=0)
     covariance = (n_clusters - 1) / n_clusters * around.T @ around
@@ -213,20 +214,20 @@ def _rows(
 ) -> list[dict[str, object]]:
     """Return the variable's own row, and one per level."""
     effects = fitted.coefficients[own]
-    reason = fitted.reason or ("constant_variable" if not len(effects) else None)
+    reason = fitted.reason or (Reason.CONSTANT_VARIABLE if not len(effects) else None)
     if reason is None and np.isnan(fitted.covariance[own, own]).any():
-        reason = "level_in_few_clusters"
+        reason = Reason.LEVEL_IN_FEW_CLUSTERS
     rows: list[dict[str, object]] = [
         {"variable": term.name, "n_units": len(ratings), "n_clusters": fitted.n_clusters, "reason": reason}
     ]
     rows[0]["mean"] = ratings.mean() if len(ratings) else np.nan
     if len(term.levels) <= _MOST_LEVELS:
         for number, level in enumerate(term.levels):
-            there = term.level == number
+            has_level = term.level == number
             rows.append(
-                {"variable": term.name, "level": level, "n_units": int(there.sum()), "reason": reason}
+                {"variable": term.name, "level": level, "n_units": int(has_level.sum()), "reason": reason}
             )
-            rows[-1] |= {"n_clusters": len(np.unique(cases[there])), "mean": ratings[there].mean()}
+            rows[-1] |= {"n_clusters": len(np.unique(cases[has_level])), "mean": ratings[has_level].mean()}
             rows[-1] |= {} if term.numeric else {"reference": term.levels[0]}
     compared = rows[:1] if term.numeric else rows[2:]
     for at, row in enumerate(compared[: len(effects)]):

@@ -11,6 +11,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
+from sense7_qual._present import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import (
@@ -158,8 +159,8 @@ def disruption(
     --------
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "document_id": list("11112222"),
     ...     "position": [1, 2, 3, 4] * 2, "empathy": [4, 2, 3, 2, 5, 4, 4, 5]})
-    >>> found = disruption(units, rating="empathy", document_id="document_id", position="position")
-    >>> found[["contrast", "n_with", "n_without", "mean_difference"]].round(3).head(1).values.tolist()
+    >>> contrasts = disruption(units, rating="empathy", document_id="document_id", position="position")
+    >>> contrasts[["contrast", "n_with", "n_without", "mean_difference"]].round(3).head(1).values.tolist()
     [['later_turns', 1, 4, -1.542]]
     """
     check_arguments(disruption, locals())
@@ -171,12 +172,12 @@ def disruption(
     turns = _turns(units, rating, document_id, position, cluster, outcomes)
     turns["poor"] = turns["rating"] <= float(threshold)
     index = _index_turns(turns)
-    given = {"confidence_level": how.confidence_level, "seed": how.seed}
+    setting_columns = {"confidence_level": how.confidence_level, "seed": how.seed}
     rows = []
     for code, chosen in [(None, None), *_coded(units, decisions, source)]:
         for name, compared in compared_turns(turns, _exposed(index, chosen), outcomes).items():
-            row = {"contrast": name, "code": code, **_row(compared, how), **given}
-            row["caution"] = _CAUTIONS.get(name, "selection")
+            row = {"contrast": name, "code": code, **_row(compared, how), **setting_columns}
+            row["caution"] = _CAUTIONS.get(name, Caution.SELECTION)
             # Any difference between conversations makes this contrast: its p would speak of nothing else.
             rows.append(row | ({"p": np.nan} if name == "later_turns" else {}))
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
@@ -221,11 +222,11 @@ def _turns(
 def _refuse_unordered(turns: pd.DataFrame, position: str) -> None:
     missing = turns["position"].isna()
     twice = turns.duplicated(["document", "position"], keep=False) & ~missing
-    for bad, found in ((missing, "none"), (twice, "one more than once in a conversation")):
+    for bad, problem in ((missing, "none"), (twice, "one more than once in a conversation")):
         if bad.any():
             raise TableError(
                 f"units: expected a {position!r} for every rated turn, each once per conversation – found "
-                f"{found} for units {first_three(turns.loc[bad, 'unit_id'])} – correct them."
+                f"{problem} for units {first_three(turns.loc[bad, 'unit_id'])} – correct them."
             )
 
 
@@ -284,21 +285,21 @@ def _row(compared: Compared, how: Resampling) -> dict[str, object]:
     difference, d = compared.statistic(compared.sums.sum(axis=0))
     row |= {"mean_difference": difference, "cohens_d": d}
     if np.isnan(difference) or np.isnan(d):
-        return row | {"reason": "no_comparison" if np.isnan(difference) else "constant_rating"}
+        return row | {"reason": Reason.NO_COMPARISON if np.isnan(difference) else Reason.CONSTANT_RATING}
     if compared.fewest < FEWEST_CLUSTERS:
-        return row | {"reason": "few_clusters"}
+        return row | {"reason": Reason.FEW_CLUSTERS}
     without = left_out(compared.sums, compared.statistic)[:, 0]
     p = jackknife_p(difference, without, compared.fewest)
     if np.isnan(p):
-        return row | {"reason": "no_variation_between_clusters"}
-    found = resampled(compared.sums, compared.statistic, how)
+        return row | {"reason": Reason.NO_VARIATION_BETWEEN_CLUSTERS}
+    resamples = resampled(compared.sums, compared.statistic, how)
     for at, names in enumerate((("difference_low", "difference_high"), ("d_low", "d_high"))):
-        *ends, n_undefined = interval(found[:, at], compared.fewest, how)
+        *ends, n_undefined = interval(resamples[:, at], compared.fewest, how)
         row |= dict(zip(names, ends, strict=True)) | {"n_undefined": n_undefined}
     return row | {"p": p, "n_boot": how.n_boot}
 
 
-_CAUTIONS: Final = {"later_turns_adjusted": None, "within_document": "turn_or_mood"}
+_CAUTIONS: Final = {"later_turns_adjusted": None, "within_document": Caution.TURN_OR_MOOD}
 _RESULT: Final = {
     "contrast": "string",
     "code": "string",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._present import Reason
 from sense7_qual.links._cluster._resample import cluster_sums
 
 __all__ = ["Compared", "compared_turns"]
@@ -36,13 +37,13 @@ class Compared:
     fewest: int
 
     @property
-    def reason(self) -> str | None:
-        """Say why there is nothing to compute."""
+    def reason(self) -> Reason | None:
+        """Return why there is nothing to compute."""
         if self.n_with + self.n_without == 0:
-            return "no_rated_units"
+            return Reason.NO_RATED_UNITS
         if not self.n_with:
-            return "no_poor_turn"
-        return None if self.n_without else "no_comparison"
+            return Reason.NO_POOR_TURN
+        return None if self.n_without else Reason.NO_COMPARISON
 
 
 def compared_turns(turns: pd.DataFrame, index: pd.DataFrame, outcomes: Sequence[str]) -> dict[str, Compared]:
@@ -61,14 +62,14 @@ def compared_turns(turns: pd.DataFrame, index: pd.DataFrame, outcomes: Sequence[
     """
     later = index.dropna(subset=["later"])
     adjusted = later.dropna(subset=["earlier"])
-    found = {
+    contrasts = {
         "later_turns": _two_groups(later, "later"),
         "later_turns_adjusted": _regression(adjusted),
         "within_document": _before_and_after(turns, adjusted[adjusted["poor"]], _never_poor(turns, index)),
     }
     without = turns[turns["document"].isin(_never_poor(turns, index))].drop_duplicates("document")
     scored = pd.concat([index[index["poor"]], without.assign(poor=False)])
-    return found | {
+    return contrasts | {
         name: _two_groups(scored.dropna(subset=[f"outcome {name}"]), f"outcome {name}") for name in outcomes
     }
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._present import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of
@@ -108,7 +109,7 @@ def by_dimension(
     -----
     A contrast above 0 is evidence that coders and raters mean the same by the dimension (Campbell & Fiske
     1959). Where people use a code both to praise and to fault, met and unmet cancel out: give decisions by
-    valence then. p and intervals are made as in `code_to_rating`.
+    that facet then. p and intervals are made as in `code_to_rating`.
 
     References
     ----------
@@ -121,9 +122,9 @@ def by_dimension(
     ...     "Interest": [3, 4, 2, 3, 4, 2], "case_id": list("pqrstu")})
     >>> decisions = pd.DataFrame({"unit_id": list("abcdef"), "coder": "ana", "code": "affective",
     ...     "applied": [True, True, True, False, False, False]})
-    >>> found = by_dimension(decisions, units, ratings=["Affective", "Interest"], cluster="case_id",
+    >>> links = by_dimension(decisions, units, ratings=["Affective", "Interest"], cluster="case_id",
     ...     source="ana")
-    >>> found["dimension"].tolist(), found["estimate"].tolist()
+    >>> links["dimension"].tolist(), links["estimate"].tolist()
     (['Affective', 'Interest', <NA>], [1.0, 0.0, 1.0])
     """
     check_arguments(by_dimension, locals())
@@ -141,15 +142,15 @@ def by_dimension(
     units = units[units["unit_id"].isin(decided["unit_id"])].reset_index(drop=True)
     values = np.column_stack([ratings_of(units, name, rating_range) for name in ratings])
     cases = numbered(units, cluster)
-    found = []
+    of_codes = []
     for code in codes:
         part = decided[decided["code"] == code].set_index("unit_id")["applied"]
-        kept = units["unit_id"].isin(part.index).to_numpy(dtype=np.bool_)
-        applied = part.loc[units.loc[kept, "unit_id"]].to_numpy(dtype=np.bool_)
-        matrix = _Matrix.of(applied, values[kept], cases[kept])
-        found += [{"code": code, **row} for row in _rows(matrix, ratings, own.get(code), how)]
-    given = {"source": source, "confidence_level": how.confidence_level, "seed": how.seed}
-    rows = pd.DataFrame([row | given for row in found], columns=list(_RESULT)).astype(_RESULT)
+        is_decided = units["unit_id"].isin(part.index).to_numpy(dtype=np.bool_)
+        applied = part.loc[units.loc[is_decided, "unit_id"]].to_numpy(dtype=np.bool_)
+        matrix = _Matrix.of(applied, values[is_decided], cases[is_decided])
+        of_codes += [{"code": code, **row} for row in _rows(matrix, ratings, own.get(code), how)]
+    setting_columns = {"source": source, "confidence_level": how.confidence_level, "seed": how.seed}
+    rows = pd.DataFrame([row | setting_columns for row in of_codes], columns=list(_RESULT)).astype(_RESULT)
     return _adjusted(rows)
 
 
@@ -158,14 +159,15 @@ def _own(codes: Sequence[str], ratings: Sequence[str], mapping: Mapping[str, str
     if mapping is None:
         folded = {name.casefold(): name for name in ratings}
         return {code: folded[code.casefold()] for code in codes if code.casefold() in folded}
-    for code, rating in mapping.items():
+    own = read_mapping(mapping)
+    for code, rating in own.items():
         for name, known, what in ((code, codes, "code of the decisions"), (rating, ratings, "rating")):
             if name not in known:
                 raise TableError(
                     f"by_dimension: expected a {what} in mapping – found {name!r} – "
                     f"{did_you_mean(name, known)}"
                 )
-    return dict(mapping)
+    return own
 
 
 class _Matrix:
@@ -183,10 +185,10 @@ class _Matrix:
         parts, sizes = [], []
         n_clusters, fewest = [], []
         for column in values.T:
-            there = ~np.isnan(column)
-            levels, level = np.unique(column[there], return_inverse=True)
+            is_rated = ~np.isnan(column)
+            levels, level = np.unique(column[is_rated], return_inverse=True)
             counts = np.zeros((len(clusters), 2, len(levels)))
-            np.add.at(counts, (case[there], (~applied[there]).astype(np.int64), level), 1)
+            np.add.at(counts, (case[is_rated], (~applied[is_rated]).astype(np.int64), level), 1)
             having, lacking = (counts.sum(axis=2) > 0).T
             n_clusters.append(int((having | lacking).sum()))
             fewest.append(int(min(having.sum(), lacking.sum())))
@@ -209,11 +211,11 @@ class _Matrix:
         having, lacking = (part.sum() for part in self.halves(self.sums.sum(axis=0), at))
         reason = None
         if not having + lacking:
-            reason = "no_rated_units"
+            reason = Reason.NO_RATED_UNITS
         elif not having or not lacking:
-            reason = "code_always_applied" if having else "code_never_applied"
+            reason = Reason.CODE_ALWAYS_APPLIED if having else Reason.CODE_NEVER_APPLIED
         elif self.edges[at + 1] - self.edges[at] == 2:
-            reason = "constant_rating"
+            reason = Reason.CONSTANT_RATING
         numbers = {"n_with": int(having), "n_without": int(lacking), "n_clusters": self.n_clusters[at]}
         return numbers | {"reason": reason}
 
@@ -230,39 +232,42 @@ def _rows(
     }
     if known.any() and matrix.fewest[known].max() >= FEWEST_CLUSTERS:
         without = left_out(matrix.sums, matrix.effects)
-        found = resampled(matrix.sums, matrix.effects, how)
+        resamples = resampled(matrix.sums, matrix.effects, how)
     else:
-        without = found = np.empty((0, len(ratings)))
+        without = resamples = np.empty((0, len(ratings)))
     for at, row in enumerate(rows):
         row["own"] = None if own is None else ratings[at] == own
         if known[at]:
             separated = abs(effects[at]) == 1 and matrix.fewest[at] >= FEWEST_CLUSTERS
             row |= (
-                {"estimate": effects[at], "reason": "complete_separation"}
+                {"estimate": effects[at], "reason": Reason.COMPLETE_SEPARATION}
                 if separated
-                else _estimated(effects[at], without[:, at], found[:, at], int(matrix.fewest[at]), how)
+                else _estimated(effects[at], without[:, at], resamples[:, at], int(matrix.fewest[at]), how)
             )
     if own is None:
-        return [*rows, contrast | {"reason": "no_own_rating"}]
+        return [*rows, contrast | {"reason": Reason.NO_OWN_RATING}]
     if not known.all():
-        return [*rows, contrast | {"reason": "rating_not_computable"}]
+        return [*rows, contrast | {"reason": Reason.RATING_NOT_COMPUTABLE}]
     weights = np.where(np.array(ratings) == own, 1.0, -1 / (len(ratings) - 1))
     fewest = int(matrix.fewest.min())
     own_minus_others = float(effects @ weights)
-    return [*rows, contrast | _estimated(own_minus_others, without @ weights, found @ weights, fewest, how)]
+    return [
+        *rows,
+        contrast | _estimated(own_minus_others, without @ weights, resamples @ weights, fewest, how),
+    ]
 
 
 def _estimated(
-    estimate: float, without: Floats, found: Floats, fewest: int, how: Resampling
+    estimate: float, without: Floats, resamples: Floats, fewest: int, how: Resampling
 ) -> dict[str, object]:
     """Return the estimate, with interval and p where there are clusters enough."""
     row: dict[str, object] = {"estimate": estimate}
     if fewest < FEWEST_CLUSTERS:
-        return row | {"reason": "few_clusters"}
+        return row | {"reason": Reason.FEW_CLUSTERS}
     p = jackknife_p(estimate, without, fewest)
     if np.isnan(p):
-        return row | {"reason": "no_variation_between_clusters"}
-    low, high, n_undefined = interval(found, fewest, how)
+        return row | {"reason": Reason.NO_VARIATION_BETWEEN_CLUSTERS}
+    low, high, n_undefined = interval(resamples, fewest, how)
     return row | {"low": low, "high": high, "p": p, "n_boot": how.n_boot, "n_undefined": n_undefined}
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, jackknife_interval, left_out
@@ -101,9 +102,9 @@ def internal_consistency(
     --------
     >>> units = pd.DataFrame({"unit_id": list("abcde"), "case_id": list("pqrst"),
     ...                       "Affective": [1, 2, 3, 4, 5], "Cognitive": [1, 3, 3, 3, 5]})
-    >>> found = internal_consistency(units, ratings=["Affective", "Cognitive"], cluster="case_id",
+    >>> table = internal_consistency(units, ratings=["Affective", "Cognitive"], cluster="case_id",
     ...                              missing="listwise")
-    >>> found[["n_items", "n", "alpha", "reason"]].round(3).values.tolist()
+    >>> table[["n_items", "n", "alpha", "reason"]].round(3).values.tolist()
     [[2, 5, 0.941, 'few_clusters']]
     """
     check_arguments(internal_consistency, locals())
@@ -115,14 +116,14 @@ def internal_consistency(
         )
     names = _two_or_more("internal_consistency", ratings)
     values, cases = _rows(units, names, cluster, once_per, rating_range)
-    left = [None, *names] if len(names) > 2 else [None]
+    left_out_items = [None, *names] if len(names) > 2 else [None]
     rows = []
-    for without in left:
-        kept = [at for at, name in enumerate(names) if name != without]
-        numbers = _alpha_row(values[:, kept], cases, missing, confidence_level)
-        rows.append({"without": without, "n_items": len(kept), **numbers})
-    found = pd.DataFrame(rows, columns=list(_ALPHA))
-    return found.assign(confidence_level=confidence_level).astype(_ALPHA)
+    for without in left_out_items:
+        items = [at for at, name in enumerate(names) if name != without]
+        numbers = _alpha_row(values[:, items], cases, missing, confidence_level)
+        rows.append({"without": without, "n_items": len(items), **numbers})
+    table = pd.DataFrame(rows, columns=list(_ALPHA))
+    return table.assign(confidence_level=confidence_level).astype(_ALPHA)
 
 
 def dimension_correlations(
@@ -178,8 +179,8 @@ def dimension_correlations(
 
     >>> units = pd.DataFrame({"unit_id": list("abcdef"), "case_id": list("pppqqq"),
     ...     "Affective": [1, 2, 3, 4, 5, 6], "Cognitive": [3, 2, 1, 6, 5, 4]})
-    >>> found = dimension_correlations(units, ratings=["Affective", "Cognitive"], cluster="case_id")
-    >>> found[["n", "spearman", "within", "n_within"]].round(3).values.tolist()
+    >>> table = dimension_correlations(units, ratings=["Affective", "Cognitive"], cluster="case_id")
+    >>> table[["n", "spearman", "within", "n_within"]].round(3).values.tolist()
     [[6.0, 0.543, -1.0, 2.0]]
     """
     check_arguments(dimension_correlations, locals())
@@ -190,8 +191,8 @@ def dimension_correlations(
         {"rating": one, "other": other, **_pair_row(values[:, [i, j]], cases, confidence_level)}
         for (i, one), (j, other) in itertools.combinations(enumerate(names), 2)
     ]
-    found = pd.DataFrame(rows, columns=list(_PAIRS))
-    return found.assign(confidence_level=confidence_level).astype(_PAIRS)
+    table = pd.DataFrame(rows, columns=list(_PAIRS))
+    return table.assign(confidence_level=confidence_level).astype(_PAIRS)
 
 
 def _two_or_more(function: str, ratings: Sequence[str]) -> list[str]:
@@ -247,24 +248,24 @@ def _alpha_row(
     values: Floats, cases: Integers, missing: Missing, confidence_level: float
 ) -> dict[str, object]:
     present = ~np.isnan(values)
-    kept = present.all(axis=1) if missing == "listwise" else present.any(axis=1)
-    clusters, case = np.unique(cases[kept], return_inverse=True)
+    used = present.all(axis=1) if missing == "listwise" else present.any(axis=1)
+    clusters, case = np.unique(cases[used], return_inverse=True)
     row: dict[str, object] = {
-        "n": int(kept.sum()),
+        "n": int(used.sum()),
         "n_missing": int((~present.all(axis=1)).sum()),
         "n_clusters": len(clusters),
     }
-    if kept.sum() < 2:
-        return row | {"reason": "no_rated_units"}
-    terms = _pair_terms(values[kept])
+    if used.sum() < 2:
+        return row | {"reason": Reason.NO_RATED_UNITS}
+    terms = _pair_terms(values[used])
     alpha = float(_alpha_of(terms.sum(axis=0)))
     if np.isnan(alpha):
-        return row | {"reason": "constant_rating"}
+        return row | {"reason": Reason.CONSTANT_RATING}
     row["alpha"] = alpha
     if missing == "listwise":
         row |= _feldt(alpha, len(case), values.shape[1], confidence_level)
     if len(clusters) < FEWEST_CLUSTERS:
-        return row | {"reason": "few_clusters"}
+        return row | {"reason": Reason.FEW_CLUSTERS}
     sums = cluster_sums(terms, case)
     low, high = jackknife_interval(
         alpha, left_out(sums, _alpha_of), confidence_level, onto=_log_complement, back=_complement_exp
@@ -293,8 +294,8 @@ def _pair_terms(values: Floats) -> Floats:
     present = ~np.isnan(values)
     centre = np.nanmean(values, axis=0) if present.any(axis=0).all() else 0.0
     filled = np.where(present, values - centre, 0.0)
-    there = present.astype(np.float64)
-    both = there[:, :, None] * there[:, None, :]
+    is_rated = present.astype(np.float64)
+    both = is_rated[:, :, None] * is_rated[:, None, :]
     parts = (
         both,
         filled[:, :, None] * both,
@@ -321,22 +322,22 @@ def _alpha_of(sums: Floats) -> Floats:
 
 
 def _pair_row(values: Floats, cases: Integers, confidence_level: float) -> dict[str, object]:
-    kept = ~np.isnan(values).any(axis=1)
-    values, (clusters, case) = values[kept], np.unique(cases[kept], return_inverse=True)
+    has_both = ~np.isnan(values).any(axis=1)
+    values, (clusters, case) = values[has_both], np.unique(cases[has_both], return_inverse=True)
     row: dict[str, object] = {"n": len(values), "n_clusters": len(clusters), "n_within": 0}
     if len(values) < 2:
-        return row | {"reason": "no_rated_units"}
+        return row | {"reason": Reason.NO_RATED_UNITS}
     levels, level = zip(*(np.unique(column, return_inverse=True) for column in values.T), strict=True)
-    if min(len(found) for found in levels) == 1:
-        return row | {"reason": "constant_rating"}
+    if min(len(distinct) for distinct in levels) == 1:
+        return row | {"reason": Reason.CONSTANT_RATING}
     within = _within(values, case)
     spearman = _spearman(values)
     row |= {"spearman": spearman, "n_within": len(within)}
     row |= {"within": within.mean()} if len(within) else {}
     if len(clusters) < FEWEST_CLUSTERS:
-        return row | {"reason": "few_clusters"}
-    if max(len(found) for found in levels) > _MOST_LEVELS:
-        return row | {"reason": "many_levels"}
+        return row | {"reason": Reason.FEW_CLUSTERS}
+    if max(len(distinct) for distinct in levels) > _MOST_LEVELS:
+        return row | {"reason": Reason.MANY_LEVELS}
     shape = (len(levels[0]), len(levels[1]))
     tables = np.zeros((len(clusters), *shape))
     np.add.at(tables, (case, level[0], level[1]), 1)
@@ -345,9 +346,9 @@ def _pair_row(values: Floats, cases: Integers, confidence_level: float) -> dict[
     return row | {"spearman_low": low, "spearman_high": high, "reason": _uninformative(low)}
 
 
-def _uninformative(low: float) -> str | None:
-    """Say why there is no interval although there are clusters enough."""
-    return "no_variation_between_clusters" if np.isnan(low) else None
+def _uninformative(low: float) -> Reason | None:
+    """Return why there is no interval although there are clusters enough."""
+    return Reason.NO_VARIATION_BETWEEN_CLUSTERS if np.isnan(low) else None
 
 
 def _spearman(values: Floats) -> float:

@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
+from sense7_qual._present import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of
 from sense7_qual.links._cluster._resample import (
@@ -115,8 +116,8 @@ def variance_shares(
 
     >>> units = pd.DataFrame({"unit_id": list("abcdefgh"), "case_id": ["p"] * 4 + ["q"] * 4,
     ...     "document_id": ["1", "1", "2", "2", "3", "3", "4", "4"], "empathy": [1, 2, 2, 3, 5, 6, 6, 7]})
-    >>> found = variance_shares(units, rating="empathy", levels=["case_id", "document_id"])
-    >>> found[["level", "n_groups", "variance", "share"]].round(3).values.tolist()
+    >>> shares = variance_shares(units, rating="empathy", levels=["case_id", "document_id"])
+    >>> shares[["level", "n_groups", "variance", "share"]].round(3).values.tolist()
     [['case_id', 2, 7.75, 0.912], ['document_id', 4, 0.25, 0.029], ['remainder', 8, 0.5, 0.059]]
     """
     check_arguments(variance_shares, locals())
@@ -163,14 +164,14 @@ def _refuse_crossed(rated: pd.DataFrame, levels: Sequence[str]) -> None:
             )
 
 
-def _reason(ratings: Floats, n_groups: Sequence[int]) -> str | None:
+def _reason(ratings: Floats, n_groups: Sequence[int]) -> Reason | None:
     if not len(ratings):
-        return "no_rated_units"
+        return Reason.NO_RATED_UNITS
     if n_groups[0] == 1:
-        return "one_cluster"
+        return Reason.ONE_CLUSTER
     if (np.diff(n_groups) <= 0).any():
-        return "levels_not_separable"
-    return "constant_rating" if np.ptp(ratings) == 0 else None
+        return Reason.LEVELS_NOT_SEPARABLE
+    return Reason.CONSTANT_RATING if np.ptp(ratings) == 0 else None
 
 
 def _shares_with_intervals(
@@ -185,11 +186,11 @@ def _shares_with_intervals(
     variances = np.maximum(raw, 0)
     shares = variances / variances.sum()
     rows: list[dict[str, object]] = [
-        {"variance": variance, "share": share, "reason": "negative_estimate" if below else None}
+        {"variance": variance, "share": share, "reason": Reason.NEGATIVE_ESTIMATE if below else None}
         for variance, share, below in zip(variances, shares, raw < 0, strict=True)
     ]
     if len(sums) < FEWEST_CLUSTERS:
-        return [row | {"reason": row["reason"] or "few_clusters"} for row in rows]
+        return [row | {"reason": row["reason"] or Reason.FEW_CLUSTERS} for row in rows]
 
     def of(sums: Floats) -> Floats:
         return _shares(_components(sums, n_levels))
@@ -202,19 +203,19 @@ def _shares_with_intervals(
                 shares[at], without[:, at], how.confidence_level, onto=special.logit, back=special.expit
             )
     if not inside.all():
-        found = resampled(sums, of, how)
+        resamples = resampled(sums, of, how)
         for at, row in enumerate(rows):
             if inside[at]:
                 continue
-            low, high, n_undefined = interval(found[:, at], len(sums), how)
+            low, high, n_undefined = interval(resamples[:, at], len(sums), how)
             row |= {"low": low, "high": high, "n_boot": how.n_boot, "n_undefined": n_undefined}
     return rows
 
 
 def _shares(components: Floats) -> Floats:
-    kept = np.maximum(components, 0)
-    total = kept.sum(axis=-1, keepdims=True)
-    return np.asarray(np.divide(kept, total, out=np.full(kept.shape, np.nan), where=total > 0))
+    positive = np.maximum(components, 0)
+    total = positive.sum(axis=-1, keepdims=True)
+    return np.asarray(np.divide(positive, total, out=np.full(positive.shape, np.nan), where=total > 0))
 
 
 def _sums(ratings: Floats, groups: Sequence[Integers]) -> Floats:
@@ -252,18 +253,18 @@ def _components(sums: Floats, n_levels: int) -> Floats:
     weight = {(-1, m): sums[..., start + m] / n for m in range(n_levels)}
     for place, pair in enumerate(_pairs(n_levels)):
         weight[pair] = sums[..., start + n_levels + place]
-    found = [np.empty(0)] * (n_levels + 1)
+    components = [np.empty(0)] * (n_levels + 1)
     for level in range(n_levels, -1, -1):
         rest = between[level + 1] - between[level]
         for inner in range(level + 1, n_levels):
-            rest = rest - (weight[level, inner] - weight[level - 1, inner]) * found[inner]
+            rest = rest - (weight[level, inner] - weight[level - 1, inner]) * components[inner]
         if level < n_levels:
-            rest = rest - (counts[level + 1] - counts[level]) * found[n_levels]
+            rest = rest - (counts[level + 1] - counts[level]) * components[n_levels]
             own = n - weight[level - 1, level]
         else:
             own = n - counts[level]
-        found[level] = np.divide(rest, own, out=np.full(np.shape(rest), np.nan), where=own > 1e-9)
-    return np.stack(found, axis=-1)
+        components[level] = np.divide(rest, own, out=np.full(np.shape(rest), np.nan), where=own > 1e-9)
+    return np.stack(components, axis=-1)
 
 
 _RESULT: Final = {

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Integers, Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats, Link
@@ -119,25 +120,25 @@ def cumulative_mixed(
     patterns = patterns_of(rows.level, rows.scaled, rows.cluster)
     fixed = fixed_maximum(patterns, link)
     if runs_away(fixed, link) and separated(rows):
-        return unfitted(rows, "separation", link=link, quadrature=quadrature)
+        return unfitted(rows, Reason.SEPARATION, link=link, quadrature=quadrature)
     random = bool(rows.sizes.max() > 1)
-    found = _highest(rows, patterns, fixed, link, quadrature) if random else fixed
-    if not found.converged or runs_away(found, link):
-        reason = "separation" if runs_away(found, link) else "not_converged"
+    maximum = _highest(rows, patterns, fixed, link, quadrature) if random else fixed
+    if not maximum.converged or runs_away(maximum, link):
+        reason = Reason.SEPARATION if runs_away(maximum, link) else Reason.NOT_CONVERGED
         return unfitted(rows, reason, link=link, quadrature=quadrature)
-    estimates = _estimates(rows, patterns, found, link, quadrature)
-    nodes = 1 if found.at.inner_sd > 0 else quadrature
+    estimates = _estimates(rows, patterns, maximum, link, quadrature)
+    nodes = 1 if maximum.at.inner_sd > 0 else quadrature
     return fitted(rows, estimates, link=link, quadrature=nodes if random else None, random=random)
 
 
 def _highest(rows: Observed, patterns: Patterns, fixed: Maximum, link: Link, quadrature: int) -> Maximum:
     """Return the maximum of the model with random intercepts; of a smaller one where a variance is 0."""
     if rows.nested is not None:
-        found = _with_conversations(rows, rows.nested, patterns, fixed, link)
-        if found is not None:
-            return found
-    found = mixed_maximum(patterns, link, quadrature, fixed)
-    return fixed if found.at.sd < _NO_SD or found.log_likelihood < fixed.log_likelihood else found
+        maximum = _with_conversations(rows, rows.nested, patterns, fixed, link)
+        if maximum is not None:
+            return maximum
+    maximum = mixed_maximum(patterns, link, quadrature, fixed)
+    return fixed if maximum.at.sd < _NO_SD or maximum.log_likelihood < fixed.log_likelihood else maximum
 
 
 def _with_conversations(
@@ -149,29 +150,31 @@ def _with_conversations(
     alone = mixed_maximum(by_document, link, 1, fixed)
     owner = rows.cluster[np.unique(document, return_index=True)[1]]
     start = replace(plain.at, sd=max(plain.at.sd, 0.3) * 0.8, inner_sd=max(alone.at.sd, 0.3) * 0.5)
-    found = nested_maximum(Nested(by_document, owner), link, start)
-    if found.at.inner_sd < _NO_SD:
+    maximum = nested_maximum(Nested(by_document, owner), link, start)
+    if maximum.at.inner_sd < _NO_SD:
         return None
-    if found.at.sd >= _NO_SD:
-        return found
+    if maximum.at.sd >= _NO_SD:
+        return maximum
     # Participants do not differ beyond their conversations: the conversations' intercept alone is left.
     return replace(alone, at=replace(alone.at, sd=0.0, inner_sd=alone.at.sd))
 
 
-def _estimates(rows: Observed, patterns: Patterns, found: Maximum, link: Link, quadrature: int) -> Estimates:
+def _estimates(
+    rows: Observed, patterns: Patterns, maximum: Maximum, link: Link, quadrature: int
+) -> Estimates:
     """Return the estimates in the predictors' own units."""
-    named = {"cluster_sd": found.at.sd, "nested_sd": found.at.inner_sd}
+    named = {"cluster_sd": maximum.at.sd, "nested_sd": maximum.at.inner_sd}
     sds = {name: sd for name, sd in named.items() if sd > 0}
     back = rows.unscaling(extra=len(sds))
-    covariance: Floats = np.linalg.inv(-found.hessian).astype(np.float64)
-    values = np.concatenate([found.at.thresholds, found.at.coefficients, list(sds.values())])
-    coarse = set(sds) == {"cluster_sd"} and _coarse(patterns, found.at, covariance, link, quadrature)
+    covariance: Floats = np.linalg.inv(-maximum.hessian).astype(np.float64)
+    values = np.concatenate([maximum.at.thresholds, maximum.at.coefficients, list(sds.values())])
+    coarse = set(sds) == {"cluster_sd"} and _coarse(patterns, maximum.at, covariance, link, quadrature)
     return Estimates(
         back @ values,
         back @ covariance @ back.T,
-        found.log_likelihood,
-        found.gradient_norm,
-        ("coarse_quadrature",) * coarse,
+        maximum.log_likelihood,
+        maximum.gradient_norm,
+        (Caution.COARSE_QUADRATURE,) * coarse,
         tuple(sds),
     )
 

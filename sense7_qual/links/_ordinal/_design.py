@@ -86,17 +86,17 @@ class Observed:
             return ()
         centred = self.predictors - self.predictors.mean(axis=0)
         lengths = np.linalg.norm(centred, axis=0)
-        found, basis = [], np.empty((self.n, 0))
+        dependent, basis = [], np.empty((self.n, 0))
         for name, column, length, largest in zip(
             self.names, centred.T, lengths, np.abs(self.predictors).max(axis=0), strict=True
         ):
             rest = column - basis @ (basis.T @ column)
             rest = rest - basis @ (basis.T @ rest)  # twice is enough for full precision
             if np.linalg.norm(rest) <= 1e-9 * max(length, 1e-3 * largest * np.sqrt(self.n)):
-                found.append(name)
+                dependent.append(name)
             else:
                 basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
-        return tuple(found)
+        return tuple(dependent)
 
 
 def observed(
@@ -122,13 +122,13 @@ def observed(
     )
     labelled = (label.notna() & inner_label.notna()).to_numpy(dtype=np.bool_)
     complete = ~np.isnan(values) & ~np.isnan(x).any(axis=1) & labelled
-    kept, level = np.unique(values[complete], return_inverse=True)
+    distinct, level = np.unique(values[complete], return_inverse=True)
     number, _ = pd.factorize(label[complete].astype(str), sort=True)
     within = pd.DataFrame({"cluster": number, "nested": inner_label[complete].astype(str).to_numpy()})
     inner_number = within.groupby(["cluster", "nested"]).ngroup().to_numpy().astype(np.int64)
     return Observed(
         level=level.astype(np.int64),
-        labels=tuple(names_of_levels[value] for value in kept),
+        labels=tuple(names_of_levels[value] for value in distinct),
         predictors=x[complete],
         names=tuple(str(name) for name in frame.columns),
         cluster=number.astype(np.int64),
@@ -189,10 +189,10 @@ def _check_rows(
         "nested": len(nested),
     }
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        described = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise TableError(
-            f"{function}: expected as many ratings as rows of predictors and groups – found {found} – take "
-            "all of them from one frame."
+            f"{function}: expected as many ratings as rows of predictors and groups – found {described} – "
+            "take all of them from one frame."
         )
     others = [column.index for column in (rating, cluster, nested) if isinstance(column, pd.Series)]
     if any(not frame.index.equals(index) for index in others):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats
@@ -92,11 +93,13 @@ def marginal(
         return unfitted(rows, reason, link="logit", quadrature=None)
     start = fixed_maximum(patterns_of(rows.level, rows.scaled, rows.cluster), "logit")
     if runs_away(start, "logit") and separated(rows):
-        return unfitted(rows, "separation", link="logit", quadrature=None)
-    found = _estimated(rows, np.concatenate([-start.at.thresholds, start.at.coefficients]), standard_errors)
-    if found is None:
-        return unfitted(rows, "not_converged", link="logit", quadrature=None)
-    return fitted(rows, found, link="logit", quadrature=None, random=False)
+        return unfitted(rows, Reason.SEPARATION, link="logit", quadrature=None)
+    estimates = _estimated(
+        rows, np.concatenate([-start.at.thresholds, start.at.coefficients]), standard_errors
+    )
+    if estimates is None:
+        return unfitted(rows, Reason.NOT_CONVERGED, link="logit", quadrature=None)
+    return fitted(rows, estimates, link="logit", quadrature=None, random=False)
 
 
 def _estimated(rows: Observed, start: Floats, standard_errors: Errors) -> Estimates | None:

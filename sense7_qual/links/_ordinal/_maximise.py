@@ -70,10 +70,10 @@ def fixed_maximum(patterns: Patterns, link: Link) -> Maximum:
 def mixed_maximum(patterns: Patterns, link: Link, quadrature: int, fixed: Maximum) -> Maximum:
     """Fit the model with random intercepts: by Laplace's approximation, and on from there by quadrature."""
     start = dataclasses.replace(fixed.at, sd=1.0 if link == "logit" else 0.6)
-    found = _Search(patterns, link, 1, n_sds=1).from_(start)
+    maximum = _Search(patterns, link, 1, n_sds=1).from_(start)
     if quadrature == 1:
-        return found
-    return _Search(patterns, link, quadrature, n_sds=1).from_(found.at, found.hessian)
+        return maximum
+    return _Search(patterns, link, quadrature, n_sds=1).from_(maximum.at, maximum.hessian)
 
 
 def nested_maximum(nested: Nested, link: Link, start: Parameters) -> Maximum:
@@ -170,10 +170,10 @@ class _Search:
         """Return the log-likelihood and its gradient; minus infinity and NaN where they are no numbers."""
         if (np.diff(natural[: self.n_thresholds]) > 0).all():
             with np.errstate(all="ignore"):  # what comes of it is looked at
-                found = self._integral(self._parameters(natural))
-            if np.isfinite(found.log_likelihood) and np.isfinite(found.gradient).all():
-                self.modes = found.modes
-                return found.log_likelihood, found.gradient[: len(natural)]
+                integral = self._integral(self._parameters(natural))
+            if np.isfinite(integral.log_likelihood) and np.isfinite(integral.gradient).all():
+                self.modes = integral.modes
+                return integral.log_likelihood, integral.gradient[: len(natural)]
         return -np.inf, np.full(len(natural), np.nan)
 
     def _gradient(self, natural: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed
 from sense7_qual.links._ordinal._link_functions import Floats
@@ -159,10 +160,10 @@ class CumulativeModel:
                 f"odds_ratios: expected a model with link='logit' – found {self.link!r} – its coefficients "
                 "are no log odds ratios; take `intervals`."
             )
-        found = self.intervals(confidence_level)
+        intervals = self.intervals(confidence_level)
         ends = {"odds_ratio": "coefficient", "low": "low", "high": "high"}
-        ratios = {name: np.exp(found[end].to_numpy()) for name, end in ends.items()}
-        return pd.DataFrame(ratios, index=found.index).assign(p=found["p"])
+        ratios = {name: np.exp(intervals[end].to_numpy()) for name, end in ends.items()}
+        return pd.DataFrame(ratios, index=intervals.index).assign(p=intervals["p"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,48 +179,48 @@ class Estimates:
 
 
 def fitted(
-    rows: Observed, found: Estimates, *, link: str, quadrature: int | None, random: bool
+    rows: Observed, fit: Estimates, *, link: str, quadrature: int | None, random: bool
 ) -> CumulativeModel:
     """Return the model of what was found; `random`: with random intercepts, whose variance may be 0."""
     from scipy import special
 
     names, n_thresholds, q = _pairs(rows), len(rows.labels) - 1, len(rows.names)
-    sds = dict(zip(found.sds, found.values[n_thresholds + q :].tolist(), strict=True))
-    estimates = found.values[n_thresholds : n_thresholds + q]
-    errors = np.sqrt(np.diag(found.covariance))[n_thresholds : n_thresholds + q]
+    sds = dict(zip(fit.sds, fit.values[n_thresholds + q :].tolist(), strict=True))
+    estimates = fit.values[n_thresholds : n_thresholds + q]
+    errors = np.sqrt(np.diag(fit.covariance))[n_thresholds : n_thresholds + q]
     degrees = float(len(rows.sizes) - 1)
-    labels = [*names, *rows.names, *found.sds]
+    labels = [*names, *rows.names, *fit.sds]
     index = pd.Index(rows.names, name="predictor", dtype=object)
     deviation = sds.get("cluster_sd", 0.0) if random else np.nan
     inner = sds.get("nested_sd", 0.0) if rows.nested is not None else np.nan
     cautions = {
-        "few_clusters": len(rows.sizes) < _FEW_CLUSTERS,
-        "clusters_of_one": rows.sizes.max() == 1,
-        "zero_variance": deviation == 0,
-        "zero_nested_variance": inner == 0,
-        "laplace_approximation": inner > 0,
+        Caution.FEW_CLUSTERS: len(rows.sizes) < _FEW_CLUSTERS,
+        Caution.CLUSTERS_OF_ONE: rows.sizes.max() == 1,
+        Caution.ZERO_VARIANCE: deviation == 0,
+        Caution.ZERO_NESTED_VARIANCE: inner == 0,
+        Caution.LAPLACE_APPROXIMATION: inner > 0,
     }
     return dataclasses.replace(
         unfitted(rows, None, link=link, quadrature=quadrature),
         coefficients=pd.Series(estimates, index, name="coefficient"),
         standard_errors=pd.Series(errors, index, name="standard_error"),
         p_values=pd.Series(2 * special.stdtr(degrees, -np.abs(estimates / errors)), index, name="p"),
-        thresholds=pd.Series(found.values[:n_thresholds], pd.Index(names, name="levels"), name="threshold"),
-        covariance=pd.DataFrame(found.covariance, index=labels, columns=labels),
+        thresholds=pd.Series(fit.values[:n_thresholds], pd.Index(names, name="levels"), name="threshold"),
+        covariance=pd.DataFrame(fit.covariance, index=labels, columns=labels),
         cluster_variance=deviation**2,
         cluster_sd=deviation,
         nested_variance=inner**2,
         nested_sd=inner,
-        log_likelihood=found.log_likelihood,
+        log_likelihood=fit.log_likelihood,
         degrees_of_freedom=degrees,
         converged=True,
-        gradient_norm=found.gradient_norm,
+        gradient_norm=fit.gradient_norm,
         boundary=deviation == 0,
-        cautions=(*(name for name, holds in cautions.items() if holds), *found.cautions),
+        cautions=(*(name for name, holds in cautions.items() if holds), *fit.cautions),
     )
 
 
-def unfitted(rows: Observed, reason: str | None, *, link: str, quadrature: int | None) -> CumulativeModel:
+def unfitted(rows: Observed, reason: Reason | None, *, link: str, quadrature: int | None) -> CumulativeModel:
     """Return the model without estimates, and why."""
     index, names = pd.Index(rows.names, name="predictor", dtype=object), _pairs(rows)
     labels = [*names, *rows.names]

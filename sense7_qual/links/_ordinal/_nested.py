@@ -112,9 +112,9 @@ def _mode(
         return nested.over(patterns.sums(log_p) - np.square(inner) / 2) - np.square(outer) / 2
 
     for _ in range(_NEWTON_STEPS):
-        there = derivatives(upper, lower, _effect(nested, at, outer, inner), link)
-        rise = -patterns.sums(there.upper + there.lower)
-        curve = patterns.sums(there.upper_slope + there.lower_slope)
+        slopes_here = derivatives(upper, lower, _effect(nested, at, outer, inner), link)
+        rise = -patterns.sums(slopes_here.upper + slopes_here.lower)
+        curve = patterns.sums(slopes_here.upper_slope + slopes_here.lower_slope)
         slopes = at.sd * nested.over(rise) - outer, at.inner_sd * rise - inner
         step, inner_step = _solved(nested, at, curve, *slopes)
         if max(np.abs(step).max(), np.abs(inner_step).max()) <= _AT_THE_MODE:
@@ -128,4 +128,4 @@ def _mode(
                 break
             length = np.where(fallen, length / 2, length)
         outer, inner = outer + length * step, inner + length[nested.owner] * inner_step
-    return _Mode(outer, inner, there, rise, curve)
+    return _Mode(outer, inner, slopes_here, rise, curve)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._present import Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._ordinal._design import levels_of
 from sense7_qual.links._ordinal._link_functions import BEYOND, Floats
@@ -110,21 +111,21 @@ def polychoric(
         )
     counts, n_missing = _counted(first, second, rating_range)
     if not counts.size or min(counts.shape) < 2:
-        reason = "constant_rating" if counts.size else "no_complete_rows"
+        reason = Reason.CONSTANT_RATING if counts.size else Reason.NO_COMPLETE_ROWS
         return _without(counts, n_missing, reason)
-    found, hessian, solved = _maximised(counts)
+    parameters, hessian, solved = _maximised(counts)
     error = float(np.sqrt(np.linalg.inv(-hessian)[-1, -1])) if solved else np.inf
-    if abs(found[-1]) > _PERFECT or (solved and error > 1):  # so flat only on the way to 1 or −1
-        return _without(counts, n_missing, "separation")
+    if abs(parameters[-1]) > _PERFECT or (solved and error > 1):  # so flat only on the way to 1 or −1
+        return _without(counts, n_missing, Reason.SEPARATION)
     if not solved:
-        return _without(counts, n_missing, "not_converged")
-    low, high = _interval(float(found[-1]), error, confidence_level)
+        return _without(counts, n_missing, Reason.NOT_CONVERGED)
+    low, high = _interval(float(parameters[-1]), error, confidence_level)
     return Polychoric(
-        estimate=float(found[-1]),
+        estimate=float(parameters[-1]),
         low=low,
         high=high,
         standard_error=error,
-        log_likelihood=_likelihood(found, counts)[0],
+        log_likelihood=_likelihood(parameters, counts)[0],
         n=int(counts.sum()),
         n_missing=n_missing,
         reason=None,
@@ -146,8 +147,8 @@ def _counted(first: pd.Series, second: pd.Series, rating_range: Range | None) ->
         [levels_of("polychoric", pd.Series(column), rating_range)[0] for column in (first, second)]
     )
     complete = ~np.isnan(values).any(axis=1)
-    kept = values[complete]
-    levels = [np.unique(column, return_inverse=True)[1] for column in kept.T]
+    pairs = values[complete]
+    levels = [np.unique(column, return_inverse=True)[1] for column in pairs.T]
     counts = np.zeros([int(level.max(initial=-1)) + 1 for level in levels])
     np.add.at(counts, tuple(levels), 1.0)
     return counts, int((~complete).sum())

@@ -93,13 +93,13 @@ def patterns_of(level: Integers, predictors: Floats, cluster: Integers) -> Patte
     keys = pd.DataFrame(predictors).assign(level=level, cluster=cluster)
     names = ["cluster", "level", *range(predictors.shape[1])]
     counted = keys.groupby(names, sort=True).size().reset_index(name="count")
-    found = counted["cluster"].to_numpy(dtype=np.int64)
+    cluster_of_row = counted["cluster"].to_numpy(dtype=np.int64)
     return Patterns(
         level=counted["level"].to_numpy(dtype=np.int64),
         predictors=np.ascontiguousarray(counted[list(range(predictors.shape[1]))], dtype=np.float64),
         count=counted["count"].to_numpy(dtype=np.float64),
-        cluster=found,
-        starts=np.flatnonzero(np.diff(found, prepend=-1)),
+        cluster=cluster_of_row,
+        starts=np.flatnonzero(np.diff(cluster_of_row, prepend=-1)),
         n_levels=int(level.max()) + 1,
     )
 
@@ -109,7 +109,7 @@ def integrate(
 ) -> Integral:
     """Return the log-likelihood and its gradient; `modes` is a guess, the last ones for example."""
     upper, lower = bounds(patterns, at)
-    mode, scale, there = _modes(patterns, upper, lower, at.sd, link, modes)
+    mode, scale, at_mode = _modes(patterns, upper, lower, at.sd, link, modes)
     node, weight = _rule(quadrature)
     u = mode[:, None] + scale[:, None] * node
     eta = at.sd * u[patterns.cluster]
@@ -128,7 +128,7 @@ def integrate(
     p = share[patterns.cluster]
     weighed = (p * by_upper).sum(axis=1), (p * by_lower).sum(axis=1)
     by_sd = (patterns.count * (p * slope * u[patterns.cluster]).sum(axis=1)).sum()
-    moved = _of_moving_nodes(patterns, there, at.sd, mode, scale, shift, spread)
+    moved = _of_moving_nodes(patterns, at_mode, at.sd, mode, scale, shift, spread)
     gradient = gathered(patterns, weighed[0] + moved[0], weighed[1] + moved[1], by_sd + moved[2])
     return Integral(log_likelihood, gradient, mode)
 
@@ -153,16 +153,16 @@ def _modes(
     """Return each cluster's posterior mode and scale, and the derivatives there, by Newton's method."""
     mode = np.zeros(len(patterns.starts)) if guess is None else guess
     for _ in range(_NEWTON_STEPS):
-        there = derivatives(upper, lower, sd * mode[patterns.cluster], link)
-        rise = -sd * patterns.sums(there.upper + there.lower) - mode
-        scale = 1 / np.sqrt(1 + sd**2 * patterns.sums(there.upper_slope + there.lower_slope))
+        at_mode = derivatives(upper, lower, sd * mode[patterns.cluster], link)
+        rise = -sd * patterns.sums(at_mode.upper + at_mode.lower) - mode
+        scale = 1 / np.sqrt(1 + sd**2 * patterns.sums(at_mode.upper_slope + at_mode.lower_slope))
         step = scale**2 * rise
         if (np.abs(step) <= _AT_THE_MODE * scale).all():
             break
         if np.abs(sd * step).max() > _SURE_STEP:
             step = _shortened(patterns, upper, lower, sd, link, mode, step)
         mode = mode + step
-    return mode, scale, there
+    return mode, scale, at_mode
 
 
 def _shortened(
@@ -185,7 +185,7 @@ def _shortened(
 
 def _of_moving_nodes(
     patterns: Patterns,
-    there: Derivatives,
+    at_mode: Derivatives,
     sd: float,
     mode: Floats,
     scale: Floats,
@@ -196,14 +196,14 @@ def _of_moving_nodes(
 
     With h the log posterior, the mode moves by scale² ∂h', the log scale by scale² (∂h'' + h''' dmode) / 2.
     """
-    bend = -(sd**3) * patterns.sums(there.upper_bend + there.lower_bend)  # h'''
+    bend = -(sd**3) * patterns.sums(at_mode.upper_bend + at_mode.lower_bend)  # h'''
     by_slope = scale**2 * shift + spread * scale**4 * bend / 2  # how much ∂h' counts
     by_bend = spread * scale**2 / 2  # how much ∂h'' counts
     p, q = (sd * by_slope)[patterns.cluster], (sd**2 * by_bend)[patterns.cluster]
-    upper = p * there.upper_slope + q * there.upper_bend
-    lower = p * there.lower_slope + q * there.lower_bend
-    slope = patterns.sums(-(there.upper + there.lower))
-    curve = patterns.sums(-(there.upper_slope + there.lower_slope))
+    upper = p * at_mode.upper_slope + q * at_mode.upper_bend
+    lower = p * at_mode.lower_slope + q * at_mode.lower_bend
+    slope = patterns.sums(-(at_mode.upper + at_mode.lower))
+    curve = patterns.sums(-(at_mode.upper_slope + at_mode.lower_slope))
     by_sd = by_slope * slope + 2 * sd * by_bend * curve - mode * patterns.sums(upper + lower)
     return upper, lower, float(by_sd.sum())
 

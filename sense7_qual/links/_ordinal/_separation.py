@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._present import Reason
 from sense7_qual.links._ordinal._design import Observed
 from sense7_qual.links._ordinal._link_functions import Link
 from sense7_qual.links._ordinal._maximise import Maximum
@@ -19,33 +20,33 @@ _LARGEST_SD: Final[dict[Link, float]] = {"logit": 12.0, "probit": 7.0}
 """Beyond (98 % of the latent variance between clusters) clusters tell the ratings apart all but perfectly."""
 
 
-def reason_before(rows: Observed) -> str | None:
-    """Say why nothing can be estimated, as far as that is seen before trying."""
+def reason_before(rows: Observed) -> Reason | None:
+    """Return why nothing can be estimated, as far as that is seen before trying."""
     if not rows.n:
-        return "no_complete_rows"
+        return Reason.NO_COMPLETE_ROWS
     if len(rows.labels) == 1:
-        return "constant_rating"
+        return Reason.CONSTANT_RATING
     if len(rows.sizes) == 1:
-        return "one_cluster"
-    return "collinear_predictors" if rows.dependent else None
+        return Reason.ONE_CLUSTER
+    return Reason.COLLINEAR_PREDICTORS if rows.dependent else None
 
 
-def reason_within(rows: Observed) -> str | None:
-    """Say why the random intercepts have no finite variance, or cannot be told from what is within them."""
+def reason_within(rows: Observed) -> Reason | None:
+    """Return why the random intercepts have no finite variance, or cannot be told from what is within."""
     inner = rows.cluster if rows.nested is None else rows.nested
     n_clusters, n_inner = len(rows.sizes), len(np.unique(inner))
     if rows.nested is not None and not n_clusters < n_inner < rows.n:
-        return "levels_not_separable"
+        return Reason.LEVELS_NOT_SEPARABLE
     # Each has one level alone, and some has more than one row.
     pairs = pd.DataFrame({"inner": inner, "level": rows.level}).drop_duplicates()
-    return "no_variation_within_clusters" if len(pairs) == n_inner < rows.n else None
+    return Reason.NO_VARIATION_WITHIN_CLUSTERS if len(pairs) == n_inner < rows.n else None
 
 
-def runs_away(found: Maximum, link: Link) -> bool:
+def runs_away(maximum: Maximum, link: Link) -> bool:
     """Return whether the likelihood is all but flat, or a random intercept's sd all but infinite."""
-    known = np.isfinite(found.hessian).all()
-    flat = known and np.linalg.eigvalsh(-found.hessian).min() < 1 / _FLAT**2
-    return bool(flat or max(found.at.sd, found.at.inner_sd) > _LARGEST_SD[link])
+    known = np.isfinite(maximum.hessian).all()
+    flat = known and np.linalg.eigvalsh(-maximum.hessian).min() < 1 / _FLAT**2
+    return bool(flat or max(maximum.at.sd, maximum.at.inner_sd) > _LARGEST_SD[link])
 
 
 def separated(rows: Observed) -> bool:

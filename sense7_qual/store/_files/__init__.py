@@ -1,4 +1,4 @@
-"""The files of a study folder: study.json, units, notes, and how each is written whole."""
+"""The files of a study folder: study.json, units, acts files, notes, and how each is written whole."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ file                                  holds
 ``study.json``                        the study's id, its current codebook, the hash of its units
 ``units.parquet``                     the units, which never change once imported
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
-``acts/<coder>.sqlite``               the acts of one coder (written by `sqlite`)
+``acts/<coder>.sqlite``               the acts of one coder (`acts_files`; written by `sqlite`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
-``change.lock``                       nothing: whoever changes ``study.json`` holds it (`alone`)
+``change.lock``                       nothing: whoever changes ``study.json`` holds it (`exclusively`)
 ====================================  =================================================================
 
 Opening a study checks all of ``study.json``, the hash of the units and the fingerprint of every codebook;
@@ -33,13 +33,13 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._atomic import move_in, sync_folder, write_new
 from sense7_qual._checks import check_codebook
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
 from sense7_qual._parquet import refuse_unfolding
-from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, ImportRefused, StoreError, TableError
+from sense7_qual.errors import CodebookError, ImportRefused, StoreError, TableError
 from sense7_qual.store._files import signed_json, study_notes, whole_files
 from sense7_qual.store._files.units_parquet import checked, parquet, without
 from sense7_qual.store._log.hold_interrupts import uninterrupted
@@ -48,30 +48,24 @@ from sense7_qual.store._log.versions import newer
 from sense7_qual.tables import UNITS
 
 __all__ = [
+    "ACTS",
     "LARGEST_UNITS",
     "LOCK",
     "Opened",
     "Study",
-    "acts_file",
-    "acts_files",
     "add_codebook",
-    "alone",
     "clear",
     "codebook_of",
     "codebooks_of",
     "create",
-    "is_acts_file",
-    "is_coder",
+    "exclusively",
     "is_fingerprint",
     "is_study",
     "note",
-    "placeholder",
     "prepare",
     "read",
     "read_codebooks",
     "read_units",
-    "refuse_absent",
-    "refuse_device",
     "refuse_newer",
     "refusing",
     "replace_units",
@@ -87,15 +81,14 @@ _UNITS: Final = "units.parquet"
 LARGEST_UNITS: Final = 1_000_000_000
 """Bytes of the table of units, at most."""
 _CODEBOOKS: Final = "codebooks"
-_ACTS: Final = "acts"
+ACTS: Final = "acts"
 LOCK: Final = "change.lock"
-_DEVICE: Final = re.compile(r"CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9]")
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What ``study.json`` says: the study's id, the version of the folder, when it was made, the
+    """The metadata in ``study.json``: the study's id, the version of the folder, when it was made, the
     fingerprint of the current codebook, and the SHA-256 of ``units.parquet``."""
 
     id: str
@@ -112,18 +105,22 @@ class Opened:
     study: Study
     units: pd.DataFrame
     codebooks: Mapping[str, Codebook]
-    gone: frozenset[str]
+    withdrawn_units: frozenset[str]
     """The units of participants who withdrew."""
 
     texts: Mapping[str, str]
 
     @classmethod
     def of(
-        cls, study: Study, units: pd.DataFrame, codebooks: Mapping[str, Codebook], gone: Iterable[str]
+        cls,
+        study: Study,
+        units: pd.DataFrame,
+        codebooks: Mapping[str, Codebook],
+        withdrawn_units: Iterable[str],
     ) -> Opened:
         """Return what was read, with the texts by unit."""
         texts = dict(zip(units["unit_id"], units["text"], strict=True))
-        return cls(study, units, codebooks, frozenset(gone), texts)
+        return cls(study, units, codebooks, frozenset(withdrawn_units), texts)
 
     @property
     def codebook(self) -> Codebook:
@@ -151,8 +148,7 @@ def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     with whole_files.making(path, "study", whole_files.here()) as building:
         write(building, contents)
         _read_back(building, units)
-        building.rename(path)
-        whole_files.sync_folder(path.parent)
+        move_in(building, path, overwrite=True)  # of an empty folder, if any
 
 
 def is_study(path: Path) -> bool:
@@ -162,7 +158,7 @@ def is_study(path: Path) -> bool:
 
 
 def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
-    """Return what a new study says of itself, its units by their contract, and their Parquet file.
+    """Build a new study's metadata, its validated units and their Parquet bytes.
 
     Raises
     ------
@@ -185,7 +181,7 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
 
 
 def read(path: Path) -> Study:
-    """Return what the study folder `path` says of itself.
+    """Read the metadata of the study folder `path` (``study.json``).
 
     Raises
     ------
@@ -215,13 +211,13 @@ def read(path: Path) -> Study:
 
 
 def rewrite(path: Path, study: Study) -> None:
-    """Put `study` in the place of what the study folder `path` says of itself."""
+    """Replace the metadata of the study folder `path` (``study.json``) by `study`."""
     with refusing(path):
-        whole_files.replace(path / _STUDY, signed_json.seal(asdict(study)))
+        whole_files.write(path / _STUDY, signed_json.seal(asdict(study)), overwrite=True)
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def exclusively(path: Path) -> Iterator[None]:
     """Keep every other process on this computer from changing ``study.json`` meanwhile.
 
     SQLite's lock of an empty file does it: on every system, and it ends with the process that holds it.
@@ -273,7 +269,7 @@ def clear(path: Path) -> None:
     """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
     if not path.is_dir():
         return  # nor is it where the path itself cannot be one
-    inner = (path / name for name in (_CODEBOOKS, _ACTS, "withdrawn", "copies"))
+    inner = (path / name for name in (_CODEBOOKS, ACTS, "withdrawn", "copies"))
     # The units may lie elsewhere, and are written there. (resolve would raise in a circle of links.)
     for folder in {path, *inner, Path(os.path.realpath(path / _UNITS)).parent, whole_files.here()}:
         whole_files.clear(folder)
@@ -283,7 +279,7 @@ def replace_units(path: Path, table: bytes) -> None:
     """Put the Parquet file `table` in the place of the units, where it is another one."""
     with refusing(path):
         if study_notes.bytes_of(path / _UNITS) != table:
-            whole_files.replace(path / _UNITS, table)
+            whole_files.write(path / _UNITS, table, overwrite=True)
 
 
 def note(path: Path, value: study_notes.Withdrawal | study_notes.Copy) -> None:
@@ -313,11 +309,11 @@ def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = f
         It is neither the one that was written nor one of those `later` ones that withdrawals left; the
         message calls the study `name`.
     """
-    found = hashlib.sha256(table).hexdigest()
-    if found != study.units_sha256 and found not in later:
+    table_sha256 = hashlib.sha256(table).hexdigest()
+    if table_sha256 != study.units_sha256 and table_sha256 not in later:
         raise StoreError(
             f"study {name!r}: expected {_UNITS} as it was imported (sha256 {study.units_sha256[:12]}…) "
-            f"– found another file ({found[:12]}…) – put the original back: quotes count on its texts."
+            f"– found another file ({table_sha256[:12]}…) – put the original back: quotes count on its texts."
         )
     return _table(table, name)
 
@@ -389,77 +385,20 @@ def codebooks_of(contents: Mapping[str, bytes], study: Study, *, name: str) -> d
     StoreError
         One is not the codebook that its fingerprint says, or the current one is missing.
     """
-    found = {
+    codebooks = {
         fingerprint: codebook_of(name, fingerprint, content) for fingerprint, content in contents.items()
     }
-    if study.codebook not in found:
+    if study.codebook not in codebooks:
         raise StoreError(
             f"study {name!r}: expected its current codebook as {_CODEBOOKS}/{study.codebook}.yaml – "
-            f"found {first_three(found) or 'none'} – put that file back."
+            f"found {first_three(codebooks) or 'none'} – put that file back."
         )
-    return found
+    return codebooks
 
 
 def is_fingerprint(name: str) -> bool:
-    """Tell whether a file of this name (without its suffix) can be a version of the codebook."""
+    """Return True if a file of this name (without its suffix) can be a version of the codebook."""
     return _FINGERPRINT.fullmatch(name) is not None
-
-
-def is_coder(name: str) -> bool:
-    """Tell whether an acts file of this name (without its suffix) can be a coder's."""
-    try:
-        check_coder(name)
-    except ActError:
-        return False
-    return True
-
-
-def acts_files(path: Path) -> list[Path]:
-    """Return the acts files of the study folder `path`, sorted by coder.
-
-    Hidden files (``._ana.sqlite`` of macOS, say) are other programs' own.
-    """
-    with refusing(path):
-        return sorted(file for file in (path / _ACTS).iterdir() if is_acts_file(file))
-
-
-def refuse_absent(path: Path, coder: str | None = None) -> None:
-    """Raise `StoreError` where a sync client has left the acts of `coder`, or of any coder, in the cloud:
-    without them, numbers would be of fewer coders, and a first act would begin a second file."""
-    with refusing(path):
-        named = [placeholder(file) for file in sorted((path / _ACTS).iterdir())]
-    absent = [one for one in named if one and coder in (None, one) and not acts_file(path, one).exists()]
-    if absent:
-        raise StoreError(
-            f"study {path.name!r}: expected the acts on this computer – found those of "
-            f"{first_three(absent)} left in the cloud (.icloud) – download the study folder (in the Finder: "
-            "Download Now), and do it again."
-        )
-
-
-def refuse_device(coder: str) -> None:
-    """Raise `ActError` where Windows would take the name of the coder's file for a device (CON, COM1 …)."""
-    if _DEVICE.fullmatch(coder.upper()):
-        raise ActError(
-            f"coder: expected a pseudonym that can name a file on every computer – found {coder!r}, which is "
-            "a device on Windows – choose another."
-        )
-
-
-def is_acts_file(file: Path) -> bool:
-    """Tell whether a file in ``acts/`` has a name under which acts are read."""
-    return file.suffix == ".sqlite" and not file.name.startswith(".")
-
-
-def placeholder(file: Path) -> str | None:
-    """Return whose acts a file of iCloud stands for, which is there until they are downloaded."""
-    found = re.fullmatch(r"\.(.+)\.sqlite\.icloud", file.name)
-    return found[1] if found and is_coder(found[1]) else None
-
-
-def acts_file(path: Path, coder: str) -> Path:
-    """Return where the acts of `coder` are, or will be."""
-    return path / _ACTS / f"{coder}.sqlite"
 
 
 @contextmanager
@@ -493,26 +432,22 @@ def _refuse_existing(path: Path) -> None:
 
 def write(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Write the files of a new study, by their names in it, and wait until they are on the disk."""
-    inner = {_CODEBOOKS, _ACTS, *(name.partition("/")[0] for name in contents if "/" in name)}
+    inner = {_CODEBOOKS, ACTS, *(name.partition("/")[0] for name in contents if "/" in name)}
     folders = [folder, *(folder / name for name in sorted(inner))]
     for each in folders:
         each.mkdir(mode=0o700)
     for name, content in contents.items():
-        handle = os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        write_new(folder / name, content)
     for each in folders:
-        whole_files.sync_folder(each)
+        sync_folder(each)
 
 
 def _read_back(folder: Path, units: pd.DataFrame) -> None:
     """Refuse a study that would not open again, or not with the same texts."""
     study = read(folder)
     read_codebooks(folder, study)
-    kept = ["unit_id", "text"]
-    if not read_units(folder, study)[kept].equals(units[kept]):
+    compared = ["unit_id", "text"]
+    if not read_units(folder, study)[compared].equals(units[compared]):
         raise StoreError(
             "study: expected to read back the texts that were written – found others – report this with the "
             "versions of pandas and pyarrow; no study was made."
@@ -529,13 +464,13 @@ def codebook_of(study: str, name: str, content: bytes) -> Codebook:
     """Return the codebook that `content` holds as YAML, or raise `StoreError` where it is not `name`."""
     try:
         codebook = _parsed(content)
-        found = codebook.fingerprint
+        fingerprint = codebook.fingerprint
     except (CodebookError, UnicodeDecodeError) as error:
-        found = f"no codebook ({type(error).__name__})"
-    if found != name:
+        fingerprint = f"no codebook ({type(error).__name__})"
+    if fingerprint != name:
         raise StoreError(
             f"study {study!r}: expected {_CODEBOOKS}/{name}.yaml to have the fingerprint in its name – "
-            f"found {found} – put the original back; a changed codebook is a new version, not an edit of "
-            "this file."
+            f"found {fingerprint} – put the original back; a changed codebook is a new version, not an edit "
+            "of this file."
         )
     return codebook

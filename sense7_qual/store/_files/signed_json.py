@@ -28,13 +28,13 @@ def unseal(content: bytes) -> dict[str, Any]:
     ValueError
         A byte of it is not as it was written.
     """
-    found = json.loads(content)
-    if not isinstance(found, dict) or _written(found) != content:
+    values = json.loads(content)
+    if not isinstance(values, dict) or _written(values) != content:
         raise ValueError("not a sealed file, byte for byte")
-    given = found.pop(_SEAL, None)
-    if given != _hash(found):
+    seal = values.pop(_SEAL, None)
+    if seal != _hash(values):
         raise ValueError("the seal is broken")
-    return found
+    return values
 
 
 def _written(values: Mapping[str, Any]) -> bytes:

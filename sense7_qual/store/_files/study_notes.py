@@ -19,10 +19,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
+from sense7_qual._atomic import sync_folder
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files.signed_json import seal, unseal
-from sense7_qual.store._files.whole_files import FOLDER_MODE, sync_folder, write
+from sense7_qual.store._files.whole_files import FOLDER_MODE, write
 
 __all__ = [
     "Copy",
@@ -55,7 +56,7 @@ class Withdrawal:
     to_judge: tuple[tuple[str, str, str], ...]
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The note in a sentence."""
         return f"participant {self.case_id!r} withdrew on {self.at[:10]} with {len(self.unit_ids)} units"
 
@@ -73,7 +74,7 @@ class Copy:
     heads: Mapping[str, str]
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         """The note in a sentence."""
         return f"{self.kind} of {self.at[:10]}"
 
@@ -141,12 +142,12 @@ def notes(study: Path, kind: type[_Note]) -> list[_Note]:
         files = sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
         raise _refused(folder.name, error) from None
-    found = [read_note(path, kind) for path in files if is_note(path)]
-    return sorted(found, key=lambda each: (each.at, each.id))
+    read = [read_note(path, kind) for path in files if is_note(path)]
+    return sorted(read, key=lambda each: (each.at, each.id))
 
 
 def is_note(path: Path) -> bool:
-    """Tell whether a file has the name of a note."""
+    """Return True if a file has the name of a note."""
     try:
         return path.suffix == ".json" and str(uuid.UUID(path.stem)) == path.stem
     except ValueError:

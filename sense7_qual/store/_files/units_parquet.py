@@ -74,10 +74,10 @@ def _refuse_ids(unit_ids: pd.Series) -> None:
         )
 
 
-def _refuse_texts(units: pd.DataFrame, bad: pd.Series, found: str, do: str) -> None:
+def _refuse_texts(units: pd.DataFrame, bad: pd.Series, problem: str, do: str) -> None:
     if bad.any():
         raise TableError(
-            f"units: expected a text in every row – found {found} in unit "
+            f"units: expected a text in every row – found {problem} in unit "
             f"{first_three(units['unit_id'][bad])} – {do}."
         )
 
@@ -119,27 +119,29 @@ def without(
     participant said; and in all other units the cells beside the text that repeat a passage of theirs. Those
     are looked for, unless they are `known` of all units that go.
     """
-    gone = {unit_id for each in withdrawn for unit_id in each.unit_ids}
-    chosen = units["unit_id"].isin(gone) | units["case_id"].isin({each.case_id for each in withdrawn})
+    withdrawn_units = {unit_id for each in withdrawn for unit_id in each.unit_ids}
+    chosen = units["unit_id"].isin(withdrawn_units) | units["case_id"].isin(
+        {each.case_id for each in withdrawn}
+    )
     if not chosen.any():
         return units
     is_known = known is not None and known.unit_ids == frozenset(units.loc[chosen, "unit_id"])
     theirs = known if known is not None and is_known else repeated(units, chosen)
-    left = _without_context(units, chosen)
+    remaining = _without_context(units, chosen)
     for name in _variables(units):
         rows = np.isin(np.arange(len(units)), theirs.cells.get(name, []))
-        column = left[name].mask(rows) if rows.any() else left[name]
-        left[name] = _without_categories(column, chosen, theirs.passages)
-    return left[~chosen].reset_index(drop=True)
+        column = remaining[name].mask(rows) if rows.any() else remaining[name]
+        remaining[name] = _without_categories(column, chosen, theirs.passages)
+    return remaining[~chosen].reset_index(drop=True)
 
 
 def _without_context(units: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     """Return the units without the earlier turns in conversations of the `chosen` ones, but for their own."""
-    left = units.copy()
-    if "context" in left.columns:
+    remaining = units.copy()
+    if "context" in remaining.columns:
         near = units["document_id"].isin(units.loc[chosen, "document_id"].dropna()) & ~chosen
-        left["context"] = left["context"].mask(near)
-    return left
+        remaining["context"] = remaining["context"].mask(near)
+    return remaining
 
 
 def _without_categories(column: pd.Series, chosen: pd.Series, passages: Passages) -> pd.Series:
@@ -181,7 +183,7 @@ class Passages:
 
     def in_text(self, text: str) -> Literal["", "doubtful", "sure"]:
         """Return whether `text` surely repeats them, whether a person must judge, or neither (empty)."""
-        runs = self._search.found_in(text)
+        runs = self._search.runs_in(text)
         if not runs.isdisjoint(self.sure):
             return "sure"
         return "" if runs.isdisjoint(self.doubtful) else "doubtful"
@@ -202,7 +204,7 @@ class _Search:
         hints = {hint for sized in by_length.values() for run in sized for hint in _pieces(run, _HINT)}
         return cls({n: frozenset(sized) for n, sized in by_length.items()}, frozenset(hints))
 
-    def found_in(self, text: str) -> frozenset[str]:
+    def runs_in(self, text: str) -> frozenset[str]:
         """Return the runs that `text` has."""
         line = normalised(text)
         if self.hints.isdisjoint(_pieces(line, _HINT, _OVERLAP - _HINT + 1)):
@@ -231,8 +233,8 @@ def repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
     beside = _NONE.union(*(_runs(text, _OVERLAP) for _, _, text in _cells(units, np.flatnonzero(own))))
     units = _without_context(units, chosen)
     search, others = _Search.of(long | short | beside), np.flatnonzero(~own)
-    texts = _found(_texts(units, others), search)
-    cells = _found(_cells(units, others), search)
+    texts = _matches(_texts(units, others), search)
+    cells = _matches(_cells(units, others), search)
     cases = _objects(units["case_id"])
     in_texts, in_cells = (_participants(each, cases) for each in (texts, cells))
     sure = frozenset(
@@ -243,21 +245,21 @@ def repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
     rare = {run for run in short - in_texts.keys() if in_stays.get(run, 0) <= _FEW}
     doubtful = (long - sure) | rare | (beside - in_texts.keys() - in_cells.keys())
     near = rare | {run for run in long if run in sure or in_texts.get(run) == 1}
-    cells_gone: dict[str, list[int]] = {}
+    repeating_cells: dict[str, list[int]] = {}
     for each in cells:
         if not sure.isdisjoint(each.runs):
-            cells_gone.setdefault(each.column, []).append(each.row)
+            repeating_cells.setdefault(each.column, []).append(each.row)
     to_judge = [
         (str(units["unit_id"].iloc[each.row]), each.column)
         for each in [*texts, *stays]
         if not near.isdisjoint(each.runs)
     ]
     return Repeated(
-        frozenset(units["unit_id"][own]), Passages.of(sure, frozenset(doubtful)), cells_gone, to_judge
+        frozenset(units["unit_id"][own]), Passages.of(sure, frozenset(doubtful)), repeating_cells, to_judge
     )
 
 
-class _Found(NamedTuple):
+class _Match(NamedTuple):
     """Runs that stand in a row and column of the units."""
 
     row: int
@@ -265,25 +267,25 @@ class _Found(NamedTuple):
     runs: frozenset[str]
 
     def __repr__(self) -> str:
-        return f"_Found(row {self.row}, column {self.column!r}, {len(self.runs)} runs)"
+        return f"_Match(row {self.row}, column {self.column!r}, {len(self.runs)} runs)"
 
 
-def _found(texts: Iterable[tuple[int, str, str]], search: _Search) -> list[_Found]:
-    seen: dict[str, frozenset[str]] = {}  # earlier turns and labels come again and again
-    found = []
+def _matches(texts: Iterable[tuple[int, str, str]], search: _Search) -> list[_Match]:
+    runs_of: dict[str, frozenset[str]] = {}  # earlier turns and labels come again and again
+    matches = []
     for row, column, text in texts:
-        runs = seen.get(text)
+        runs = runs_of.get(text)
         if runs is None:
-            runs = seen[text] = search.found_in(text)
+            runs = runs_of[text] = search.runs_in(text)
         if runs:
-            found.append(_Found(row, column, runs))
-    return found
+            matches.append(_Match(row, column, runs))
+    return matches
 
 
-def _participants(found: Iterable[_Found], cases: Any) -> dict[str, int]:
+def _participants(matches: Iterable[_Match], cases: Any) -> dict[str, int]:
     """Return in how many participants' rows each run was found, counted as far as it matters."""
     of_whom: dict[str, set[object]] = defaultdict(set)
-    for row, _, runs in found:
+    for row, _, runs in matches:
         if cases[row] is not None:
             for run in runs:
                 if len(of_whom[run]) <= _FEW:

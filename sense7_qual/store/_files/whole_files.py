@@ -24,6 +24,7 @@ from typing import Final
 
 import platformdirs
 
+from sense7_qual._atomic import move_in, sync_folder, write_new
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files.signed_json import now, seal, unseal
 from sense7_qual.store._log.hold_interrupts import uninterrupted
@@ -38,11 +39,8 @@ __all__ = [
     "is_mark",
     "make_parents",
     "making",
-    "move_in",
     "refuse_existing",
-    "replace",
     "settle",
-    "sync_folder",
     "unfinished",
     "write",
 ]
@@ -66,43 +64,14 @@ _BEGINNING: Final = 60  # seconds for which an empty folder is left alone
 _UNLOCKED: Final = 86_400  # seconds after which a folder counts as left where the disk has no locks
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a new file whole and wait until it is on the disk; one that is there is never replaced."""
-    with building(path.parent) as folder:
-        move_in(_written_to(folder / path.name, content), path)
+def write(path: Path, content: bytes, *, overwrite: bool = False) -> None:
+    """Write a file whole and wait until it is on the disk; one that is there is left unless `overwrite`.
 
-
-def replace(path: Path, content: bytes) -> None:
-    """Put `content` in the place of the file at `path`, all of it or nothing, and wait for the disk.
-
-    Where `path` leads to a file elsewhere, that file is replaced: its words must not stay there.
+    Where `path` leads to a file elsewhere, that file is overwritten: its words must not stay there.
     """
-    path = path.resolve()
+    path = path.resolve() if overwrite else path
     with building(path.parent) as folder:
-        _written_to(folder / path.name, content).replace(path)
-        sync_folder(path.parent)
-
-
-def move_in(built: Path, path: Path) -> None:
-    """Give a finished file its name, and wait for the disk; never replace a file.
-
-    Raises
-    ------
-    FileExistsError
-        Something is at `path`, which is on the disk then.
-    """
-    try:
-        path.hardlink_to(built)
-    except FileExistsError:
-        sync_folder(path.parent)  # whoever wrote it may not have come as far as this
-        raise
-    except OSError:
-        # A file system without hard links (a memory stick). Here alone two could meet in one instant; a
-        # rename is the nearest thing to it there.
-        if path.exists():
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
-        built.rename(path)
-    sync_folder(path.parent)
+        move_in(write_new(folder / path.name, content), path, overwrite=overwrite)
 
 
 def refuse_existing(target: Path) -> None:
@@ -240,11 +209,11 @@ def _said(place: Path) -> dict[str, str] | None:
     file = place / _ELSEWHERE
     try:
         # Only a small plain file: it may have come from anybody.
-        found = unseal(file.read_bytes()) if file.is_file() and file.stat().st_size < 100_000 else {}
+        note = unseal(file.read_bytes()) if file.is_file() and file.stat().st_size < 100_000 else {}
     except (OSError, ValueError, RecursionError):  # half a note: nothing was begun
         return None
-    said = {name: str(found.get(name, "")) for name in ("place", "at", "computer")}
-    return said if Path(said["place"]).is_absolute() and "\0" not in said["place"] else None
+    copy = {name: str(note.get(name, "")) for name in ("place", "at", "computer")}
+    return copy if Path(copy["place"]).is_absolute() and "\0" not in copy["place"] else None
 
 
 def _computer() -> str:
@@ -280,9 +249,9 @@ def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
     except StoreError:  # an OSError too, which says more
         raise
     except OSError as error:
-        found = error.strerror or type(error).__name__
+        why = error.strerror or type(error).__name__
         raise StoreError(
-            f"{what} {target.name!r}: expected room and permission to write – found {found} – check room and "
+            f"{what} {target.name!r}: expected room and permission to write – found {why} – check room and "
             "permissions, and do it again; nothing was left there."
         ) from None
 
@@ -296,7 +265,7 @@ def _note_elsewhere(stack: ExitStack, home: Path, target: Path) -> None:
             if folder == home and error.errno not in READ_ONLY:
                 raise
             continue
-        _written_to(place / _ELSEWHERE, content)
+        write_new(place / _ELSEWHERE, content)
         sync_folder(place)
         sync_folder(folder)
         return
@@ -313,24 +282,3 @@ def settle(path: Path) -> None:
     """Wait until a file that was written is on the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-
-
-def _written_to(path: Path, content: bytes) -> Path:
-    """Write a new file, which is on the disk then, and return its path."""
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    return path
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in `folder` are on the disk (Windows does this by itself)."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -17,8 +17,8 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files import layout, study_notes, whole_files
-from sense7_qual.store._files.layout import Opened, refuse_absent
+from sense7_qual.store._files import acts_files, layout, study_notes, whole_files
+from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder.revise import revise_in_folder
 from sense7_qual.store._folder.rounds_cache import Openings
 from sense7_qual.store._log import sqlite, versions
@@ -26,7 +26,7 @@ from sense7_qual.store._operations import archive, forget, merge, revise, verify
 from sense7_qual.store._operations.append import (
     Heads,
     Salvage,
-    known_as,
+    check_pseudonym,
     lacking,
     lost,
     record,
@@ -73,26 +73,26 @@ class Folder:
 
     def read(self) -> Opened:
         """Return all but the acts, checked."""
-        found = layout.read(self.path)
-        units = layout.read_units(self.path, found)
-        codebooks = layout.read_codebooks(self.path, found)
-        return Opened.of(found, units, codebooks, forget.gone(self.path))
+        study = layout.read(self.path)
+        units = layout.read_units(self.path, study)
+        codebooks = layout.read_codebooks(self.path, study)
+        return Opened.of(study, units, codebooks, forget.withdrawn_units(self.path))
 
     def current(self) -> str:
         """Return the fingerprint of the codebook that the study names as current."""
         return layout.read(self.path).codebook
 
     def changed(self, known: Opened) -> bool:
-        """Tell whether another notebook has recorded a withdrawal since."""
-        return forget.gone(self.path) != known.gone
+        """Return True if another notebook has recorded a withdrawal since."""
+        return forget.withdrawn_units(self.path) != known.withdrawn_units
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms that have a file, sorted."""
-        return tuple(path.stem for path in layout.acts_files(self.path) if layout.is_coder(path.stem))
+        return tuple(path.stem for path in acts_files.acts_files(self.path) if acts_files.is_coder(path.stem))
 
-    def known_as(self, coder: str) -> str:
+    def check_pseudonym(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
-        return known_as(coder, self.coders())
+        return check_pseudonym(coder, self.coders())
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Raise `StoreError`: a coder simply has a file."""
@@ -103,31 +103,33 @@ class Folder:
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
-        layout.refuse_absent(self.path, coder)
-        files = layout.acts_files(self.path) if coder is None else [self._file(self.known_as(coder))]
-        found = [act for file in files if file.exists() for act in self._read(file, known)]
+        acts_files.refuse_absent(self.path, coder)
+        files = (
+            acts_files.acts_files(self.path) if coder is None else [self._file(self.check_pseudonym(coder))]
+        )
+        acts = [act for file in files if file.exists() for act in self._read(file, known)]
         self._refuse_deleted(known.study.id, coder)  # last: a file under another name is named as such
-        return found
+        return acts
 
     def lead_acts(self, known: Opened) -> list[Act]:
-        """Return the acts that open or unblind rounds or assign units, of every file that can be read.
+        """Return the acts that open or unblind rounds, assign units or set options, of every readable file.
 
         Where there are none, every file must be there and readable: what is damaged may have held them.
         """
-        found, failed = self._openings.read(layout.acts_files(self.path))
-        if not found:
-            layout.refuse_absent(self.path)
+        acts, failed = self._openings.read(acts_files.acts_files(self.path))
+        if not acts:
+            acts_files.refuse_absent(self.path)
             if failed:
                 raise failed[0]
-        for coder in {act.coder for act in found} or self.heads(known.study.id).coders:
+        for coder in {act.coder for act in acts} or self.heads(known.study.id).coders:
             missing = self._lost_of(coder, known.study.id)
             if missing:  # an older copy of a lead's acts would give an older plan
                 raise StoreError(f"{sqlite.place(self._file(coder))}: expected {missing}.")
-        return found
+        return acts
 
     def _refuse_deleted(self, study_id: str, coder: str | None) -> None:
         """Raise `StoreError` where acts of `coder`, or of any, were seen here and their file is not there."""
-        layout.refuse_absent(self.path, coder)
+        acts_files.refuse_absent(self.path, coder)
         for one in self.heads(study_id).coders:
             if coder in (None, one) and not self._file(one).exists():
                 self._refuse_lost(None, study_id, one)
@@ -156,42 +158,42 @@ class Folder:
             if verify.owner(connection) != file.stem and verify.nothing_new(file):
                 return []  # a sync client's second copy of a file that has all its acts
             version = sqlite.check(connection, file, study=known.study.id, coder=file.stem)
-            found = sqlite.read(connection, file, study=known.study.id, coder=file.stem)
+            acts = sqlite.read(connection, file, study=known.study.id, coder=file.stem)
             self._refuse_lost(connection, known.study.id, file.stem)
             head = sqlite.last(connection)
-        self.heads(known.study.id).saw(file.stem, head)
+        self.heads(known.study.id).note_head(file.stem, head)
         if version > sqlite.SCHEMA:
             warnings.warn(versions.newer(sqlite.place(file), version), stacklevel=6)
-        return with_true_quotes(found, file, known)
+        return with_true_quotes(acts, file, known)
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
         layout.refuse_newer(self.path, known.study)
-        file = self._file(self.known_as(coder))
+        file = self._file(self.check_pseudonym(coder))
         if not file.exists():
             self._refuse_deleted(known.study.id, coder)
-            layout.refuse_device(coder)
+            acts_files.refuse_device(coder)
             new_acts(batch, {})  # refuse before a file is made
         in_rounds = any(act.round is not None for act in batch)
-        rounds = self._openings.rounds(layout.acts_files(self.path)) if in_rounds else ()
+        rounds = self._openings.rounds(acts_files.acts_files(self.path)) if in_rounds else ()
 
         def work(connection: Connection, place: Path, _: bool) -> tuple[int, tuple[int, str] | None]:
             # Once more: nobody can be forgotten while this file is locked.
-            forget.refuse_withdrawn(batch, known, forget.gone(self.path))
+            forget.refuse_withdrawn(batch, known, forget.withdrawn_units(self.path))
             n_new = record(
                 connection, place, batch, study=known.study.id, rounds=rounds,
-                refuse_lost=lambda there: self._refuse_lost(there, known.study.id, coder),
+                refuse_lost=lambda open_connection: self._refuse_lost(open_connection, known.study.id, coder),
             )  # fmt: skip
             return n_new, sqlite.last(connection)
 
-        n_new, head = self.taking(coder, known.study.id, work)
-        self.heads(known.study.id).saw(coder, head)
+        n_new, head = self.in_transaction(coder, known.study.id, work)
+        self.heads(known.study.id).note_head(coder, head)
         return n_new
 
     def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
         """Write the sound acts of the coder's damaged file into the new file `target`."""
-        layout.refuse_absent(self.path, coder)
-        file = self._file(self.known_as(coder))
+        acts_files.refuse_absent(self.path, coder)
+        file = self._file(self.check_pseudonym(coder))
         if not file.exists():
             raise StoreError(
                 f"salvage: expected a coder of this study – found no acts of {coder!r} – "
@@ -204,12 +206,12 @@ class Folder:
         with whole_files.making(target, "salvage", self.path) as built:
             return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
-    def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
-        """Return what `work` returns, done in one transaction on the coder's file (`merging.Into`)."""
+    def in_transaction(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
+        """Return what `work` returns, done in one transaction on the coder's file (`merge.Into`)."""
         file = self._file(coder)
         first_acts = not file.exists()
         if first_acts:
-            refuse_absent(self.path, coder)
+            acts_files.refuse_absent(self.path, coder)
             sqlite.create(file, study=study, coder=coder)
         with sqlite.transaction(file, writes=True) as connection:
             return work(connection, file, first_acts)
@@ -221,17 +223,17 @@ class Folder:
 
     def verify(self, known: Opened) -> list[verify.Finding]:
         """Return what is found in every file, and what was seen here and is not there any more."""
-        found = {finding.file: finding for finding in verify.verify(self.path, known.study)}
+        findings = {finding.file: finding for finding in verify.verify(self.path, known.study)}
         for coder in self.heads(known.study.id).coders:
             with suppress(StoreError):  # of a file that cannot be read, which is found already
                 missing = self._lost_of(coder, known.study.id)
                 name = f"acts/{coder}.sqlite"
-                found[name] = lacking(found.get(name, verify.Finding(name, coder)), missing)
-        return list(found.values())
+                findings[name] = lacking(findings.get(name, verify.Finding(name, coder)), missing)
+        return list(findings.values())
 
     def _lost_of(self, coder: str, study_id: str) -> str | None:
         if not self._file(coder).exists():
-            layout.refuse_absent(self.path, coder)
+            acts_files.refuse_absent(self.path, coder)
             return self._lost(None, study_id, coder)
         with sqlite.transaction(self._file(coder)) as connection:
             return self._lost(connection, study_id, coder)
@@ -242,23 +244,23 @@ class Folder:
             return merge.merge(self, source, known)
 
     def note(self, value: study_notes.Withdrawal, _: object) -> None:
-        """Add the note of a withdrawal (`merging.Into`)."""
+        """Add the note of a withdrawal (`merge.Into`)."""
         layout.note(self.path, value)
 
     def withdrawals(self, _: object = None) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
         return study_notes.notes(self.path, study_notes.Withdrawal)
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Let no withdrawal begin meanwhile (`merging.Into`)."""
-        return layout.alone(self.path)
+    def exclusively(self) -> AbstractContextManager[None]:
+        """Let no withdrawal begin meanwhile (`merge.Into`)."""
+        return layout.exclusively(self.path)
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where a later version wrote the study."""
         layout.refuse_newer(self.path, opened.study)
 
-    def goes_on(self, coder: str) -> bool:
-        """Say yes: whoever has the folder writes every file in it (`merging.Into`)."""
+    def appends_as_own(self, coder: str) -> bool:
+        """Return True: whoever has the folder writes every file in it (`merge.Into`)."""
         return True
 
     def add_codebook(self, codebook: Codebook) -> None:
@@ -296,7 +298,7 @@ class Folder:
         return forget.forget(self.path, case_id, why=why)
 
     def _file(self, coder: str) -> Path:
-        return layout.acts_file(self.path, coder)
+        return acts_files.acts_file(self.path, coder)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def revise_in_folder(wish: Wish, path: Path, append: Callable[[list[Act]], objec
     the same call completes it. Of two processes that revise at once, the second begins when the first is
     done.
     """
-    with layout.alone(path):
+    with layout.exclusively(path):
         now = layout.read(path)
         versions = layout.read_codebooks(path, now)
         new, acts = wish.on(versions[now.codebook], versions)

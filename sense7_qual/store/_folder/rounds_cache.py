@@ -13,19 +13,19 @@ from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._log import sqlite
-from sense7_qual.store._operations.check_acts import says_its_change
+from sense7_qual.store._operations.check_acts import has_readable_change
 
 __all__ = ["Openings"]
 
 
 class Openings:
-    """The acts that open and unblind rounds and assign units, of every acts file of a folder, as far as each
-    was read."""
+    """The acts that open and unblind rounds, assign units and set options, of every acts file of a folder, as
+    far as each was read."""
 
-    __slots__ = ("_seen",)
+    __slots__ = ("_by_file",)
 
     def __init__(self) -> None:
-        self._seen: dict[Path, _Seen] = {}
+        self._by_file: dict[Path, _FileActs] = {}
 
     def acts(self, files: Iterable[Path]) -> list[Act]:
         """Return these acts of `files`.
@@ -37,21 +37,21 @@ class Openings:
 
     def read(self, files: Iterable[Path]) -> tuple[list[Act], list[StoreError]]:
         """Return what `acts` does, and what kept files from being read."""
-        found: list[Act] = []
+        acts: list[Act] = []
         failed: list[StoreError] = []
         for file in files:
             try:
-                found += self._seen.setdefault(file, _Seen()).acts_of(file)
+                acts += self._by_file.setdefault(file, _FileActs()).acts_of(file)
             except StoreError as error:
                 failed.append(error)
-        return found, failed
+        return acts, failed
 
     def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
         """Return the rounds that stand after the acts of `files`."""
         return opened(self.acts(files))
 
 
-class _Seen:
+class _FileActs:
     __slots__ = ("_acts", "_last", "_state")
 
     def __init__(self) -> None:
@@ -74,9 +74,9 @@ class _Seen:
         before, after = (self._acts, seq) if same else ((), 0)
         query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(_KINDS))
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
-        said = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
-        new = sqlite.loose(connection, file, rows, said)
-        self._acts = (*before, *(act for act in new if says_its_change(act)))
+        their_texts = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
+        new = sqlite.loose(connection, file, rows, their_texts)
+        self._acts = (*before, *(act for act in new if has_readable_change(act)))
         self._last = sqlite.last(connection) or (0, "")
 
 
@@ -87,14 +87,14 @@ def _state(file: Path) -> tuple[object, ...]:
     short ago that the next one may bear the same time counts as unknown.
     """
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return ()
-    fresh = abs(time.time_ns() - found.st_mtime_ns) < _TICK
-    return () if fresh else (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size)
+    fresh = abs(time.time_ns() - status.st_mtime_ns) < _TICK
+    return () if fresh else (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
 
 
-_KINDS: Final = ("open_round", "unblind", "assign")
+_KINDS: Final = ("open_round", "unblind", "assign", "set_options")
 
 _TICK: Final = 2_000_000_000
 """Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""

@@ -22,7 +22,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from sense7_qual.acts import KINDS, Act
+from sense7_qual.acts import KINDS, WRITTEN_KINDS, Act
 from sense7_qual.errors import ActError, StoreError
 
 __all__ = [
@@ -207,7 +207,7 @@ class _Shapes(dict[tuple[type, ...], "_Shape"]):
     def chained(
         self, chunk: Sequence[Sequence[Any]], shaped: Sequence[_Shape], number: int, last: str
     ) -> bool:
-        """Tell whether all rows, which follow act `number` with the hash `last`, are as they were written.
+        """Return True if all rows, which follow act `number` with the hash `last`, are as they were written.
 
         Also false where a value has something that JSON escapes, which `chained` must tell. Together they
         take half the time that they take one by one.
@@ -249,14 +249,14 @@ class _Shape:
     )
 
     def __init__(self, names: Sequence[str], types: tuple[type, ...]) -> None:
-        there = {name: place for place, name in enumerate(names) if types[place] is not type(None)}
+        column_places = {name: place for place, name in enumerate(names) if types[place] is not type(None)}
         self.seq_at, self.previous_at, self.hash_at = (names.index(name) for name in BOOKKEEPING)
-        self.places = {name: place for name, place in there.items() if name not in BOOKKEEPING}
+        self.places = {name: place for name, place in column_places.items() if name not in BOOKKEEPING}
         self.merged = "branch" in self.places
         self.strange = (
-            any(types[place] not in _TYPES.get(name, _ANY) for name, place in there.items())
-            or not there.keys() >= _ALWAYS
-            or self.merged != ("clock" in there)
+            any(types[place] not in _TYPES.get(name, _ANY) for name, place in column_places.items())
+            or not column_places.keys() >= _ALWAYS
+            or self.merged != ("clock" in column_places)
         )
         if self.strange:
             return
@@ -276,10 +276,10 @@ class _Shape:
 
     def fields(self, row: Sequence[Any]) -> dict[str, Any]:
         """Return the row's fields that are there."""
-        found = {name: row[place] for name, place in self.places.items()}
-        if "applied" in found:  # SQLite has no truth values but 0 and 1
-            found["applied"] = {0: False, 1: True}.get(found["applied"], found["applied"])
-        return found
+        fields = {name: row[place] for name, place in self.places.items()}
+        if "applied" in fields:  # SQLite has no truth values but 0 and 1
+            fields["applied"] = {0: False, 1: True}.get(fields["applied"], fields["applied"])
+        return fields
 
     def act(self, row: Sequence[Any], texts: Mapping[str, str | None]) -> Act:
         """Return the act of a row. The text of an erased memo is empty: the memo has ended, its act stays.
@@ -299,7 +299,7 @@ class _Shape:
             return self._checked(values)
         draft = _Draft()
         (
-            draft.kind, draft.coder, draft.codebook, draft.code, draft.valence, draft.confidence, draft.round,
+            draft.kind, draft.coder, draft.codebook, draft.code, draft.facets, draft.confidence, draft.round,
         ) = alike  # fmt: skip
         (
             draft.act_id, draft.at, draft.unit_id, draft.start, draft.end, draft.applied, draft.target,
@@ -311,7 +311,7 @@ class _Shape:
     def _checked(self, values: Sequence[Any]) -> Act:
         alike, text = self._alike(values), values[-1]
         fields = {name: value for name, value in self.fields(values).items() if name in _OF_AN_ACT}
-        made = Act(**fields, text="" if text is None and fields["kind"] == "memo" else text)
+        made = Act(**fields, text="" if text is None and fields["kind"] in WRITTEN_KINDS else text)
         if made.kind in _PLAIN:
             self._proven[alike] = alike
         return made
@@ -338,7 +338,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "applied": (int, bool),
 }
 _ANY: Final = (str, int, bool)  # of a column that a later version adds
-_ALIKE: Final = ("kind", "coder", "codebook", "code", "valence", "confidence", "round")
+_ALIKE: Final = ("kind", "coder", "codebook", "code", "facets", "confidence", "round")
 _UNLIKE: Final = tuple(name for name in Act.__slots__ if name not in _ALIKE)
 _link: Final = tuple.__new__  # three times as fast as the constructor of a named tuple
 _PLAIN: Final = frozenset({"apply", "remove", "finish", "reopen"})

@@ -45,8 +45,8 @@ _COMPUTED: Final = re.compile(
 )
 
 _ONE_AT_A_TIME: Final = threading.Lock()
-_Said: TypeAlias = tuple[object, ...]
-_Kept: TypeAlias = tuple[int, int]
+_FileStates: TypeAlias = tuple[object, ...]
+_Contents: TypeAlias = tuple[int, int]
 _LARGEST: Final = 2_000_000_000
 _LONGEST_VALUE: Final = 30_000_000  # bytes of a text, at most
 _BUSY: Final = 30  # seconds for which another program may be writing
@@ -71,13 +71,13 @@ def settle(path: Path) -> None:
     deadline = time.monotonic() + _BUSY
     with _ONE_AT_A_TIME:
         while journal.exists() and _is_hot(path):
-            before = _said_of(path, journal)
+            before = _states_of(path, journal)
             whole_files.clear(path.parent)  # what another left that was killed here
             with suppress(FileNotFoundError), whole_files.building(path.parent) as folder:
-                mended, as_it_is = _tried(path, journal, folder)
+                mended, as_it_is = _try_on_copies(path, journal, folder)
                 # Another process may have let SQLite mend the file meanwhile: then it is looked at again.
-                if before is not None and _said_of(path, journal) == before:
-                    _act(path, journal, before, mended, as_it_is)
+                if before is not None and _states_of(path, journal) == before:
+                    _remove_or_refuse(path, journal, before, mended, as_it_is)
                     return
             if time.monotonic() > deadline:
                 return  # it is being written all the time, so SQLite has put it in order
@@ -92,18 +92,20 @@ def _refuse_too_large(*paths: Path) -> None:
                 raise OSError(errno.EFBIG, f"more than {_LARGEST:,} bytes in {path.name}")
 
 
-def _tried(path: Path, journal: Path, folder: Path) -> tuple[_Kept | None, _Kept | None]:
+def _try_on_copies(path: Path, journal: Path, folder: Path) -> tuple[_Contents | None, _Contents | None]:
     """Return what there is (`_whole`) in a copy that SQLite mends, and in one as it is."""
-    mended, as_it_is, said = (folder / name for name in ("mended", "as_it_is", "mended-journal"))
-    for source, target in ((path, mended), (path, as_it_is), (journal, said)):
+    mended, as_it_is, journal_copy = (folder / name for name in ("mended", "as_it_is", "mended-journal"))
+    for source, target in ((path, mended), (path, as_it_is), (journal, journal_copy)):
         target.touch(mode=0o600)
         shutil.copyfile(source, target)
     return _whole(mended), _whole(as_it_is)
 
 
-def _act(path: Path, journal: Path, said: _Said, mended: _Kept | None, as_it_is: _Kept | None) -> None:
+def _remove_or_refuse(
+    path: Path, journal: Path, judged: _FileStates, mended: _Contents | None, as_it_is: _Contents | None
+) -> None:
     if as_it_is is not None and (mended is None or mended < as_it_is):
-        _take_away(path, journal, said)
+        _remove_journal(path, journal, judged)
     elif mended is None:
         raise Damaged(
             f"'{path.parent.name}/{path.name}': expected a file that is whole, or one that its journal "
@@ -130,7 +132,7 @@ def limit_values(connection: sqlite3.Connection) -> None:
 
 
 def _is_hot(path: Path) -> bool:
-    """Tell whether SQLite would put the journal's pages back: a connection that may not write says so."""
+    """Return True if SQLite would put the journal's pages back: a connection that may not write says so."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_BUSY)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -141,24 +143,23 @@ def _is_hot(path: Path) -> bool:
     return False
 
 
-def _said_of(path: Path, journal: Path) -> _Said | None:
+def _states_of(path: Path, journal: Path) -> _FileStates | None:
     """Return what tells the two from others, or from themselves after a write; None where one is gone.
 
     Places on the disk, sizes, times, and the journal's first bytes, which hold a random number.
     """
     try:
-        there = [(each.st_ino, each.st_size, each.st_mtime_ns) for each in (path.stat(), journal.stat())]
+        states = [(each.st_ino, each.st_size, each.st_mtime_ns) for each in (path.stat(), journal.stat())]
         with open_file(journal) as opened:
-            return (*there, opened.read(28))
+            return (*states, opened.read(28))
     except FileNotFoundError:
         return None
 
 
-def _take_away(path: Path, journal: Path, judged: _Said) -> None:
+def _remove_journal(path: Path, journal: Path, judged: _FileStates) -> None:
     """Remove the journal that was judged, once all that the file holds is on the disk."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-    if _said_of(path, journal) == judged:
+    whole_files.settle(path)
+    if _states_of(path, journal) == judged:
         journal.unlink()
 
 
@@ -180,10 +181,10 @@ def _checked(connection: sqlite3.Connection) -> tuple[int, int] | None:
         return None
     meta = dict(connection.execute("SELECT name, value FROM meta").fetchall())
     texts = {}
-    for found, salt, text in connection.execute("SELECT text_hash, salt, text FROM texts"):
-        if (salt, text) != (None, None) and text_hash(salt, text) != found:
+    for recorded_hash, salt, text in connection.execute("SELECT text_hash, salt, text FROM texts"):
+        if (salt, text) != (None, None) and text_hash(salt, text) != recorded_hash:
             return None
-        texts[found] = text
+        texts[recorded_hash] = text
     rows = connection.execute("SELECT * FROM acts ORDER BY seq")
     names = [column[0] for column in rows.description]
     first = genesis(meta["study"], meta["coder"])

@@ -46,9 +46,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
+from sense7_qual._atomic import move_in, sync_folder
 from sense7_qual.acts import Act
 from sense7_qual.errors import Damaged, StoreError
-from sense7_qual.store._files.whole_files import building, move_in, sync_folder
+from sense7_qual.store._files.whole_files import building
 from sense7_qual.store._log import leftover_journal
 from sense7_qual.store._log.hash_chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
 from sense7_qual.store._log.hold_interrupts import uninterrupted
@@ -136,7 +137,7 @@ ACTS: Final = Table(
     Column("code", Text),
     Column("start", Integer),
     Column("end", Integer),
-    Column("valence", Text),
+    Column("facets", Text),
     Column("confidence", Text),
     Column("round", Text),
     Column("applied", Boolean),
@@ -226,12 +227,12 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _set_pragmas(connection: sqlite3.Connection, _: object) -> None:
-    for name, wanted in PRAGMAS.items():
-        connection.execute(f"PRAGMA {name}={wanted}")
-        found = connection.execute(f"PRAGMA {name}").fetchone()
-        if found != (wanted,):
+    for name, value in PRAGMAS.items():
+        connection.execute(f"PRAGMA {name}={value}")
+        setting = connection.execute(f"PRAGMA {name}").fetchone()
+        if setting != (value,):
             raise StoreError(
-                f"acts file: expected SQLite to take {name}={wanted} – found {found} – update SQLite, or "
+                f"acts file: expected SQLite to take {name}={value} – found {setting} – update SQLite, or "
                 "move the study to a local disk."
             )
 
@@ -286,17 +287,17 @@ def place(path: Path) -> str:
     return f"'{path.parent.name}/{path.name}'"
 
 
-def damaged(path: Path, found: str) -> Damaged:
+def damaged(path: Path, problem: str) -> Damaged:
     """Return the error for an acts file that cannot be trusted."""
     return Damaged(
-        f"{place(path)}: expected the unbroken acts of one coder – found {found} – put a good copy of this "
+        f"{place(path)}: expected the unbroken acts of one coder – found {problem} – put a good copy of this "
         "file back (from a backup, or from the coder), or save what is sound in it with store.salvage; "
         "other coders' files still open with store.acts(coder=…), and store.verify() names all damaged ones."
     )
 
 
 def described(connection: Connection, name: str) -> str:
-    """Return what a file says of itself under `name`: "coder" or "study" (empty where it says nothing).
+    """Return the entry `name` of a file's table `meta`: "coder" or "study" (empty where there is none).
 
     Row by row: to find one by an index, SQLite would read the names that it passes, however long.
     """
@@ -322,10 +323,10 @@ def check(connection: Connection, path: Path, *, study: str, coder: str) -> int:
             "where both are there, a sync client made a copy: take in what is new in it with "
             "store.merge(the copy's path), then move it out of the study and keep it."
         )
-    found = str(meta.get("schema", ""))
-    if not re.fullmatch(r"[1-9][0-9]{0,3}", found):
-        raise damaged(path, f"tables of version {found[:20]!r}")
-    return int(found)
+    version = str(meta.get("schema", ""))
+    if not re.fullmatch(r"[1-9][0-9]{0,3}", version):
+        raise damaged(path, f"tables of version {version[:20]!r}")
+    return int(version)
 
 
 def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) -> None:
@@ -353,8 +354,8 @@ def add_links(
 ) -> None:
     """Append links that were made elsewhere (`chain.relinked`), with those of their texts that are new."""
     begin, _ = last(connection) or (0, "")
-    there = set(connection.execute(select(TEXTS.c.text_hash)).scalars())
-    new = [each for each in texts if each["text_hash"] not in there]
+    recorded = set(connection.execute(select(TEXTS.c.text_hash)).scalars())
+    new = [each for each in texts if each["text_hash"] not in recorded]
     rows = [{**_NOTHING, **link, "seq": seq} for seq, link in enumerate(links, start=begin + 1)]
     if new:
         connection.execute(insert(TEXTS), new)
@@ -362,16 +363,17 @@ def add_links(
         connection.execute(insert(ACTS), rows)
 
 
-def find(connection: Connection, path: Path, act_ids: Iterable[str]) -> dict[str, Act]:
-    """Return the recorded acts out of `act_ids`, by id, each checked against its own hash."""
-    wanted = sorted(set(act_ids))
-    found: dict[str, Act] = {}
-    for begin in range(0, len(wanted), 500):  # well under SQLite's limit of parameters
-        chunk = select(ACTS).where(ACTS.c.act_id.in_(wanted[begin : begin + 500]))
+def find(connection: Connection, path: Path, ids: Iterable[str], *, by: str = "act_id") -> dict[str, Act]:
+    """Return the recorded acts out of `ids` by act_id, each checked against its own hash; with
+    ``by="memo_id"`` all acts of these memos."""
+    ids = sorted(set(ids))
+    acts: dict[str, Act] = {}
+    for begin in range(0, len(ids), 500):  # well under SQLite's limit of parameters
+        chunk = select(ACTS).where(ACTS.c[by].in_(ids[begin : begin + 500])).order_by(ACTS.c.seq)
         rows = connection.execute(chunk).mappings().all()
         hashes = TEXTS.c.text_hash.in_([row["text_hash"] for row in rows])
-        found |= {act.act_id: act for act in loose(connection, path, rows, select(TEXTS).where(hashes))}
-    return found
+        acts |= {act.act_id: act for act in loose(connection, path, rows, select(TEXTS).where(hashes))}
+    return acts
 
 
 def loose(
@@ -379,13 +381,13 @@ def loose(
 ) -> list[Act]:
     """Return the acts of `rows` that are no whole chain, each checked against its own hash."""
     words = read_texts(connection, path, texts)
-    found = []
+    acts = []
     for row in rows:
         # One link alone: as if the chain began at it.
         names, alone = list(row.keys()), [tuple({**row, "seq": 1}.values())]
         (link,) = links(names, alone, words, first=row["previous"], broken=partial(damaged, path))
-        found.append(cast(Act, link.act))
-    return found
+        acts.append(cast(Act, link.act))
+    return acts
 
 
 def read(connection: Connection, path: Path, *, study: str, coder: str) -> list[Act]:
@@ -431,8 +433,8 @@ def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Ite
     newer = check(connection, path, study=study, coder=coder) > SCHEMA
     texts = read_texts(connection, path, select(TEXTS))
     # The driver's own rows, with the columns that this file has: a later version has others.
-    found = connection.exec_driver_sql("SELECT * FROM acts ORDER BY seq")
-    names, rows = list(found.keys()), cast(Iterable[Sequence[Any]], found.cursor)
+    result = connection.exec_driver_sql("SELECT * FROM acts ORDER BY seq")
+    names, rows = list(result.keys()), cast(Iterable[Sequence[Any]], result.cursor)
     if not set(BOOKKEEPING) <= set(names):
         raise damaged(path, "acts without a chain")
     number, place, ids = 0, names.index("act_id") if "act_id" in names else 0, set()
@@ -455,11 +457,13 @@ def erase(connection: Connection, unit_ids: Collection[str], text_hashes: Collec
     connection.exec_driver_sql("PRAGMA secure_delete=ON")
     units, theirs = set(unit_ids), set(text_hashes)
     acts = connection.exec_driver_sql("SELECT unit_id, text_hash FROM acts NOT INDEXED")
-    theirs |= {found for unit_id, found in acts if unit_id in units and found is not None}
+    theirs |= {
+        recorded_hash for unit_id, recorded_hash in acts if unit_id in units and recorded_hash is not None
+    }
     texts = connection.exec_driver_sql(
         "SELECT rowid, text_hash FROM texts NOT INDEXED WHERE text IS NOT NULL"
     )
-    rows = [(number,) for number, found in texts if found in theirs]
+    rows = [(number,) for number, recorded_hash in texts if recorded_hash in theirs]
     if rows:
         connection.exec_driver_sql("UPDATE texts SET salt = NULL, text = NULL WHERE rowid = ?", rows)
     return len(rows)
@@ -492,21 +496,21 @@ def head(path: Path) -> tuple[int, str] | None:
 
 def last(connection: Connection) -> tuple[int, str] | None:
     """Return the number and the hash of the coder's last link (None without acts)."""
-    found = connection.execute(select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)).first()
-    return None if found is None else (found.seq, found.hash)
+    row = connection.execute(select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)).first()
+    return None if row is None else (row.seq, row.hash)
 
 
 def problems(connection: Connection) -> str:
     """Return what SQLite's own full check of the file finds, empty where it is sound."""
-    found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-    return "" if found == ["ok"] else f"{len(found)} faults in SQLite's own check of the file"
+    faults = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    return "" if faults == ["ok"] else f"{len(faults)} faults in SQLite's own check of the file"
 
 
 def has_sound_tables(connection: Connection) -> bool:
     """Return True if SQLite's own check finds nothing but faults of indices, which no row depends on."""
     return all(
-        found == "ok" or " index " in found
-        for found in connection.exec_driver_sql("PRAGMA integrity_check").scalars()
+        fault == "ok" or " index " in fault
+        for fault in connection.exec_driver_sql("PRAGMA integrity_check").scalars()
     )
 
 
@@ -514,11 +518,11 @@ def read_texts(connection: Connection, path: Path, query: Executable) -> dict[st
     """Return the texts by their hash, each checked; an erased one is None."""
     texts: dict[str, str | None] = {}
     try:
-        for found, salt, text in connection.execute(query):
+        for recorded_hash, salt, text in connection.execute(query):
             erased = salt is None and text is None
-            if not erased and text_hash(salt, text) != found:
+            if not erased and text_hash(salt, text) != recorded_hash:
                 raise damaged(path, "a quote or memo that is not the one that was written")
-            texts[found] = text
+            texts[recorded_hash] = text
     except UnicodeDecodeError:
         raise damaged(path, "a quote or memo that is no text") from None
     return texts

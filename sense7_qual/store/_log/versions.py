@@ -37,13 +37,13 @@ def structure(connection: Connection) -> dict[str, object]:
         return sorted((tuple(row) for row in connection.exec_driver_sql(query, (name,))), key=repr)
 
     objects = connection.exec_driver_sql("SELECT type, name, tbl_name FROM sqlite_master").all()
-    found: dict[str, object] = {"objects": sorted(f"{kind} {name} {table}" for kind, name, table in objects)}
+    tables: dict[str, object] = {"objects": sorted(f"{kind} {name} {table}" for kind, name, table in objects)}
     for kind, name, _ in objects:
         if kind == "table":
             columns = rows('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)', name)
             foreign = rows('SELECT "table", "from", "to", on_delete FROM pragma_foreign_key_list(?)', name)
             unique = rows('SELECT name, "unique", origin, partial FROM pragma_index_list(?)', name)
-            found[name] = (columns, foreign, unique)
+            tables[name] = (columns, foreign, unique)
         elif kind == "index":
-            found[name] = rows("SELECT seqno, name FROM pragma_index_info(?)", name)
-    return found
+            tables[name] = rows("SELECT seqno, name FROM pragma_index_info(?)", name)
+    return tables

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
 import threading
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -24,8 +22,9 @@ import pandas as pd
 import platformdirs
 from sqlalchemy import Connection, or_, select
 
+from sense7_qual._atomic import move_in, write
 from sense7_qual._limits import read_file
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import WRITTEN_KINDS, Act, check_coder
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
 from sense7_qual.store._files import signed_json, study_notes, whole_files
@@ -35,7 +34,7 @@ from sense7_qual.store._log.hash_chain import Link, clocks, genesis, links, reli
 from sense7_qual.store._operations import check_acts, verify
 
 __all__ = [
-    "Head", "Heads", "Salvage", "known_as", "lacking", "lost", "record", "rows_one_by_one", "salvage",
+    "Head", "Heads", "Salvage", "check_pseudonym", "lacking", "lost", "record", "rows_one_by_one", "salvage",
     "with_true_quotes",
 ]  # fmt: skip
 
@@ -74,17 +73,17 @@ class Heads:
     @property
     def codebook(self) -> str | None:
         """The fingerprint of the codebook that was current."""
-        found = self._state().get("codebook")
-        return found if isinstance(found, str) else None
+        fingerprint = self._state().get("codebook")
+        return fingerprint if isinstance(fingerprint, str) else None
 
-    def saw(self, coder: str, head: tuple[int, str] | None) -> None:
+    def note_head(self, coder: str, head: tuple[int, str] | None) -> None:
         """Remember how far the coder's acts have come."""
         known = self.coders.get(coder)
         # A reader may be slower than a writer: what was seen last is what has most acts.
         if head is not None and (known is None or (known[:2] != head and known.n_acts <= head[0])):
             self._change(coder, [*head, signed_json.now()])
 
-    def saw_codebook(self, fingerprint: str) -> None:
+    def note_codebook(self, fingerprint: str) -> None:
         """Remember the current codebook."""
         if self.codebook != fingerprint:
             self._change(None, fingerprint)
@@ -110,23 +109,17 @@ class Heads:
 
     def _state(self) -> dict[str, Any]:
         with suppress(OSError, ValueError, RecursionError):
-            found = json.loads(read_file(self._file, 1_000_000))
-            if isinstance(found, dict):
-                return found
+            state = json.loads(read_file(self._file, 1_000_000))
+            if isinstance(state, dict):
+                return state
         return dict(self._MEMORY.get(self._file, {}))
 
     def _write(self, state: dict[str, Any]) -> None:
         self._MEMORY[self._file] = state
         with suppress(OSError):
             whole_files.make_parents(self._file)
-            building = self._file.with_name(f".{uuid.uuid4()}.new")
-            handle = os.open(building, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            try:
-                with os.fdopen(handle, "w") as file:
-                    json.dump(state, file)
-                building.replace(self._file)
-            finally:
-                building.unlink(missing_ok=True)
+            # Written at each act, and no loss where the disk had no time for it: without waiting.
+            write(self._file, json.dumps(state).encode(), overwrite=True, sync=False)
 
 
 def lost(
@@ -212,6 +205,8 @@ def record(
     named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
     new = check_acts.new_acts(batch, sqlite.find(connection, place, named))
     check_acts.refuse_outside(new, rounds)
+    memos = {act.memo_id for act in new if act.memo_id is not None}
+    check_acts.refuse_shared_otherwise(new, sqlite.find(connection, place, memos, by="memo_id").values())
     sqlite.add(connection, new, study=study, coder=coder)
     return len(new)
 
@@ -233,7 +228,7 @@ def _check_end(connection: Connection, path: Path, *, study: str, coder: str) ->
         raise sqlite.damaged(path, "a break in the chain before its last act")
 
 
-def with_true_quotes(found: list[Act], place: Path, opened: Opened) -> list[Act]:
+def with_true_quotes(acts: list[Act], place: Path, opened: Opened) -> list[Act]:
     """Return the acts, after checking each quote against its unit's text.
 
     The words of participants who withdrew are not given out, should any be left.
@@ -243,17 +238,17 @@ def with_true_quotes(found: list[Act], place: Path, opened: Opened) -> list[Act]
     StoreError
         A quote is not the words of its span.
     """
-    for number, act in enumerate(found):
+    for number, act in enumerate(acts):
         if act.text is None:
             continue
-        if act.unit_id in opened.gone:
-            found[number] = replace(act, text="" if act.kind == "memo" else None)
+        if act.unit_id in opened.withdrawn_units:
+            acts[number] = replace(act, text="" if act.kind in WRITTEN_KINDS else None)
         elif verify.misquoted(act, opened.texts):
             raise sqlite.damaged(place, f"another quote than unit {act.unit_id!r} has")
-    return found
+    return acts
 
 
-def known_as(coder: str, coders: Iterable[str]) -> str:
+def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     """Return the pseudonym `coder`, or raise `ActError` where it cannot be one beside those of `coders`."""
     check_coder(coder)
     # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
@@ -321,14 +316,14 @@ def salvage(
     sound = {str(each["text_hash"]): each for each in texts if _is_whole(each)}
     words = {name: each["text"] for name, each in sound.items()}
     chain: dict[str, Link] = {}
-    gone: list[tuple[int, object, object, str]] = []
+    lost: list[tuple[int, object, object, str]] = []
     for seq, row in rows:
         link = None if row is None else _sound_link(row, words, coder)
         if link is not None and link.fields["act_id"] not in chain:
             chain[link.fields["act_id"]] = link
         else:
             problem = "cannot be read" if row is None else "is not what was written"
-            gone.append((seq, row and row.get("act_id"), row and row.get("unit_id"), problem))
+            lost.append((seq, row and row.get("act_id"), row and row.get("unit_id"), problem))
     if not chain:
         raise StoreError(
             f"salvage: expected acts of {coder!r} that are what was written – found none – the file holds "
@@ -341,14 +336,14 @@ def salvage(
     for link in whole:
         name, unit_id = link.fields.get("text_hash"), link.fields.get("unit_id")
         if name is not None:
-            gone_too = unit_id in units or name in emptied
-            used[name] = {**sound[name], **({"salt": None, "text": None} if gone_too else {})}
+            is_withdrawn = unit_id in units or name in emptied
+            used[name] = {**sound[name], **({"salt": None, "text": None} if is_withdrawn else {})}
     sqlite.create(built, study=study, coder=coder)
     with sqlite.transaction(built, writes=True) as connection:
         again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
         sqlite.add_links(connection, again, list(used.values()))
-    whole_files.move_in(built, target)
-    frame = pd.DataFrame(gone, columns=["seq", "act_id", "unit_id", "problem"])
+    move_in(built, target)
+    frame = pd.DataFrame(lost, columns=["seq", "act_id", "unit_id", "problem"])
     types = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
     return Salvage(target, len(whole), frame.astype(types))
 

@@ -35,13 +35,14 @@ from typing import Any, BinaryIO, Final
 
 from sqlalchemy import insert, select
 
+from sense7_qual._atomic import move_in
 from sense7_qual._limits import open_file
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._parquet import refuse_unfolding
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.rounds import Round, opened, visible
-from sense7_qual.store._files import layout, signed_json, study_notes, whole_files
+from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, whole_files
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import genesis
@@ -71,14 +72,13 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
         Something is at `target`, the study is not sound (`Store.verify` says where), a participant withdrew
         meanwhile, or the disk refuses. Nothing is left at `target`.
     """
-    layout.refuse_absent(path)
+    acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
     with whole_files.making(target, "backup", path) as building:
-        _copy_files(path, building, {file.stem for file in layout.acts_files(path)})
+        _copy_files(path, building, {file.stem for file in acts_files.acts_files(path)})
         _refuse_unsound(building, "the copy")
         _note(path, _copied(building, target, "backup"), note)
-        building.rename(target)
-        whole_files.sync_folder(target.parent)
+        move_in(building, target)
 
 
 def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round: str, coder: str) -> None:
@@ -94,14 +94,16 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
     StoreError
         A lead's file has acts that the coder may not see; else as of `backup`.
     """
-    layout.refuse_absent(path)
+    acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
-    found = layout.read(path)
-    chains = {file.stem: _read(file, found.id) for file in layout.acts_files(path)}
+    study = layout.read(path)
+    chains = {file.stem: _read(file, study.id) for file in acts_files.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
     one = _round_of(round, coder, opened(acts))
-    seen = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
-    going = [name for name, of_one in chains.items() if all((a.coder, a.act_id) in seen for a in of_one)]
+    visible_acts = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
+    going = [
+        name for name, of_one in chains.items() if all((a.coder, a.act_id) in visible_acts for a in of_one)
+    ]
     hidden = sorted(set(one.leads) & set(chains) - set(going))
     if hidden:
         raise StoreError(
@@ -113,8 +115,7 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
         _copy_files(path, building, going)
         _refuse_unsound(building, "the copy")
         _note(path, made, note)
-        building.rename(target)
-        whole_files.sync_folder(target.parent)
+        move_in(building, target)
 
 
 def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
@@ -145,7 +146,7 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
             (building / folder).mkdir(mode=0o700)
     for name, content in _plain(path).items():
         whole_files.write(building / name, content)
-    for file in layout.acts_files(path):
+    for file in acts_files.acts_files(path):
         if file.stem in coders:
             sqlite.copy(file, building / "acts" / file.name)
 
@@ -160,8 +161,7 @@ def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
         _note(path, made, note)
-        building.rename(target)
-        whole_files.sync_folder(target.parent)
+        move_in(building, target)
 
 
 def restore(source: Path, target: Path, home: Path | None = None) -> None:
@@ -178,15 +178,14 @@ def restore(source: Path, target: Path, home: Path | None = None) -> None:
         names = _members(file, source)
         with zipfile.ZipFile(file) as members:
             _unpack(members, names, building, source)
-        found = layout.read(building)
-        layout.refuse_newer(source, found)
-        layout.read_units(building, found)
+        study = layout.read(building)
+        layout.refuse_newer(source, study)
+        layout.read_units(building, study)
         _refuse_unsound(building, "the archive")
         again = building.with_name(f"{building.name}.again")
         _write(building, again)  # the acts must be the same bytes again
         _refuse_other(again, names, source)
-        building.rename(target)
-        whole_files.sync_folder(target.parent)
+        move_in(building, target)
 
 
 @contextmanager
@@ -235,7 +234,7 @@ def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
 def _copied(path: Path, target: Path, kind: str) -> Copy:
     withdrawn = tuple(each.id for each in study_notes.notes(path, Withdrawal))
     heads = {
-        file.stem: head[1] for file in layout.acts_files(path) if (head := sqlite.head(file)) is not None
+        file.stem: head[1] for file in acts_files.acts_files(path) if (head := sqlite.head(file)) is not None
     }
     return Copy(study_notes.new_id(), kind, str(target), signed_json.now(), withdrawn, heads)
 
@@ -293,14 +292,14 @@ def _described(content: bytes) -> dict[str, object]:
 
 def _write_acts(path: Path, target: Path) -> dict[str, int]:
     """Write every act as a line of canonical JSON; return how many each coder has."""
-    found = layout.read(path)
+    study = layout.read(path)
     counts = {}
     with _private(target).open("wb") as out:
-        for file in layout.acts_files(path):
+        for file in acts_files.acts_files(path):
             if verify.second_copy(file) is not None:
                 continue  # `verify` has found nothing new in it
             with sqlite.transaction(file) as connection:
-                chain = sqlite.read_chain(connection, file, study=found.id, coder=file.stem)
+                chain = sqlite.read_chain(connection, file, study=study.id, coder=file.stem)
                 texts = {row.text_hash: row for row in connection.execute(select(sqlite.TEXTS))}
             for seq, link in enumerate(chain, start=1):
                 line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
@@ -316,9 +315,9 @@ def _line(values: Mapping[str, Any]) -> bytes:
     return (json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n").encode()
 
 
-def _refused(source: Path, found: str) -> StoreError:
+def _refused(source: Path, problem: str) -> StoreError:
     return StoreError(
-        f"archive {source.name!r}: expected an archive as store.archive wrote it – found {found} – get the "
+        f"archive {source.name!r}: expected an archive as store.archive wrote it – found {problem} – get the "
         "file again from where it was kept; nothing was restored."
     )
 
@@ -342,10 +341,10 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
                 raise _refused(source, "other members than its manifest names")
             with members.open(_ACTS) as lines:
                 next(_acts(lines, source), None)  # so that what is no act is not hashed for minutes
-            for name, said in files.items():
+            for name, entry in files.items():
                 with members.open(name) as member:
-                    found = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
-                if found != said["sha256"]:
+                    sha256 = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
+                if sha256 != entry["sha256"]:
                     raise _refused(source, f"member {name!r} with another hash than its manifest says")
     except StoreError:  # an OSError too, which says more
         raise
@@ -389,11 +388,11 @@ def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, 
         if name != "acts.jsonl":
             whole_files.write(building / name, members.read(name))
     _refuse_unfolding(building / "units.parquet", source)
-    found = layout.read(building)
+    study = layout.read(building)
     with members.open("acts.jsonl") as lines:
         acts = _acts(lines, source)
         for coder, rows in groupby(acts, key=lambda row: str(row["coder"])):
-            _restore_acts(building, found.id, coder, rows, source)
+            _restore_acts(building, study.id, coder, rows, source)
 
 
 def _refuse_unfolding(table: Path, source: Path) -> None:
@@ -419,7 +418,7 @@ def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
 
 
 def _is_plain(value: object) -> bool:
-    """Tell whether a column can hold the value."""
+    """Return True if a column can hold the value."""
     return isinstance(value, str) or (isinstance(value, int) and -(2**63) <= value < 2**63)
 
 
@@ -427,7 +426,7 @@ def _restore_acts(
     building: Path, study_id: str, coder: str, rows: Iterator[dict[str, Any]], source: Path
 ) -> None:
     try:
-        path = layout.acts_file(building, check_coder(coder))
+        path = acts_files.acts_file(building, check_coder(coder))
     except ActError:
         raise _refused(source, "acts of a coder that cannot be one") from None
     known = {column.name for column in sqlite.ACTS.columns}
@@ -452,6 +451,6 @@ def _restore_acts(
 
 def _refuse_other(again: Path, names: Mapping[str, Any], source: Path) -> None:
     with again.open("rb") as file:
-        found = _members(file, again)
-    if found != names:
+        written = _members(file, again)
+    if written != names:
         raise _refused(source, "acts in another form than they are archived in")

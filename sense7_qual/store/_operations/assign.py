@@ -17,7 +17,7 @@ from sense7_qual.rounds import Round, opened
 
 __all__ = ["act_of"]
 
-_BEGINS: Final = frozenset({"apply", "remove", "finish", "reopen", "memo"})
+_BEGINS: Final = frozenset({"apply", "remove", "finish", "reopen", "memo", "propose"})
 """What a coder does to a unit that then stays theirs, also where it is undone: they have read it."""
 
 
@@ -49,32 +49,32 @@ def act_of(
     The others are those of `Store.assign`, whose errors are raised.
     """
     columns = (stratify,) if isinstance(stratify, str) else tuple(() if stratify is None else stratify)
-    asked: dict[str, Any] = {"coders": coders, "overlap": overlap, "seed": seed, "stratify": columns}
-    asked["coders_per_unit"] = coders_per_unit
-    assign(units.head(0), **asked)  # refuses what it cannot take before anything below meets it
+    settings: dict[str, Any] = {"coders": coders, "overlap": overlap, "seed": seed, "stratify": columns}
+    settings["coders_per_unit"] = coders_per_unit
+    assign(units.head(0), **settings)  # refuses what it cannot take before anything below meets it
     if round is not None:
         units = _of_round(units, coders, acts, round)
-    standing = assignments(acts, round=round)
+    current = assignments(acts, round=round)
     known = set(units["unit_id"])
-    first = _calibration(calibration, standing)
+    first = _calibration(calibration, current)
     ids = [unit_id for unit_id in first if unit_id in known] if isinstance(first, list) else first
-    begun = _begun(acts, standing, coders, known, round)
-    parts = assign(units, calibration=ids, fixed=_fixed(begun, coders, acts, round), **asked)
-    left = {name: tuple(own) for name, own in begun.items() if name not in parts}
+    begun = _begun(acts, current, coders, known, round)
+    parts = assign(units, calibration=ids, fixed=_fixed(begun, coders, acts, round), **settings)
+    without_part = {name: tuple(own) for name, own in begun.items() if name not in parts}
     dealt = {name: tuple(map(str, part["unit_id"])) for name, part in parts.items()}
     made = Assignment(
-        units=dealt | left, coders=tuple(parts), overlap=float(overlap), seed=int(seed),
+        units=dealt | without_part, coders=tuple(parts), overlap=float(overlap), seed=int(seed),
         stratify=columns,
         coders_per_unit=None if coders_per_unit is None else int(coders_per_unit),
         calibration=tuple(first) if isinstance(first, list) else dealt[coders[0]][: int(first)],
-        replaces=tuple(act.act_id for act, _ in standing),
+        replaces=tuple(act.act_id for act, _ in current),
     )  # fmt: skip
-    if len(standing) == 1 and _asked(made) == _asked(standing[0][1]):
+    if len(current) == 1 and _settings(made) == _settings(current[0][1]):
         return None
     return Act(kind="assign", round=round, text=made.to_text(), **stamp(coder, codebook, None, None))
 
 
-def _asked(one: Assignment) -> dict[str, Any]:
+def _settings(one: Assignment) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__ if name not in ("units", "replaces")}
 
 
@@ -96,31 +96,31 @@ def _of_round(units: pd.DataFrame, coders: Iterable[str], acts: Sequence[Act], r
     return units[units["unit_id"].isin(one.units)]
 
 
-def _calibration(wanted: int | None, standing: Sequence[tuple[Act, Assignment]]) -> int | list[str]:
+def _calibration(n_texts: int | None, current: Sequence[tuple[Act, Assignment]]) -> int | list[str]:
     """Return the texts that everybody codes first: those of the plan that stands, or how many to draw."""
-    before = list(dict.fromkeys(unit_id for _, one in standing for unit_id in one.calibration))
-    if wanted is None:
+    before = list(dict.fromkeys(unit_id for _, one in current for unit_id in one.calibration))
+    if n_texts is None:
         return before or 0
-    if not before or isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 0:
-        return wanted  # `corpus.assign` refuses what is no number of units
-    if wanted > len(before):
+    if not before or isinstance(n_texts, bool) or not isinstance(n_texts, int | np.integer) or n_texts < 0:
+        return n_texts  # `corpus.assign` refuses what is no number of units
+    if n_texts > len(before):
         raise TableError(
             f"assign: expected at most the {len(before)} calibration texts of the plan that stands – found "
-            f"{wanted} – calibrate further in a round (rounds.open_round), or leave `calibration` out."
+            f"{n_texts} – calibrate further in a round (rounds.open_round), or leave `calibration` out."
         )
-    return before[:wanted]
+    return before[:n_texts]
 
 
 def _begun(
     acts: Iterable[Act],
-    standing: Sequence[tuple[Act, Assignment]],
+    current: Sequence[tuple[Act, Assignment]],
     coders: Sequence[str],
     known: Collection[str],
     round: str | None,
 ) -> dict[str, list[str]]:
     """Return the units that each coder, of now or of the plan that stands, has begun, in their order."""
     places: dict[str, dict[str, None]] = {name: {} for name in coders}
-    for _, one in standing:
+    for _, one in current:
         for name, unit_ids in one.units.items():
             places.setdefault(name, {}).update(dict.fromkeys(unit_ids))
     touched = {

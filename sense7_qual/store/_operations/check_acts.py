@@ -10,21 +10,23 @@ from typing import Final
 
 from sense7_qual._checks import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import LEAD_KINDS, Act
+from sense7_qual.acts import LEAD_KINDS, Act, Proposal, SpanMemo
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
+from sense7_qual.store._operations.set_options import read_options
 
 __all__ = [
     "as_acts",
+    "has_readable_change",
     "knows_code",
     "new_acts",
     "of_kind",
     "one_coder",
     "refuse_outside",
-    "says_its_change",
+    "refuse_shared_otherwise",
     "settled",
 ]
 
@@ -76,7 +78,7 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
                 _check_target(act, known)
             known[act.act_id] = act
             new.append(act)
-        elif replace(act, at=before.at) != before:  # a deed that is sent again may be stamped again
+        elif replace(act, at=before.at) != before:  # an act that is sent again may be stamped again
             raise ActError(
                 f"append: expected act_id {act.act_id!r} to stand for one act – found a different act of "
                 f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
@@ -84,8 +86,8 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
     return new
 
 
-def says_its_change(act: Act) -> bool:
-    """Tell whether an act that opens a round, assigns or revises says what it changes (others do)."""
+def has_readable_change(act: Act) -> bool:
+    """Return True if an act says what it opens, assigns, revises, sets, proposes or notes."""
     try:
         if act.kind == "open_round":
             opened([act])
@@ -93,6 +95,12 @@ def says_its_change(act: Act) -> bool:
             Assignment.from_act(act)
         elif act.kind == "revise":
             Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
+        elif act.kind == "set_options":
+            read_options(act)
+        elif act.kind == "propose" and act.text:  # empty: erased
+            Proposal.from_text(act.text)
+        elif act.kind == "memo":
+            _ = act.memo_text
     except (ActError, CodebookError):
         return False
     return True
@@ -106,9 +114,9 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
     that nobody opened is a name alone. A round that was unblinded takes no more coders or units: they would
     not be coded blind.
     """
-    standing = {one.name: one for one in rounds}
+    rounds_by_name = {one.name: one for one in rounds}
     for act in new:
-        one = standing.get(str(act.round))
+        one = rounds_by_name.get(str(act.round))
         if act.kind in ("open_round", "unblind") or (act.kind == "assign" and act.round is not None):
             _refuse_other_leads(act, one)
         if act.kind == "open_round":
@@ -117,8 +125,8 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
                 _refuse_late(one, again)
                 again = replace(again, leads=one.leads, unblinded_by=one.unblinded_by,
                                 unblinded_at=one.unblinded_at)  # fmt: skip
-            standing[again.name] = again
-        elif one is not None and act.kind in ("apply", "remove", "finish", "reopen"):
+            rounds_by_name[again.name] = again
+        elif one is not None and act.kind in ("apply", "remove", "finish", "reopen", "propose"):
             _refuse_stranger(act, one)
 
 
@@ -166,10 +174,10 @@ def _refuse_late(unblinded: Round, again: Round) -> None:
 def _check_target(act: Act, known: Mapping[str, Act]) -> None:
     target = known.get(str(act.target))
     if target is None or target.kind in ("undo", "redo", *LEAD_KINDS):
-        found = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
+        described = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
         raise ActError(
             f"{act.kind}: expected target {word(act.target)} to be an earlier act of coder {act.coder!r} "
-            f"that did something – found {found} – name the act itself; nothing was recorded."
+            f"that did something – found {described} – name the act itself; nothing was recorded."
         )
     if (act.unit_id, act.round) != (target.unit_id, target.round):
         # Who may see an act, or has it withdrawn, must get its undoing too.
@@ -194,9 +202,15 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
             f"{did_you_mean(act.unit_id, texts)}"
         )
     _check_code(act, codebook, codebooks)
+    _check_facets(act, codebook)
     _check_span(act, texts)
     if act.kind == "memo":
-        _check_memo(act)
+        return _with_words(_check_memo(act), texts)
+    if act.kind == "propose":
+        Proposal.from_text(act.text)
+        return act
+    if act.kind == "set_options":
+        read_options(act)
         return act
     if act.kind in ("open_round", "assign"):
         _check_units(act, texts)
@@ -249,7 +263,7 @@ def _is_time(value: str) -> bool:
 
 
 def knows_code(act: Act, codebooks: Mapping[str, Codebook]) -> bool:
-    """Tell whether the code of an act, if it has one, is of its codebook, which must be one of `codebooks`.
+    """Return True if the code of an act, if it has one, is of its codebook, which must be one of `codebooks`.
 
     What was coded before a code was merged, split or retired can still be taken away, and a memo on it still
     be written: for these any version of the codebook will do.
@@ -273,11 +287,20 @@ def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook])
             f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
             "others – use one of the codes under it."
         )
-    if act.valence is not None and act.valence not in codebook.valence:
+
+
+def _check_facets(act: Act, codebook: Codebook) -> None:
+    if act.facets is None:
+        return
+    if act.kind != "apply":
         raise ActError(
-            f"{_named(act)}: expected valence out of {', '.join(codebook.valence) or 'none'} – found "
-            f"{word(act.valence)} – use one that the codebook has, or leave it out."
+            f"{_named(act)}: expected facets of a coding alone – found them in an act of kind {act.kind!r} – "
+            "leave them out."
         )
+    try:
+        codebook.check_facets(str(act.code), act.facet_values)
+    except CodebookError as error:
+        raise ActError(f"{_named(act)}: {error}") from None
 
 
 def _check_span(act: Act, texts: Mapping[str, str]) -> None:
@@ -289,17 +312,48 @@ def _check_span(act: Act, texts: Mapping[str, str]) -> None:
         )
 
 
-def _check_memo(act: Act) -> None:
-    named = {"unit": act.unit_id, "code": act.code, "study": "study"}.get(str(act.target_kind))
-    if named is None:
+def _check_memo(act: Act) -> Act:
+    named = {"unit": act.unit_id, "span": act.unit_id, "code": act.code, "study": "study"}
+    is_span = act.target_kind == "span"
+    if named.get(str(act.target_kind)) is None or (is_span and act.start is None):
         raise ActError(
-            f"{_named(act)}: expected a memo on a unit, a code or the study – found target_kind "
+            f"{_named(act)}: expected a memo on a unit, a span, a code or the study – found target_kind "
             f"{word(act.target_kind)} without what it is about – make it with acts.memo."
         )
+    return act
+
+
+def _with_words(act: Act, texts: Mapping[str, str]) -> Act:
+    """Return the act of a memo; of one on a span with the words that it is about."""
+    if act.target_kind != "span" or not act.text:
+        return act
+    memo, quote = SpanMemo.from_text(act.text), texts.get(str(act.unit_id), "")[act.start : act.end]
+    if memo.quote not in ("", quote):
+        raise ActError(
+            f"{_named(act)}: expected as quote the words of the span in the unit – found other words "
+            f"({len(memo.quote)} code points) – make it with acts.memo, and leave the quote to the store."
+        )
+    return replace(act, text=replace(memo, quote=quote).to_text())
+
+
+def refuse_shared_otherwise(new: Sequence[Act], before: Iterable[Act]) -> None:
+    """Raise `ActError` where a memo is revised in another round than it was written in.
+
+    Who may see a memo must get its revisions and its end too, and nobody else.
+    """
+    rounds_by_memo: dict[str | None, str | None] = {}
+    for act in (*before, *new):
+        if act.kind != "memo":
+            continue
+        if rounds_by_memo.setdefault(act.memo_id, act.round) != act.round:
+            raise ActError(
+                f"{_named(act)}: expected a memo to stay its writer's own, or the team's of one round – "
+                "found another round than it was written in – end it and write another; nothing was recorded."
+            )
 
 
 def _with_quote(act: Act, texts: Mapping[str, str]) -> Act:
-    """Return `act` with the words of its span as its text (none for a whole unit and for other deeds)."""
+    """Return `act` with the words of its span as its text (none for a whole unit and for other acts)."""
     quote = _words(act, texts)
     if act.text is not None and act.text != quote:
         raise ActError(

@@ -9,11 +9,12 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._messages import did_you_mean
-from sense7_qual.acts import RESERVED_CODERS, Act, fold
+from sense7_qual.acts import LEAD_KINDS, RESERVED_CODERS, Act, fold
 from sense7_qual.adjudication import consensus
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
+from sense7_qual.rounds import opened
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
@@ -27,7 +28,7 @@ class Choice:
 
     round: str | None
     coder: str | None
-    valence: bool
+    facet: str | None
     consensus: bool
     single: bool
 
@@ -35,15 +36,21 @@ class Choice:
 def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
     """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
     _check(choice, acts, known, coders)
-    here = [act for act in acts if act.unit_id not in known.gone]
-    record, revisions = fold(here), history(here)
+    # What was coded to learn the codes is no decision of the study; who names the round asks for it.
+    training = {one.name for one in opened(acts) if one.is_training and one.name != choice.round}
+    here = [
+        act
+        for act in acts
+        if act.unit_id not in known.withdrawn_units and (act.round not in training or act.kind in LEAD_KINDS)
+    ]
+    record, revisions = fold(here, codebook=known.codebook), history(here)
     decisions = codings.decisions(
         record.codings,
         record.coverage,
         known.codebook,
         round=choice.round,
         revisions=revisions,
-        valence=choice.valence,
+        facet=choice.facet,
     )
     agreed = _agreed(here, decisions, known, revisions, choice) if choice.consensus else None
     if choice.coder is not None:
@@ -67,10 +74,10 @@ def _agreed(
 
 
 def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:
-    if choice.valence and choice.consensus:
+    if choice.facet is not None and choice.consensus:
         raise ArgumentError(
-            "decisions: expected valence=True or consensus=True – found both – a ruling is on a code of any "
-            "valence; pass one of the two."
+            "decisions: expected facet or consensus=True – found both – a ruling is on a code with any value "
+            "of the facet; pass one of the two."
         )
     if choice.single and not choice.consensus:
         raise ArgumentError(
@@ -84,12 +91,12 @@ def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[
         _check_name("coder", choice.coder, sorted({*coders, *in_plan}), "the coders of the study")
 
 
-def _check_name(what: str, given: object, names: Sequence[str], of: str) -> None:
-    """Raise `ArgumentError` where `given` is none of the `names`: an empty table would be read as "none"."""
-    is_text = isinstance(given, str)
-    if given is None or (is_text and given in names):
+def _check_name(what: str, value: object, names: Sequence[str], of: str) -> None:
+    """Raise `ArgumentError` where `value` is none of the `names`: an empty table would be read as "none"."""
+    is_text = isinstance(value, str)
+    if value is None or (is_text and value in names):
         return
-    found, hint = repr(given) if is_text else type(given).__name__, did_you_mean(str(given), names)
-    if what == "coder" and is_text and given in RESERVED_CODERS:
+    described, hint = repr(value) if is_text else type(value).__name__, did_you_mean(str(value), names)
+    if what == "coder" and is_text and value in RESERVED_CODERS:
         hint = "consensus=True adds what was agreed, codings.majority(…) counts"
-    raise ArgumentError(f"decisions: expected {what} out of {of} – found {found} – {hint}")
+    raise ArgumentError(f"decisions: expected {what} out of {of} – found {described} – {hint}")

@@ -28,10 +28,10 @@ import pandas as pd
 from sqlalchemy import Connection
 
 from sense7_qual._messages import did_you_mean, first_three, legible
-from sense7_qual.acts import Act
+from sense7_qual.acts import WRITTEN_KINDS, Act, words_written
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError
-from sense7_qual.store._files import layout, signed_json, study_notes, units_parquet, whole_files
+from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
@@ -41,22 +41,22 @@ from sense7_qual.store._operations.append import rows_one_by_one
 
 __all__ = [
     "Forgotten",
-    "Held",
     "Overtaken",
+    "Remaining",
     "Words",
     "copies",
     "forget",
     "forgotten",
-    "gone",
     "noted",
     "noted_memos",
-    "refuse_gone",
     "refuse_repeating",
     "refuse_withdrawn",
+    "refuse_withdrawn_units",
+    "withdrawn_units",
     "words_of",
 ]
 
-Held = tuple[str, str, str | None]
+Remaining = tuple[str, str, str | None]
 """What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
 
 _UNIT: Final = "unit to judge"
@@ -78,7 +78,7 @@ _ADVICE: Final = {
     "reply cache": "models.clear_cache(folder)",
     "notebook": "restart the kernel, clear the outputs and save",
 }
-_ELSEWHERE: Final[tuple[Held, ...]] = (
+_ELSEWHERE: Final[tuple[Remaining, ...]] = (
     ("embedding cache", "folders given to models.embedder(cache=…)", None),
     ("reply cache", "folders given to models.chat(cache=…)", None),
     ("notebook", "kernels that had the study open, and outputs that were saved", None),
@@ -140,28 +140,28 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         among what still holds words.
     """
     layout.refuse_newer(path, layout.read(path))
-    layout.refuse_absent(path)
-    with layout.alone(path):
+    acts_files.refuse_absent(path)
+    with layout.exclusively(path):
         now = layout.read(path)
         layout.clear(path)
         before = study_notes.notes(path, Withdrawal)
         units = layout.stored_units(path, now)
         words = Words.of(units, before, case_id)
-        memos = [memo for file in layout.acts_files(path) for memo in _repeating(file, now, words)]
+        memos = [memo for file in acts_files.acts_files(path) for memo in _repeating(file, now, words)]
         note, table = noted(units, before, words, why, memos, _codebooks(path))
         if note not in before:
             layout.note(path, note)
         layout.replace_units(path, table)
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
-        erased = [_erased(path, file, now, words, note) for file in layout.acts_files(path)]
+        erased = [_erased(path, file, now, words, note) for file in acts_files.acts_files(path)]
         came_back = not units["unit_id"].isin(words.unit_ids).any()  # then no text is left to compare with
     notes = [each for each in study_notes.notes(path, Withdrawal) if each.case_id == case_id]
-    held = [*copies(study_notes.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
-    held += [each for _, _, rows in erased for each in rows]
-    held += [
+    remaining = [*copies(study_notes.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
+    remaining += [each for _, _, rows in erased for each in rows]
+    remaining += [
         ("memo to judge", f"memos in {name}", None) for name, n_texts, _ in erased if came_back and n_texts
     ]
-    return forgotten(words, sum(n_texts for _, n_texts, _ in erased), notes, held)
+    return forgotten(words, sum(n_texts for _, n_texts, _ in erased), notes, remaining)
 
 
 def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
@@ -181,7 +181,7 @@ def _repeating(file: Path, now: Study, words: Words) -> list[str]:
 
 def _erased(
     path: Path, file: Path, now: Study, words: Words, note: Withdrawal
-) -> tuple[str, int, list[Held]]:
+) -> tuple[str, int, list[Remaining]]:
     """Erase their words from an acts file, also those that came in since it was first read; return its name,
     how many texts there were, and what still holds words: reasons, or the file where it is damaged."""
     name = file.relative_to(path).as_posix()
@@ -220,27 +220,29 @@ def noted_memos(notes: Sequence[Withdrawal], case_id: str) -> set[str]:
     return {memo for each in notes if each.case_id == case_id for memo in each.memos}
 
 
-def forgotten(words: Words, n_texts: int, notes: Sequence[Withdrawal], held: Sequence[Held]) -> Forgotten:
-    """Return what a withdrawal did; `held` is one row per thing that still has the words."""
-    rows = [[legible(each) for each in row] for row in (*held, *words.in_study, *_ELSEWHERE)]
+def forgotten(
+    words: Words, n_texts: int, notes: Sequence[Withdrawal], remaining: Sequence[Remaining]
+) -> Forgotten:
+    """Return what a withdrawal did; `remaining` is one row per thing that still has the words."""
+    rows = [[legible(each) for each in row] for row in (*remaining, *words.in_study, *_ELSEWHERE)]
     frame = pd.DataFrame(rows, columns=["what", "place", "at"]).astype("string")
     frame["to_clear"] = frame["what"].map(_ADVICE).astype("string")
     n_memos = len(noted_memos(notes, words.case_id))
     return Forgotten(words.case_id, len(words.unit_ids), n_texts, n_memos, frame)
 
 
-def gone(path: Path) -> frozenset[str]:
+def withdrawn_units(path: Path) -> frozenset[str]:
     """Return the units of participants who withdrew from the study folder `path`."""
     return frozenset(unit_id for each in study_notes.notes(path, Withdrawal) for unit_id in each.unit_ids)
 
 
-def refuse_gone(acts: Sequence[Act], units: frozenset[str]) -> None:
+def refuse_withdrawn_units(acts: Sequence[Act], units: frozenset[str]) -> None:
     """Raise `ActError` where an act is on a unit of a participant who withdrew."""
-    found = [str(act.unit_id) for act in acts if act.unit_id in units]
-    if found:
+    unit_ids = [str(act.unit_id) for act in acts if act.unit_id in units]
+    if unit_ids:
         raise ActError(
-            f"append: expected units of the study – found {first_three(found)} of a participant who withdrew "
-            "– open the study again, without these units; nothing was recorded."
+            f"append: expected units of the study – found {first_three(unit_ids)} of a participant who "
+            "withdrew – open the study again, without these units; nothing was recorded."
         )
 
 
@@ -251,13 +253,13 @@ def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
 
 
 def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
-    """Raise `ActError` where a memo or a reason repeats words of participants who withdrew."""
-    texts = [str(act.text) for act in acts if act.kind in ("memo", "revise")]
+    """Raise `ActError` where a memo, a proposal or a reason repeats words of participants who withdrew."""
+    texts = [words_written(str(act.text)) for act in acts if act.kind in (*WRITTEN_KINDS, "revise")]
     n_repeating = sum(any(words.repeated_in(text) for words in withdrawn) for text in texts)
     if n_repeating:
         raise ActError(
-            f"append: expected no words of participants who withdrew – found {n_repeating} memos or reasons "
-            "that repeat a passage of theirs – write them without it; nothing was recorded."
+            f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals "
+            "or reasons that repeat a passage of theirs – write them without it; nothing was recorded."
         )
 
 
@@ -265,10 +267,10 @@ class Overtaken(Exception):
     """A participant withdrew since the study was read: read it again, and judge the acts by it."""
 
 
-def refuse_withdrawn(acts: Sequence[Act], known: Opened, gone: frozenset[str]) -> None:
-    """Raise `ActError` where an act is on a unit in `gone`, `Overtaken` where not all are `known`."""
-    refuse_gone(acts, gone)
-    if gone - known.gone:
+def refuse_withdrawn(acts: Sequence[Act], known: Opened, withdrawn: frozenset[str]) -> None:
+    """Raise `ActError` where an act is on a unit in `withdrawn`, `Overtaken` where not all are `known`."""
+    refuse_withdrawn_units(acts, withdrawn)
+    if withdrawn - known.withdrawn_units:
         raise Overtaken
 
 
@@ -289,7 +291,7 @@ class Words:
 
     case_id: str
     unit_ids: tuple[str, ...]
-    gone: frozenset[str]
+    withdrawn_units: frozenset[str]
     repeated: units_parquet.Repeated
     noted: tuple[ToJudge, ...]
     acts: dict[str, str] = field(default_factory=dict)
@@ -305,22 +307,24 @@ class Words:
         """
         earlier = [each for each in before if each.case_id == case_id]
         noted = [unit_id for each in earlier for unit_id in each.unit_ids]
-        there = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
-        if not noted and not there:
+        stored = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
+        if not noted and not stored:
             raise StoreError(
                 f"forget: expected a participant (case_id) of this study – found {str(case_id)[:60]!r} – "
                 f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
             )
-        unit_ids = tuple(dict.fromkeys([*noted, *there]))
+        unit_ids = tuple(dict.fromkeys([*noted, *stored]))
         repeated = units_parquet.repeated(units, units["unit_id"].isin(unit_ids))
-        left = set(units["unit_id"])
-        found = [each for note in earlier for each in note.to_judge if each[0] != _UNIT or each[1] in left]
-        found += [(_UNIT, unit_id, column) for unit_id, column in repeated.to_judge]
-        found += [("note", each.id, "") for each in before if repeated.passages.in_text(each.why)]
-        return cls(case_id, unit_ids, frozenset(unit_ids), repeated, tuple(dict.fromkeys(found)))
+        remaining = set(units["unit_id"])
+        to_judge = [
+            each for note in earlier for each in note.to_judge if each[0] != _UNIT or each[1] in remaining
+        ]
+        to_judge += [(_UNIT, unit_id, column) for unit_id, column in repeated.to_judge]
+        to_judge += [("note", each.id, "") for each in before if repeated.passages.in_text(each.why)]
+        return cls(case_id, unit_ids, frozenset(unit_ids), repeated, tuple(dict.fromkeys(to_judge)))
 
     @property
-    def in_study(self) -> Iterator[Held]:
+    def in_study(self) -> Iterator[Remaining]:
         """What of the units and notes of the study may repeat their words."""
         for what, key, column in self.noted:
             if what == _UNIT:
@@ -333,49 +337,51 @@ class Words:
         return self.repeated.passages.in_text(text) == "sure"
 
     def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
-        """Yield the hashes of the memos on other things that surely repeat a passage."""
+        """Yield the hashes of the memos and proposals on other things that surely repeat a passage."""
         for link in chain:
-            if link.act is not None and self._found_in(link.act) == _THEIRS:
+            if link.act is not None and self._judgement(link.act) == _THEIRS:
                 yield str(link.fields["text_hash"])
 
     def repeating_rows(self, rows: Iterable[tuple[str, object, Mapping[str, object]]]) -> Iterator[str]:
         """Yield the same of damaged tables: of each text its hash, itself and what is known of its act."""
         for name, text, act in rows:
-            is_memo = act.get("kind") in ("memo", None) and act.get("unit_id") not in self.gone
-            if is_memo and isinstance(text, str) and self.repeated_in(text):
+            is_own = act.get("kind") in (*WRITTEN_KINDS, None)
+            is_open = is_own and act.get("unit_id") not in self.withdrawn_units
+            if is_open and isinstance(text, str) and self.repeated_in(words_written(text)):
                 yield name
 
-    def in_reasons(self, chain: Sequence[Link]) -> Iterator[Held]:
+    def in_reasons(self, chain: Sequence[Link]) -> Iterator[Remaining]:
         """Yield the memos that may repeat their words, and the reasons and names that do or may: these cannot
         be taken out of what they say."""
         noted, rounds = {key: what for what, key, _ in self.noted}, set()
         for act in (link.act for link in chain if link.act is not None):
-            what = self._found_in(act) or noted.get(act.act_id, "")
+            what = self._judgement(act) or noted.get(act.act_id, "")
             again = what == "round" and act.round in rounds
             if what not in ("", _THEIRS) and (act.text or what == "round") and not again:
                 yield what, f"act {act.act_id} of {act.coder!r}", act.at
                 rounds.add(act.round)
 
-    def _found_in(self, act: Act) -> str:
+    def _judgement(self, act: Act) -> str:
         if act.act_id not in self.acts:
-            self.acts[act.act_id] = self._look_in(act)
+            self.acts[act.act_id] = self._judge(act)
         return self.acts[act.act_id]
 
-    def _look_in(self, act: Act) -> str:
+    def _judge(self, act: Act) -> str:
         in_text = self.repeated.passages.in_text
-        if act.kind == "memo" and act.text and act.unit_id not in self.gone:
-            return {"": "", "doubtful": "memo to judge", "sure": _THEIRS}[in_text(act.text)]
+        if act.kind in WRITTEN_KINDS and act.text and act.unit_id not in self.withdrawn_units:
+            doubtful = f"{'memo' if act.kind == 'memo' else 'proposal'} to judge"
+            return {"": "", "doubtful": doubtful, "sure": _THEIRS}[in_text(words_written(act.text))]
         if act.kind == "revise" and in_text(_reason(act)):
             return "revision"
         return "round" if act.round is not None and in_text(act.round) else ""
 
     def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:
         """Return what is noted for a later call, which has the words no more to find it by."""
-        found = [(what, act_id, "") for act_id, what in self.acts.items() if what not in ("", _THEIRS)]
-        found += [("codebook", name, "") for name in self._repeating_codebooks(codebooks)]
-        return tuple(dict.fromkeys([*self.noted, *found]))
+        passages = [(what, act_id, "") for act_id, what in self.acts.items() if what not in ("", _THEIRS)]
+        passages += [("codebook", name, "") for name in self._repeating_codebooks(codebooks)]
+        return tuple(dict.fromkeys([*self.noted, *passages]))
 
-    def in_codebooks(self, contents: Mapping[str, bytes]) -> Iterator[Held]:
+    def in_codebooks(self, contents: Mapping[str, bytes]) -> Iterator[Remaining]:
         """Yield the versions of the codebook, here as YAML by fingerprint, that repeat their words or may.
 
         A version's fingerprint vouches for all of it, so an example in it cannot be taken out.
@@ -421,7 +427,7 @@ def noted(
     memos: Sequence[str],
     codebooks: Mapping[str, bytes],
 ) -> tuple[Withdrawal, bytes]:
-    """Return the note of the withdrawal (an earlier one that says it all) and the units without theirs."""
+    """Return the note of the withdrawal (an earlier one if nothing is new) and the units without theirs."""
     if words.repeated.passages.in_text(why):
         raise StoreError(
             "forget: expected a reason without the participant's words – found a passage of theirs, or "
@@ -439,15 +445,15 @@ def noted(
         to_judge,
     )
     table = units_parquet.parquet(units_parquet.without(units, [*before, draft], words.repeated))
-    found = hashlib.sha256(table).hexdigest()
+    table_sha256 = hashlib.sha256(table).hexdigest()
     for each in before:
         says_all = set(memos) <= set(each.memos) and set(to_judge) <= set(each.to_judge)
-        if says_all and (each.case_id, each.units_sha256) == (words.case_id, found):
+        if says_all and (each.case_id, each.units_sha256) == (words.case_id, table_sha256):
             return each, table
-    return replace(draft, units_sha256=found), table
+    return replace(draft, units_sha256=table_sha256), table
 
 
-def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Held]:
+def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Remaining]:
     """Yield the copies that were made before the withdrawal, which `notes` are of."""
     for copy in made:
         if not notes & set(copy.withdrawn):
@@ -463,7 +469,7 @@ def _codebooks(path: Path) -> dict[str, bytes]:
     return contents
 
 
-def _in_files(path: Path, words: Words) -> Iterator[Held]:
+def _in_files(path: Path, words: Words) -> Iterator[Remaining]:
     readable = _codebooks(path)
     yield from words.in_codebooks(readable)
     for file in sorted((path / "codebooks").glob("*.yaml")):

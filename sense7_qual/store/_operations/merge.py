@@ -23,15 +23,15 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act
+from sense7_qual.acts import WRITTEN_KINDS, Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files import layout, signed_json, study_notes
+from sense7_qual.store._files import acts_files, layout, signed_json, study_notes
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._operations import verify
-from sense7_qual.store._operations.check_acts import knows_code, says_its_change
+from sense7_qual.store._operations.check_acts import has_readable_change, knows_code
 from sense7_qual.store._operations.forget import Words
 
 __all__ = ["Into", "Merge", "merge"]
@@ -72,8 +72,8 @@ class Merge:
     @property
     def counts(self) -> dict[str, int]:
         """The number of acts by status."""
-        found = Counter(self.items["status"])
-        return {status: found[status] for status in ("new", "there", "conflicting", "left out")}
+        by_status = Counter(self.items["status"])
+        return {status: by_status[status] for status in ("new", "there", "conflicting", "left out")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +83,15 @@ class _Here:
     study: Study
     texts: Mapping[str, str]
     codebooks: Mapping[str, Codebook]
-    gone: frozenset[str] = frozenset()  # units of participants who withdrew
+    withdrawn_units: frozenset[str] = frozenset()  # units of participants who withdrew
     erased: frozenset[str] = frozenset()  # hashes of memos that quoted them
 
     def without(self, notes: Sequence[study_notes.Withdrawal]) -> _Here:
         """Return the same after the withdrawals that `notes` say."""
-        gone = frozenset(unit_id for each in notes for unit_id in each.unit_ids)
-        return replace(self, gone=gone, erased=frozenset(memo for each in notes for memo in each.memos))
+        units = frozenset(unit_id for each in notes for unit_id in each.unit_ids)
+        return replace(
+            self, withdrawn_units=units, erased=frozenset(memo for each in notes for memo in each.memos)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +107,27 @@ class Into(Protocol):
     """Where a merge writes: a study folder, or a study in PostgreSQL."""
 
     def withdrawals(self, connection: Connection | None = None) -> list[study_notes.Withdrawal]:
-        """Return the notes of withdrawals, oldest first; in the transaction of `taking`, if it is given."""
+        """Return the notes of withdrawals, oldest first; within the transaction of `connection`."""
 
     def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
-        """Add the note of a withdrawal, in the transaction of `taking`."""
+        """Add the note of a withdrawal, in the transaction of `in_transaction`."""
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Let no withdrawal begin meanwhile, unless each transaction of `taking` keeps them out by itself."""
+    def exclusively(self) -> AbstractContextManager[None]:
+        """Let no withdrawal begin meanwhile, unless each `in_transaction` keeps them out by itself."""
 
     def refuse_unwritable(self, opened: Opened) -> None:
         """Raise `StoreError` where nothing can be written here."""
 
-    def known_as(self, coder: str) -> str:
+    def check_pseudonym(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others here."""
 
-    def goes_on(self, coder: str) -> bool:
-        """Tell whether acts may be appended as the coder's own; else each says that it was merged."""
+    def appends_as_own(self, coder: str) -> bool:
+        """Return True if acts may be appended as the coder's own; else each says that it was merged."""
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""
 
-    def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
+    def in_transaction(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
         """Return what `work` returns, done in one transaction on the coder's tables, which are made where
         the coder has none; it is given the connection, what messages call the tables, and whether they are
         new. No withdrawal comes between what `work` reads and what it writes."""
@@ -151,22 +153,22 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
     into.refuse_unwritable(opened)
     versions, files, theirs = _other(other, opened.study)
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
-    gone = _Gone(other)  # before the acts: a withdrawal there may begin meanwhile
+    withdrawals = _Withdrawals(other)  # before the acts: a withdrawal there may begin meanwhile
     incoming = [_incoming(file, opened.study) for file in files]
     here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
     for each in incoming:  # all of them, before anything is written
-        into.known_as(each.coder)
-    with into.alone():
+        into.check_pseudonym(each.coder)
+    with into.exclusively():
         for codebook in new_versions.values():
             into.add_codebook(codebook)
-        rows = [row for each in incoming for row in _merged(into, each, here, gone)]
+        rows = [row for each in incoming for row in _merged(into, each, here, withdrawals)]
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
     ours = {each.case_id for each in into.withdrawals()}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
 
 
-class _Gone:
+class _Withdrawals:
     """Finds which memos of the other copy repeat words of participants who withdrew here: they come in empty.
 
     It takes the words to find them, which the other copy may still have; of one acts file there are the
@@ -225,17 +227,17 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
     """Return the codebooks, the acts files and the withdrawn cases of the other copy."""
     if other.is_file():
         return {}, [other], set()
-    found = layout.read(other)
-    if found.id != known.id or found.units_sha256 != known.units_sha256:
+    study = layout.read(other)
+    if study.id != known.id or study.units_sha256 != known.units_sha256:
         raise StoreError(
-            f"merge: expected another copy of study {known.id!r} – found study {found.id!r} – acts of "
+            f"merge: expected another copy of study {known.id!r} – found study {study.id!r} – acts of "
             "another study count on other texts; only copies of one study can be merged."
         )
-    layout.refuse_newer(other, found)
-    layout.refuse_absent(other)
-    layout.read_units(other, found)
+    layout.refuse_newer(other, study)
+    acts_files.refuse_absent(other)
+    layout.read_units(other, study)
     cases = {each.case_id for each in study_notes.notes(other, study_notes.Withdrawal)}
-    return layout.read_codebooks(other, found), layout.acts_files(other), cases
+    return layout.read_codebooks(other, study), acts_files.acts_files(other), cases
 
 
 def _incoming(file: Path, known: Study) -> _Incoming:
@@ -263,7 +265,9 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
             )
 
 
-def _merged(into: Into, incoming: _Incoming, here: _Here, gone: _Gone) -> Iterator[tuple[object, ...]]:
+def _merged(
+    into: Into, incoming: _Incoming, here: _Here, withdrawals: _Withdrawals
+) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
     def work(connection: Connection, place: Path, first_acts: bool) -> tuple[list[tuple[str, str]], bool]:
@@ -271,9 +275,9 @@ def _merged(into: Into, incoming: _Incoming, here: _Here, gone: _Gone) -> Iterat
         chain = sqlite.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
-        known = here.without(gone.noted(into, connection, incoming))
+        known = here.without(withdrawals.noted(into, connection, incoming))
         judged = [_judged(link, recorded, known) for link in incoming.chain]
-        if known.gone and not gone.has_words:
+        if known.withdrawn_units and not withdrawals.has_words:
             pairs = zip(incoming.chain, judged, strict=True)
             judged = [_uncompared(link, known, each) for link, each in pairs]
         new = [number for number, (status, _) in enumerate(judged) if status == "new"]
@@ -282,13 +286,13 @@ def _merged(into: Into, incoming: _Incoming, here: _Here, gone: _Gone) -> Iterat
 
     if not incoming.chain:
         return
-    as_own = into.goes_on(incoming.coder)
-    judged, first_acts = into.taking(incoming.coder, here.study.id, work)
+    as_own = into.appends_as_own(incoming.coder)
+    judged, first_acts = into.in_transaction(incoming.coder, here.study.id, work)
     for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
         act = link.act
         if act is not None:
-            said = "coder" if first_acts and status == "new" and not unknown else unknown
-            yield act.act_id, act.coder, act.kind, act.unit_id, status, said
+            unknown_part = "coder" if first_acts and status == "new" and not unknown else unknown
+            yield act.act_id, act.coder, act.kind, act.unit_id, status, unknown_part
 
 
 def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, str]:
@@ -299,9 +303,9 @@ def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, 
     before = recorded.get(act.act_id)
     if before is not None:
         return ("there" if _same(act, before) else "conflicting"), ""
-    if act.unit_id is not None and act.unit_id not in here.texts and act.unit_id not in here.gone:
+    if act.unit_id is not None and act.unit_id not in here.texts and act.unit_id not in here.withdrawn_units:
         return "left out", "unit"
-    if not says_its_change(act):
+    if not has_readable_change(act):
         return "left out", "kind"
     if act.codebook not in here.codebooks:
         return "left out", "codebook"
@@ -309,16 +313,21 @@ def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, 
 
 
 def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, str]:
-    """Return `judged`, or that nobody could compare this memo with the words of who withdrew."""
+    """Return `judged`, or that nobody could compare this memo or proposal with the words of who withdrew."""
     act = link.act
-    is_open = act is not None and act.kind == "memo" and bool(act.text) and act.unit_id not in here.gone
+    is_open = (
+        act is not None
+        and act.kind in WRITTEN_KINDS
+        and bool(act.text)
+        and act.unit_id not in here.withdrawn_units
+    )
     is_new = judged == ("new", "") and link.fields["text_hash"] not in here.erased
     return ("new", "words") if is_open and is_new else judged
 
 
 def _same(act: Act, before: Act) -> bool:
-    """Tell whether two acts of one id are one deed; it may be stamped again, and one may be without its text
-    because a participant withdrew."""
+    """Return True if two acts of one id are the same; it may be stamped again, and one may be without its
+    text because a participant withdrew."""
     text = before.text if not act.text else act.text if not before.text else None
     same = replace(act, at=before.at) if text is None else replace(act, at=before.at, text=text)
     return same == (before if text is None else replace(before, text=text))
@@ -347,9 +356,9 @@ def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[d
     rows = {}
     for link in links:
         fields = link.fields
-        found = fields.get("text_hash")
-        if found is not None:
-            gone = fields.get("unit_id") in here.gone or found in here.erased
-            salt, text = (None, None) if gone else incoming.texts[found]
-            rows[found] = {"text_hash": found, "salt": salt, "text": text}
+        text_hash = fields.get("text_hash")
+        if text_hash is not None:
+            is_withdrawn = fields.get("unit_id") in here.withdrawn_units or text_hash in here.erased
+            salt, text = (None, None) if is_withdrawn else incoming.texts[text_hash]
+            rows[text_hash] = {"text_hash": text_hash, "salt": salt, "text": text}
     return list(rows.values())

@@ -37,7 +37,7 @@ class Wish:
     revisions: Callable[[], Sequence[Revision]]
 
     def on(self, current: Codebook, versions: Mapping[str, Codebook]) -> tuple[Codebook, list[Act]]:
-        """Return what the codebook becomes where `current` is the current version, and the acts that say so.
+        """Return the codebook after a revision of `current`, and the acts that record it.
 
         `versions` are all that the study has, by fingerprint.
 
@@ -55,7 +55,7 @@ class Wish:
         new = check_codebook(self.codebook)
         if current != self.base:
             new = combine(self.base, self.codebook, current)
-        ends = _strays(self.revisions(), current.fingerprint)
+        ends = _loose_ends(self.revisions(), current.fingerprint)
         strays = [versions[one] for one in ends if one in versions and one != new.fingerprint]
         if new == current and not strays:
             if self.base != self.codebook == current:
@@ -66,10 +66,10 @@ class Wish:
             )
         steps = [self._step(current, new, self.merged, self.split)] if new != current else []
         for stray in strays:
-            gone = {code.id for code in stray.codable} - {code.id for code in new.codable}
-            merged = {code: target for code, target in self.merged.items() if code in gone}
+            dropped = {code.id for code in stray.codable} - {code.id for code in new.codable}
+            merged = {code: target for code, target in self.merged.items() if code in dropped}
             split = {code: parts for code, parts in self.split.items()
-                     if code in gone and not {code.id for code in stray.codable} & set(parts)}  # fmt: skip
+                     if code in dropped and not {code.id for code in stray.codable} & set(parts)}  # fmt: skip
             steps.append(self._step(stray, new, merged, split))
         return new, steps
 
@@ -84,10 +84,10 @@ class Wish:
         return Act(kind="revise", text=revision.to_text(), **stamped)
 
 
-def _strays(revisions: Sequence[Revision], current: str) -> list[str]:
+def _loose_ends(revisions: Sequence[Revision], current: str) -> list[str]:
     """Return the versions that revisions led to, and from which none leads on to the current one."""
-    left = {each.base for each in revisions}
-    ends = dict.fromkeys(each.codebook for each in revisions if each.codebook not in left)
+    bases = {each.base for each in revisions}
+    ends = dict.fromkeys(each.codebook for each in revisions if each.codebook not in bases)
     return [version for version in ends if path(revisions, version, current) is None]
 
 
@@ -101,13 +101,13 @@ def history(acts: Iterable[Act]) -> tuple[Revision, ...]:
         for act in acts
         if act.kind == "revise"
     ]
-    left = sorted(made, key=lambda revision: revision.at)
-    found: list[Revision] = []
-    while left:
-        each = left.pop(_next(left, found))
-        if not found or (each.base, each.codebook) != (found[-1].base, found[-1].codebook):
-            found.append(each)
-    return tuple(found)
+    remaining = sorted(made, key=lambda revision: revision.at)
+    in_order: list[Revision] = []
+    while remaining:
+        each = remaining.pop(_next(remaining, in_order))
+        if not in_order or (each.base, each.codebook) != (in_order[-1].base, in_order[-1].codebook):
+            in_order.append(each)
+    return tuple(in_order)
 
 
 def superseded(revisions: Sequence[Revision], now: str, last: str) -> bool:
@@ -132,11 +132,11 @@ def newer_codebook(place: object) -> str:
     )
 
 
-def _next(left: Sequence[Revision], found: Sequence[Revision]) -> int:
+def _next(remaining: Sequence[Revision], in_order: Sequence[Revision]) -> int:
     """Return the place of the revision that follows: where clocks differ, the versions tell the order."""
-    base, version = (found[-1].base, found[-1].codebook) if found else (None, None)
-    made = {each.codebook for each in left}
-    again = [(one.base, one.codebook) == (base, version) for one in left]
-    follows = (n for n, one in enumerate(left) if one.base == version or again[n])
-    begins = (n for n, one in enumerate(left) if one.base not in made)
+    base, version = (in_order[-1].base, in_order[-1].codebook) if in_order else (None, None)
+    made = {each.codebook for each in remaining}
+    again = [(one.base, one.codebook) == (base, version) for one in remaining]
+    follows = (n for n, one in enumerate(remaining) if one.base == version or again[n])
+    begins = (n for n, one in enumerate(remaining) if one.base not in made)
     return next(follows, next(begins, 0))

@@ -31,8 +31,8 @@ def refuse_other(known: Opened, units: pd.DataFrame, codebook: Codebook, *, plac
     made, _, table = layout.prepare(units, codebook)
     if made.units_sha256 != known.study.units_sha256:
         # Read back as the study's were: what a file keeps of a frame, and not more, is compared.
-        given = layout.units_of(table, made, name="given")
-        differences = list(_differences(known, given))
+        new_units = layout.units_of(table, made, name="given")
+        differences = list(_differences(known, new_units))
         if differences:
             raise StoreError(
                 f"study at {str(place)!r}: expected the units that it was made of – found {differences[0]} – "
@@ -50,13 +50,13 @@ def refuse_other(known: Opened, units: pd.DataFrame, codebook: Codebook, *, plac
 
 def withdrawn_among(known: Opened, units: pd.DataFrame) -> list[str]:
     """Return the ids of those of the `units` whose participants withdrew from the study."""
-    return [unit_id for unit_id in units["unit_id"].astype("string") if unit_id in known.gone]
+    return [unit_id for unit_id in units["unit_id"].astype("string") if unit_id in known.withdrawn_units]
 
 
-def _differences(known: Opened, given: pd.DataFrame) -> Iterator[str]:
+def _differences(known: Opened, units: pd.DataFrame) -> Iterator[str]:
     """Yield what tells the given units from the study's, what matters most first; ids and columns alone."""
     ours = known.units.set_index("unit_id")
-    theirs = given[~given["unit_id"].isin(known.gone)].set_index("unit_id")
+    theirs = units[~units["unit_id"].isin(known.withdrawn_units)].set_index("unit_id")
     more, fewer = theirs.index.difference(ours.index), ours.index.difference(theirs.index)
     if len(more):
         yield f"{len(more)} units that it does not have ({first_three(more)})"
@@ -66,7 +66,7 @@ def _differences(known: Opened, given: pd.DataFrame) -> Iterator[str]:
         return
     theirs = theirs.loc[ours.index]
     for name in ["text", *ours.columns.intersection(theirs.columns).drop("text")]:
-        emptied = bool(known.gone) and name != "text"
+        emptied = bool(known.withdrawn_units) and name != "text"
         other = ours.index[_different(ours[name], theirs[name], emptied=emptied)]
         if len(other):
             yield f"other values in column {name!r} of {len(other)} units ({first_three(other)})"
@@ -96,13 +96,16 @@ def _values(column: pd.Series) -> Sequence[Any]:
 
 
 def _compared(ours: Codebook, theirs: Codebook) -> str:
-    """Say how a codebook differs from the current one, by the ids of codes."""
-    there, given = {code.id: code for code in ours.codes}, {code.id: code for code in theirs.codes}
-    other = [name for name in given if name in there and given[name] != there[name]]
+    """Describe how a codebook differs from the current one, by the ids of codes."""
+    ours_by_id, theirs_by_id = (
+        {code.id: code for code in ours.codes},
+        {code.id: code for code in theirs.codes},
+    )
+    other = [name for name in theirs_by_id if name in ours_by_id and theirs_by_id[name] != ours_by_id[name]]
     kinds = (
-        ("with", [name for name in given if name not in there]),
-        ("without", [name for name in there if name not in given]),
+        ("with", [name for name in theirs_by_id if name not in ours_by_id]),
+        ("without", [name for name in ours_by_id if name not in theirs_by_id]),
         ("with another entry for", other),
     )
-    said = [f"{what} {first_three(names)}" for what, names in kinds if names]
-    return "; ".join(said) or "with the same codes and other settings"
+    differences = [f"{what} {first_three(names)}" for what, names in kinds if names]
+    return "; ".join(differences) or "with the same codes and other settings"

@@ -29,14 +29,14 @@ from sqlalchemy import Connection, create_engine, select
 
 from sense7_qual._limits import open_file
 from sense7_qual._messages import first_three, legible
-from sense7_qual.acts import Act, fold
+from sense7_qual.acts import Act, SpanMemo, fold
 from sense7_qual.errors import ActError, StoreError, TableError
-from sense7_qual.store._files import layout, study_notes, units_parquet, whole_files
+from sense7_qual.store._files import acts_files, layout, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, ordered
-from sense7_qual.store._operations.check_acts import says_its_change
+from sense7_qual.store._operations.check_acts import has_readable_change
 
 __all__ = [
     "RESPELT",
@@ -110,11 +110,11 @@ def verify(path: Path, known: Study) -> list[Finding]:
     texts, of_units = _units(path, now, withdrawn)
     codebooks, of_codebooks = _codebooks(path, now)
     judged = Known(now, texts, codebooks, withdrawn, copies)
-    found = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
-    files = [file for file in _in(path / "acts", ".sqlite") if layout.is_acts_file(file)]
-    found += [_acts(file, judged) for file in files]
-    found += missing({file.stem for file in files}, copies)
-    return [*(_with_mode(path, each) for each in found), *_unreadable(path), *_strangers(path)]
+    findings = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
+    files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
+    findings += [_acts(file, judged) for file in files]
+    findings += missing({file.stem for file in files}, copies)
+    return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
 
 
 def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
@@ -127,10 +127,14 @@ def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
-    """Tell whether an act carries other words than its span has in the unit."""
-    if act.kind != "apply" or act.text is None:
+    """Return True if an act carries other words than its span has in the unit."""
+    is_memo = act.kind == "memo" and act.target_kind == "span"
+    if not act.text or not (is_memo or act.kind == "apply"):
         return False
-    return act.start is None or act.text != str(texts.get(str(act.unit_id), ""))[act.start : act.end]
+    words = str(texts.get(str(act.unit_id), ""))[act.start : act.end]
+    if is_memo:
+        return has_readable_change(act) and SpanMemo.from_text(act.text).quote != words
+    return act.start is None or act.text != words
 
 
 def owner(connection: Connection) -> str:
@@ -146,7 +150,7 @@ def second_copy(path: Path) -> str | None:
 
 
 def nothing_new(path: Path) -> bool:
-    """Tell whether a file is a second copy of a coder's acts, all of which the coder's own file has."""
+    """Return True if a file is a second copy of a coder's acts, all of which the coder's own file has."""
     coder = second_copy(path)
     own = path.with_name(f"{coder}.sqlite")
     return coder is not None and own.exists() and act_ids(path) <= act_ids(own)
@@ -187,7 +191,7 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
             findings.append(Finding(name, problem=str(error)))
             continue
         notes.append(note)
-        findings.append(Finding(name, note=note.said))
+        findings.append(Finding(name, note=note.sentence))
     return notes, findings
 
 
@@ -200,12 +204,14 @@ def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dic
         return None, Finding("units.parquet", problem=str(error))
     except OSError as error:
         return None, Finding("units.parquet", problem=f"cannot be read ({type(error).__name__})")
-    kept = units_parquet.without(units, withdrawn)
+    remaining = units_parquet.without(units, withdrawn)
     still = [each.case_id for each in withdrawn if units["unit_id"].isin(each.unit_ids).any()]
     problem = (
         f"still holds texts of participants who withdrew – {_AGAIN} {first_three(still)}" if still else ""
     )
-    return dict(zip(kept["unit_id"], kept["text"], strict=True)), Finding("units.parquet", problem=problem)
+    return dict(zip(remaining["unit_id"], remaining["text"], strict=True)), Finding(
+        "units.parquet", problem=problem
+    )
 
 
 def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
@@ -214,11 +220,11 @@ def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
         if not layout.is_fingerprint(file.stem):
             continue
         try:
-            found = of_codebook(path.name, file.stem, study_notes.bytes_of(file))
+            finding = of_codebook(path.name, file.stem, study_notes.bytes_of(file))
         except OSError as error:
-            found = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
-        findings.append(found)
-        if found.problem in ("", RESPELT):
+            finding = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
+        findings.append(finding)
+        if finding.problem in ("", RESPELT):
             known.add(file.stem)
     if now.codebook not in known and not any(now.codebook in each.file for each in findings):
         findings.append(Finding(f"codebooks/{now.codebook}.yaml", problem="missing, the current codebook"))
@@ -262,13 +268,13 @@ def of_acts(
     try:
         chain = sqlite.read_chain(connection, place, study=known.study.id, coder=coder)
         texts = sqlite.read_texts(connection, place, select(sqlite.TEXTS))
-        found = [*problems, *_of_chain(chain, texts, coder, known)]
+        all_problems = [*problems, *_of_chain(chain, texts, coder, known)]
         fold([link.act for link in ordered(chain) if link.act is not None])
     except (StoreError, ActError, TableError) as error:
         return Finding(name, coder=coder, problem=str(error))
     merged = sum(link.merged for link in chain)
     note = f"{merged} acts merged from another copy" if merged else ""
-    return Finding(name, coder, len(chain), "; ".join(found), note)
+    return Finding(name, coder, len(chain), "; ".join(all_problems), note)
 
 
 def _of_second_copy(file: Path, coder: str) -> Finding:
@@ -289,36 +295,41 @@ def _of_file(connection: Connection, version: int) -> Iterator[str]:
         yield versions.newer("its tables", version)
     elif versions.structure(connection) != _tables():
         yield f"tables that are not those of version {version}"
-    found = sqlite.problems(connection)
-    if found:
-        yield found
+    faults = sqlite.problems(connection)
+    if faults:
+        yield faults
 
 
 def _of_chain(
     chain: Sequence[Link], texts: Mapping[str, str | None], coder: str, known: Known
 ) -> Iterator[str]:
-    gone = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
+    case_of_unit = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
     may_be_empty = {memo: each.case_id for each in known.withdrawn for memo in each.memos}
     rows = [(link.act, link.fields.get("text_hash")) for link in chain if link.act is not None]
     orphans = set(texts) - {text_hash for _, text_hash in rows}
-    emptied = [(act, found) for act, found in rows if found is not None and texts[found] is None]
-    lost = [act.act_id for act, found in emptied if found not in may_be_empty and act.unit_id not in gone]
-    kept = [gone[str(act.unit_id)] for act, _ in rows if act.unit_id in gone and act.text]
-    kept += [case_id for memo, case_id in may_be_empty.items() if texts.get(memo)]
-    mute = [act.act_id for act, _ in rows if not says_its_change(act)]
+    emptied = [(act, name) for act, name in rows if name is not None and texts[name] is None]
+    lost = [
+        act.act_id for act, name in emptied if name not in may_be_empty and act.unit_id not in case_of_unit
+    ]
+    not_erased = [
+        case_of_unit[str(act.unit_id)] for act, _ in rows if act.unit_id in case_of_unit and act.text
+    ]
+    not_erased += [case_id for memo, case_id in may_be_empty.items() if texts.get(memo)]
+    mute = [act.act_id for act, _ in rows if not has_readable_change(act)]
     strange = [act.codebook for act, _ in rows if act.codebook not in known.codebooks]
     if orphans and all(link.act is not None for link in chain):
         yield f"{len(orphans)} texts that belong to no act"
     if lost:
         yield f"quotes or memos that were erased though nobody withdrew, of acts {first_three(lost)}"
-    if kept:
-        yield f"still holds words of participants who withdrew – {_AGAIN} {first_three(sorted(set(kept)))}"
+    if not_erased:
+        cases = first_three(sorted(set(not_erased)))
+        yield f"still holds words of participants who withdrew – {_AGAIN} {cases}"
     if mute:
         yield f"rounds or revisions that do not say what they change, in acts {first_three(mute)}"
     if strange:
         yield f"acts under codebooks that are not here: {first_three(sorted(set(strange)))}"
     if known.texts is not None:
-        yield from _of_quotes([act for act, _ in rows if act.unit_id not in gone], known.texts)
+        yield from _of_quotes([act for act, _ in rows if act.unit_id not in case_of_unit], known.texts)
     yield from _since_copies(chain, coder, known.copies)
 
 
@@ -332,7 +343,7 @@ def _of_quotes(acts: Sequence[Act], texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> Iterator[str]:
-    """Say where the file was put back from a copy older than a backup or archive."""
+    """Describe where the file was put back from a copy older than a backup or archive."""
     hashes = {link.hash for link in chain} | {link.branch for link in chain}
     for copy in copies:
         if copy.heads.get(coder, "") not in {"", *hashes}:
@@ -343,10 +354,10 @@ def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> 
             return
 
 
-def missing(there: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]:
-    """Yield the coders whose acts are not `there`, and were when a copy was made."""
+def missing(coders: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]:
+    """Yield the coders who are not among `coders`, and had acts when a copy was made."""
     had = {coder: copy for copy in copies for coder in copy.heads}
-    for coder in sorted(set(had) - set(there)):
+    for coder in sorted(set(had) - set(coders)):
         what = f"missing; it was there when the {had[coder].kind} of {had[coder].at} was made"
         yield Finding(f"acts/{coder}.sqlite", coder, problem=what)
 
@@ -368,7 +379,7 @@ def strangers(path: Path) -> list[Path]:
     part_of: dict[str, Callable[[Path], bool]] = {
         ".": lambda file: file.name in ("study.json", "units.parquet", layout.LOCK),
         "codebooks": lambda file: file.suffix == ".yaml" and layout.is_fingerprint(file.stem),
-        "acts": layout.is_acts_file,
+        "acts": acts_files.is_acts_file,
         "withdrawn": study_notes.is_note,
         "copies": study_notes.is_note,
     }
@@ -378,7 +389,7 @@ def strangers(path: Path) -> list[Path]:
 
 
 def _may_be_file(file: Path) -> bool:
-    """Tell whether it is a file that is still there, or one of which nothing can be learnt."""
+    """Return True if it is a file that is still there, or one of which nothing can be learnt."""
     try:
         return file.is_file()
     except OSError:
@@ -424,8 +435,8 @@ def _stranger(path: Path, file: Path) -> Finding:
     name = file.relative_to(path).as_posix()
     # What is being built may be locked: opening and closing it here could end the lock.
     passing = file.name.startswith((".", "~")) or any(whole_files.is_building(each) for each in file.parents)
-    absent = layout.placeholder(file) if _folder(path, file) == "acts" else None
-    if absent is not None and not layout.acts_file(path, absent).exists():
+    absent = acts_files.placeholder(file) if _folder(path, file) == "acts" else None
+    if absent is not None and not acts_files.acts_file(path, absent).exists():
         what = f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"
         return Finding(name, absent, problem=what)
     if file.name.endswith("-journal"):

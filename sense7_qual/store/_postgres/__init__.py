@@ -1,4 +1,4 @@
-"""A study in PostgreSQL as the store uses it: the deeds of a study folder, by the rights of a role."""
+"""A study in PostgreSQL as the store uses it: what a study folder does, by the rights of a role."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sense7_qual.store._operations import archive, forget, merge, revise
 from sense7_qual.store._operations.append import (
     Heads,
     Salvage,
-    known_as,
+    check_pseudonym,
     lacking,
     lost,
     record,
@@ -103,27 +103,27 @@ class Team:
         return retried(self.server, lambda connection: schema.current_codebook(connection, self.server))
 
     def changed(self, known: Opened) -> bool:
-        """Say no: what others withdrew is looked up in the transaction of every append."""
+        """Return False: what others withdrew is looked up in the transaction of every append."""
         return False
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms of whom this role may see an act, sorted."""
         return roles.coders(self.server)
 
-    def known_as(self, coder: str) -> str:
+    def check_pseudonym(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
-        return known_as(coder, self.coders())
+        return check_pseudonym(coder, self.coders())
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role code as `coder`."""
         schema.refuse_newer(self.server)
-        roles.add_coder(self.server, self.known_as(coder), role=role, lead=lead)
+        roles.add_coder(self.server, self.check_pseudonym(coder), role=role, lead=lead)
 
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts that this role may see, of a coder or of all, each checked."""
-        there = self.coders()
-        named = there if coder is None else [known_as(coder, there)]
-        for one in set(self.heads(known.study.id).coders) - set(there):
+        coders = self.coders()
+        named = coders if coder is None else [check_pseudonym(coder, coders)]
+        for one in set(self.heads(known.study.id).coders) - set(coders):
             if coder in (None, one):  # without a single act left
                 self._refuse_lost(self._lost(known.study.id, one))
         return [act for one in named for act in self._of(one, known)]
@@ -137,10 +137,10 @@ class Team:
             self._refuse_lost(lost(connection, coder, head, []))
             last.append(sqlite.last(connection))
 
-        found = schema.acts(self.server, coder, study=known.study.id, whole=whole)
-        for seen in last[-1:]:
-            heads.saw(coder, seen)
-        return with_true_quotes(found, schema.place_of(self.server, coder), known)
+        acts = schema.acts(self.server, coder, study=known.study.id, whole=whole)
+        for head_read in last[-1:]:
+            heads.note_head(coder, head_read)
+        return with_true_quotes(acts, schema.place_of(self.server, coder), known)
 
     def lead_acts(self, known: Opened) -> list[Act]:
         """Return the acts that open or unblind rounds or assign units, which every role may see."""
@@ -165,7 +165,7 @@ class Team:
             return n_new, sqlite.last(connection)
 
         n_new, head = roles.write(self.server, coder, work)
-        heads.saw(coder, head)
+        heads.note_head(coder, head)
         return n_new
 
     def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
@@ -187,13 +187,13 @@ class Team:
         with whole_files.making(target, "salvage", self.place) as built:
             return salvage(rows, texts, built, target, study=known.study.id, coder=coder, withdrawn=withdrawn)
 
-    def taking(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
-        """Return what `work` returns, done as the lead on the coder's tables (`merging.Into`)."""
+    def in_transaction(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
+        """Return what `work` returns, done as the lead on the coder's tables (`merge.Into`)."""
 
-        def there(connection: Connection, place: Path) -> _T:
+        def on_tables(connection: Connection, place: Path) -> _T:
             return work(connection, place, not schema.has_acts(connection))
 
-        return roles.write(self.server, coder, there, as_lead=True)
+        return roles.write(self.server, coder, on_tables, as_lead=True)
 
     def revise(self, wish: revise.Wish, known: Opened, append: object) -> Codebook:
         """Make the wished codebook the current one, in one transaction with the act."""
@@ -201,7 +201,7 @@ class Team:
 
         heads = self.heads(known.study.id)
 
-        def there(connection: Connection, place: Path, act: Act, codebook: Codebook) -> None:
+        def record_act(connection: Connection, place: Path, act: Act, codebook: Codebook) -> None:
             versions = {**known.codebooks, codebook.fingerprint: codebook}
             batch, head = [settled(act, known.texts, versions)], heads.coders.get(act.coder)
             record(
@@ -209,15 +209,15 @@ class Team:
                 refuse_lost=lambda at: self._refuse_lost(lost(at, act.coder, head, [])),
             )  # fmt: skip
 
-        return revise_on_server(wish, self.server, there)
+        return revise_on_server(wish, self.server, record_act)
 
     def verify(self, known: Opened) -> list[Finding]:
         """Return what is found of the study, its units, codebooks and notes, and of each coder."""
-        found = {finding.file: finding for finding in through_folder.verify_study(self.server)}
+        findings = {finding.file: finding for finding in through_folder.verify_study(self.server)}
         for coder in self.heads(known.study.id).coders:
             missing = self._lost(known.study.id, coder)
-            found[coder] = lacking(found.get(coder, Finding(coder, coder)), missing)
-        return list(found.values())
+            findings[coder] = lacking(findings.get(coder, Finding(coder, coder)), missing)
+        return list(findings.values())
 
     def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has, as the lead."""
@@ -225,7 +225,7 @@ class Team:
             return merge.merge(self, source, known)
 
     def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
-        """Add the note of a withdrawal (`merging.Into`)."""
+        """Add the note of a withdrawal (`merge.Into`)."""
         through_folder.add_note(connection, self.server, value)
 
     def withdrawals(self, connection: Connection | None = None) -> list[study_notes.Withdrawal]:
@@ -234,8 +234,8 @@ class Team:
             return through_folder.notes(self.server, study_notes.Withdrawal)
         return through_folder.notes_in(connection, self.server, study_notes.Withdrawal)
 
-    def alone(self) -> AbstractContextManager[None]:
-        """Do nothing: each transaction of `taking` keeps withdrawals out (`merging.Into`)."""
+    def exclusively(self) -> AbstractContextManager[None]:
+        """Do nothing: each transaction of `in_transaction` keeps withdrawals out (`merge.Into`)."""
         return nullcontext()
 
     def refuse_unwritable(self, opened: Opened) -> None:
@@ -243,8 +243,8 @@ class Team:
         layout.refuse_newer(Path(self.server.name), opened.study)
         retried(self.server, lambda connection: schema.check_lead(connection, self.server, "merge"))
 
-    def goes_on(self, coder: str) -> bool:
-        """Tell whether this role codes as the coder, or would (`merging.Into`)."""
+    def appends_as_own(self, coder: str) -> bool:
+        """Return True if this role codes as the coder, or would (`merge.Into`)."""
         return roles.writes(self.server, coder)
 
     def add_codebook(self, codebook: Codebook) -> None:
@@ -299,5 +299,5 @@ class Team:
 
 
 def _warn_of_statistics(openness: schema.Openness) -> None:
-    for said in openness.warnings():
-        warnings.warn(said, stacklevel=4)
+    for warning in openness.warnings():
+        warnings.warn(warning, stacklevel=4)

@@ -28,8 +28,8 @@ def revise_on_server(
 ) -> Codebook:
     """Revise the codebook of a study in PostgreSQL, in one transaction with the acts; `record` adds one."""
     for _ in range(10):  # somebody else may be faster, but hardly ten times
-        found = schema.read(server)
-        now, (new, acts) = found.study, wish.on(found.codebook, found.codebooks)
+        opened = schema.read(server)
+        now, (new, acts) = opened.study, wish.on(opened.codebook, opened.codebooks)
 
         def work(
             connection: Connection,

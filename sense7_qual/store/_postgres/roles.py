@@ -12,9 +12,9 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files.layout import refuse_device
+from sense7_qual.store._files.acts_files import refuse_device
 from sense7_qual.store._log import sqlite
-from sense7_qual.store._operations.append import known_as
+from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.schema import (
     MEMBERS,
@@ -73,21 +73,21 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
     role = role or own
     run(connection, [search_path(server.name)])
     check_lead(connection, server, "add_coder")
-    there = _member(connection, coder)
-    if there not in (None, role, own):
+    present_role = _member(connection, coder)
+    if present_role not in (None, role, own):
         raise StoreError(
-            f"add_coder: expected coder {coder!r} to keep role {there!r} – found {role!r} – acts of one "
-            "coder are written by one role; choose another pseudonym."
+            f"add_coder: expected coder {coder!r} to keep role {present_role!r} – found {role!r} – acts of "
+            "one coder are written by one role; choose another pseudonym."
         )
     if role != own:
         _check_role(connection, role)
     owner = connection.execute(select(STUDY.c.owner)).scalar_one()
-    if there is None:
+    if present_role is None:
         keep_withdrawals_out(connection, server)  # one would look for words in the tables that are there
         _make_coder(connection, server, coder, owner)
-    if there != role:
+    if present_role != role:
         run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(server.name)])
-        if there is None:
+        if present_role is None:
             connection.execute(insert(MEMBERS), {"coder": coder, "role": role})
         else:
             connection.execute(update(MEMBERS).where(MEMBERS.c.coder == coder).values(role=role))
@@ -103,15 +103,15 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
 def _member(connection: Connection, coder: str) -> str | None:
     """Return the role of `coder`, None where there is no such coder."""
     rows = {str(name): str(role) for name, role in connection.execute(select(MEMBERS))}
-    return rows.get(known_as(coder, rows))
+    return rows.get(check_pseudonym(coder, rows))
 
 
 def _check_role(connection: Connection, role: str) -> None:
     """Make the role where there is none; refuse one that row-level security does not hold."""
-    found = connection.execute(_ROLES, {"role": role}).first()
-    if found is None:
+    row = connection.execute(_ROLES, {"role": role}).first()
+    if row is None:
         run(connection, [f'CREATE ROLE "{role}" LOGIN'])
-    elif found.open:
+    elif row.open:
         raise StoreError(
             f"add_coder: expected a role that can be kept blind – found {role!r}, a superuser or one that "
             "bypasses row-level security – name an ordinary role."
@@ -120,10 +120,10 @@ def _check_role(connection: Connection, role: str) -> None:
 
 def _make_coder(connection: Connection, server: Server, coder: str, owner: str) -> None:
     schema = f"{server.name}-{coder}"
-    said = connection.execute(select(STUDY.c.id, STUDY.c.schema)).one()
+    study = connection.execute(select(STUDY.c.id, STUDY.c.schema)).one()
     # Known to this coder's own sessions alone: nobody else can take the lock, or see whether it is taken.
     lock = secrets.randbits(62)
-    meta = {"study": said.id, "coder": coder, "schema": said.schema, "lock": lock}
+    meta = {"study": study.id, "coder": coder, "schema": study.schema, "lock": lock}
     run(connection, [f'CREATE SCHEMA "{schema}" AUTHORIZATION "{owner}"'])
     run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(schema)])
     sqlite.ACTS.metadata.create_all(connection, checkfirst=False)
@@ -174,14 +174,14 @@ def _check_own(connection: Connection, server: Server, coder: str) -> None:
 
 
 def writes(server: Server, coder: str) -> bool:
-    """Tell whether this role codes as `coder`, or will as soon as there is such a coder; for the lead."""
+    """Return True if this role codes as `coder`, or will as soon as there is such a coder; for the lead."""
 
-    def found(connection: Connection) -> bool:
+    def has_role(connection: Connection) -> bool:
         run(connection, [search_path(server.name)])
         role, _ = connection.execute(WHO).one()
         return _member(connection, coder) in (None, role)
 
-    return retried(server, found)
+    return retried(server, has_role)
 
 
 def members(connection: Connection, server: Server) -> list[str]:

@@ -140,12 +140,12 @@ def role_statements(study: str, coder: str, role: str) -> list[str]:
     transaction number would tell of other writers.
     """
     schema = f"{study}-{coder}"
-    given = [f'GRANT USAGE ON SCHEMA "{study}", "{schema}" TO "{role}"']
-    given += [f'GRANT SELECT ON "{study}".{name} TO "{role}"' for name in _FOR_ALL]
+    statements = [f'GRANT USAGE ON SCHEMA "{study}", "{schema}" TO "{role}"']
+    statements += [f'GRANT SELECT ON "{study}".{name} TO "{role}"' for name in _FOR_ALL]
     for table in (ACTS, TEXTS, META):
         columns = ", ".join(f'"{column.name}"' for column in table.columns)
-        given.append(f'GRANT SELECT ({columns}) ON "{schema}".{table.name} TO "{role}"')
-    return [*given, *(f'GRANT INSERT ON "{schema}".{name} TO "{role}"' for name in ("acts", "texts"))]
+        statements.append(f'GRANT SELECT ({columns}) ON "{schema}".{table.name} TO "{role}"')
+    return [*statements, *(f'GRANT INSERT ON "{schema}".{name} TO "{role}"' for name in ("acts", "texts"))]
 
 
 def guard_statements(owner: str, leader: str) -> list[str]:

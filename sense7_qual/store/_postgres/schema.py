@@ -38,7 +38,7 @@ from sense7_qual.store._files import layout
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.versions import newer
-from sense7_qual.store._operations.check_acts import says_its_change
+from sense7_qual.store._operations.check_acts import has_readable_change
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
@@ -92,15 +92,15 @@ class Openness:
 
     def warnings(self) -> list[str]:
         """Return what the lead should know, in sentences."""
-        found = [] if self.closed else [OPEN_STATISTICS.format(self.database, row_security.CLOSING)]
+        sentences = [] if self.closed else [OPEN_STATISTICS.format(self.database, row_security.CLOSING)]
         if self.elsewhere:
             closing = "; ".join(f'REVOKE CONNECT ON DATABASE "{name}" FROM PUBLIC' for name in self.elsewhere)
-            found.append(
+            sentences.append(
                 "study: expected coders to be kept out of the server's other databases, whose statistics are "
                 f"of the whole server – found {first_three(self.elsewhere)} open to every role – let an "
                 f"administrator run: {closing}."
             )
-        return found
+        return sentences
 
 
 OPEN_STATISTICS: Final = (
@@ -230,19 +230,19 @@ def _make(
 
 
 def read(server: Server) -> Opened:
-    """Return what the study says of itself, its units and every version of its codebook, all checked.
+    """Read the study's metadata, its units and every version of its codebook, all checked.
 
     Raises
     ------
     StoreError
         There is no such study for this role, or it is not what was written.
     """
-    found = stored(server)
+    contents = stored(server)
     return Opened.of(
-        found.study,
-        layout.units_of(found.units, found.study, name=server.name, later=found.later),
-        layout.codebooks_of(found.codebooks, found.study, name=server.name),
-        found.gone,
+        contents.study,
+        layout.units_of(contents.units, contents.study, name=server.name, later=contents.later),
+        layout.codebooks_of(contents.codebooks, contents.study, name=server.name),
+        contents.withdrawn_units,
     )
 
 
@@ -253,7 +253,7 @@ class Stored:
     study: Study
     units: bytes
     codebooks: Mapping[str, bytes]
-    gone: frozenset[str]
+    withdrawn_units: frozenset[str]
     later: frozenset[str]  # the hashes of the units that withdrawals left
 
 
@@ -268,12 +268,12 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     layout = _version(connection, server)
     run(connection, [search_path(server.name)])
     row = connection.execute(select(STUDY)).mappings().one()
-    said = Study(**{field.name: row[field.name] for field in fields(Study)})
+    study = Study(**{field.name: row[field.name] for field in fields(Study)})
     if layout > row_security.LAYOUT:  # a later version made it what it is, whatever the study's own number
-        said = replace(said, schema=max(said.schema, sqlite.SCHEMA + 1))
+        study = replace(study, schema=max(study.schema, sqlite.SCHEMA + 1))
     contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
-    gone, later = withdrawn(connection, server)
-    return Stored(said, bytes(row["units"]), contents, gone, later)
+    withdrawn_units, later = withdrawn(connection, server)
+    return Stored(study, bytes(row["units"]), contents, withdrawn_units, later)
 
 
 def _refuse_invisible(connection: Connection, server: Server) -> None:
@@ -298,13 +298,13 @@ def _version(connection: Connection, server: Server) -> int:
 def refuse_newer(server: Server) -> None:
     """Raise `StoreError` where a later version made the study: it can be read and not be written."""
 
-    def found(connection: Connection) -> int:
+    def recorded_version(connection: Connection) -> int:
         if _version(connection, server) > row_security.LAYOUT:
             return sqlite.SCHEMA + 1
         run(connection, [search_path(server.name)])
         return int(connection.execute(select(STUDY.c.schema)).scalar_one())
 
-    version = retried(server, found)
+    version = retried(server, recorded_version)
     if version > sqlite.SCHEMA:
         raise StoreError(newer(f"study {server.name!r}", version))
 
@@ -335,12 +335,12 @@ def keep_withdrawals_out(connection: Connection, server: Server) -> None:
 
 
 def leads(connection: Connection, server: Server) -> bool:
-    """Tell whether the role leads the study."""
+    """Return True if the role leads the study."""
     return bool(connection.execute(text(f'SELECT "{server.name}".is_lead()')).scalar_one())
 
 
 def has_acts(connection: Connection) -> bool:
-    """Tell whether the coder whose tables were entered has an act."""
+    """Return True if the coder whose tables were entered has an act."""
     return sqlite.last(connection) is not None
 
 
@@ -374,9 +374,9 @@ def acts(
         place = place_of(server, coder)
         if sees_all(connection, server, coder):
             run(connection, [search_path(f"{server.name}-{coder}")])
-            found = sqlite.read(connection, place, study=study, coder=coder)
+            coded = sqlite.read(connection, place, study=study, coder=coder)
             whole(connection)
-            return found
+            return coded
         return shown(connection, server, SHOWN.c.coder == coder, place)
 
     return retried(server, read)
@@ -390,7 +390,7 @@ def may_see_all(connection: Connection, server: Server, coder: str) -> bool:
 
 
 def sees_all(connection: Connection, server: Server, coder: str) -> bool:
-    """Tell whether the role may see the whole chain of the coder, of whom there is an act."""
+    """Return True if the role may see the whole chain of the coder, of whom there is an act."""
     own = f'"{server.name}"'
     query = text(
         f"SELECT {own}.is_mine(:coder) OR "
@@ -410,11 +410,14 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
 
 
 def lead_acts(connection: Connection, server: Server) -> list[Act]:
-    """Return the acts that open or unblind rounds or assign units, without those that do not say what."""
-    found = shown(
-        connection, server, SHOWN.c.kind.in_(("open_round", "unblind", "assign")), Path(server.name)
+    """Return the acts that open or unblind rounds, assign units or set options, if they say what they do."""
+    recorded = shown(
+        connection,
+        server,
+        SHOWN.c.kind.in_(("open_round", "unblind", "assign", "set_options")),
+        Path(server.name),
     )
-    return [act for act in found if says_its_change(act)]
+    return [act for act in recorded if has_readable_change(act)]
 
 
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:

@@ -109,10 +109,10 @@ def connect(address: str) -> Server:
     return Server(name, address, _engine(url))
 
 
-def _unfit(found: str) -> StoreError:
+def _unfit(problem: str) -> StoreError:
     return StoreError(
         "store: expected an address like 'postgresql://role@host/database?study=name' (a study of lower-case "
-        f"letters, digits and '_', 20 at most, not pg_…) – found {found} – correct it."
+        f"letters, digits and '_', 20 at most, not pg_…) – found {problem} – correct it."
     )
 
 
@@ -200,7 +200,7 @@ def _passes(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", None)
     if state is not None:
         return str(state).startswith(_PASSING)
-    said = str(error.orig)
+    message = str(error.orig)
     # libpq has no code for a login that was refused; trying again would not help, and may lock the account.
     refused = (
         "authentication",
@@ -211,7 +211,7 @@ def _passes(error: DBAPIError) -> bool:
         "not known",
     )
     return type(error.orig).__name__ in ("OperationalError", "InterfaceError") and not any(
-        word in said for word in refused
+        word in message for word in refused
     )
 
 
@@ -224,8 +224,8 @@ def _refusal(server: Server, error: DBAPIError) -> StoreError:
             "the lead of the study, or the database's administrator."
         )
     # Without an SQLSTATE the words are the client library's own: no row was ever near them.
-    found = f"{kind} {state}" if state else f"{kind}: {str(error.orig).strip().splitlines()[0][:200]}"
+    answer = f"{kind} {state}" if state else f"{kind}: {str(error.orig).strip().splitlines()[0][:200]}"
     return StoreError(
-        f"study {server.name!r}: expected an answer of the server – found {found} – nothing that was "
+        f"study {server.name!r}: expected an answer of the server – found {answer} – nothing that was "
         "acknowledged is lost; check network, role and password, and do it again (repeats change nothing)."
     )

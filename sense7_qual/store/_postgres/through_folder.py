@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_new
 from sense7_qual._messages import first_three
 from sense7_qual.acts import LEAD_KINDS
 from sense7_qual.errors import Damaged, StoreError, TableError
-from sense7_qual.store._files import layout, signed_json, study_notes, whole_files
+from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, whole_files
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import Link
@@ -55,21 +55,21 @@ def download(server: Server, path: Path) -> None:
 
     def taken(connection: Connection) -> tuple[schema.Stored, dict[str, bytes], list[_Chain]]:
         run(connection, [SNAPSHOT])
-        found = schema.stored_in(connection, server)
+        study = schema.stored_in(connection, server)
         schema.check_lead(connection, server, "copy")
-        kept = dict(_contents(connection, server, Withdrawal))
+        withdrawals = dict(_contents(connection, server, Withdrawal))
         coders = roles.members(connection, server)
-        return found, kept, [_chain(connection, server, coder) for coder in coders]
+        return study, withdrawals, [_chain(connection, server, coder) for coder in coders]
 
-    found, kept, chains = retried(server, taken)
-    contents = {"study.json": signed_json.seal(asdict(found.study)), "units.parquet": found.units}
-    contents |= {f"codebooks/{name}.yaml": content for name, content in found.codebooks.items()}
-    contents |= {f"withdrawn/{name}.json": content for name, content in kept.items()}
+    study, withdrawals, chains = retried(server, taken)
+    contents = {"study.json": signed_json.seal(asdict(study.study)), "units.parquet": study.units}
+    contents |= {f"codebooks/{name}.yaml": content for name, content in study.codebooks.items()}
+    contents |= {f"withdrawn/{name}.json": content for name, content in withdrawals.items()}
     layout.write(path, contents)
     for each in chains:
         if each.acts:
-            file = layout.acts_file(path, each.coder)
-            sqlite.create(file, study=found.study.id, coder=each.coder)
+            file = acts_files.acts_file(path, each.coder)
+            sqlite.create(file, study=study.study.id, coder=each.coder)
             with sqlite.transaction(file, writes=True) as connection:
                 _insert(connection, each)
 
@@ -116,7 +116,7 @@ def upload(path: Path, server: Server) -> schema.Openness:
     made = layout.read(path)
     layout.refuse_newer(path, made)
     codebooks = {name: book.to_yaml() for name, book in layout.read_codebooks(path, made).items()}
-    units, kept = study_notes.bytes_of(path / "units.parquet"), study_notes.notes(path, Withdrawal)
+    units, withdrawals = study_notes.bytes_of(path / "units.parquet"), study_notes.notes(path, Withdrawal)
 
     owner = schema.owner_of(server)
 
@@ -124,9 +124,9 @@ def upload(path: Path, server: Server) -> schema.Openness:
         openness, new = schema.make(connection, server, made, units, codebooks, owner)
         if not new:
             return openness
-        for each in kept:
+        for each in withdrawals:
             add_note(connection, server, each)
-        for file in layout.acts_files(path):
+        for file in acts_files.acts_files(path):
             roles.take(connection, server, file.stem)
             schema.enter(connection, server, file.stem)
             with sqlite.transaction(file) as here:
@@ -155,7 +155,7 @@ def note_copy(server: Server, made: Copy) -> None:
 
 def add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
     """Add a note to the study, in the transaction of `connection`; for the lead."""
-    row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_of(value)}
+    row = {"id": value.id, "kind": type(value).__name__, "shown": _shown_part(value)}
     adding = insert_new(NOTES).values(row | {"content": study_notes.seal_note(value)})
     # The connection may have been lost after it was added.
     connection.execute(adding.on_conflict_do_nothing(), execution_options=_in_schema(server))
@@ -166,14 +166,14 @@ def _in_schema(server: Server) -> dict[str, Any]:
     return {"schema_translate_map": {None: server.name}}
 
 
-def _shown_of(value: Withdrawal | Copy) -> str | None:
+def _shown_part(value: Withdrawal | Copy) -> str | None:
     """Return what every member is told of a note: which units left, and the hash of those that are left."""
     if not isinstance(value, Withdrawal):
         return None
     return json.dumps({"unit_ids": value.unit_ids, "units_sha256": value.units_sha256})
 
 
-def _told(connection: Connection, server: Server) -> dict[str, str | None]:
+def _shown_notes(connection: Connection, server: Server) -> dict[str, str | None]:
     run(connection, [search_path(server.name)])
     rows = connection.execute(select(NOTES.c.id, NOTES.c.shown))
     return {str(name): None if shown is None else str(shown) for name, shown in rows}
@@ -192,10 +192,8 @@ def notes(server: Server, kind: type[_Note]) -> list[_Note]:
 
 def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
     """Return what `notes` does, in the transaction of `connection`."""
-    found = [
-        study_notes.note_of(content, name, kind) for name, content in _contents(connection, server, kind)
-    ]
-    return sorted(found, key=lambda each: (each.at, each.id))
+    read = [study_notes.note_of(content, name, kind) for name, content in _contents(connection, server, kind)]
+    return sorted(read, key=lambda each: (each.at, each.id))
 
 
 def _contents(connection: Connection, server: Server, kind: type[_Note]) -> list[tuple[str, bytes]]:
@@ -207,7 +205,7 @@ def _contents(connection: Connection, server: Server, kind: type[_Note]) -> list
 def verify_study(server: Server) -> list[Finding]:
     """Return what is found in each part of the study that this role may see; damage raises nothing."""
     try:
-        found = schema.stored(server)
+        stored = schema.stored(server)
     except StoreError as error:
         return [Finding("study", problem=str(error))]
     withdrawn: list[Withdrawal] = []
@@ -217,15 +215,15 @@ def verify_study(server: Server) -> list[Finding]:
         withdrawn, of_withdrawals = _verified_notes(server, Withdrawal)
         copies, of_copies = _verified_notes(server, Copy)
         findings = [*of_withdrawals, *of_copies]
-    texts, of_units = _verified_units(server, found)
+    texts, of_units = _verified_units(server, stored)
     of_codebooks = [
-        verify.of_codebook(server.name, name, content) for name, content in found.codebooks.items()
+        verify.of_codebook(server.name, name, content) for name, content in stored.codebooks.items()
     ]
     sound = frozenset(Path(each.file).stem for each in of_codebooks if each.problem in ("", verify.RESPELT))
-    if found.study.codebook not in found.codebooks:
-        gone = f"codebooks/{found.study.codebook}.yaml"
-        of_codebooks.append(Finding(gone, problem="missing, the current codebook"))
-    known = verify.Known(found.study, texts, sound, withdrawn, copies)
+    if stored.study.codebook not in stored.codebooks:
+        file = f"codebooks/{stored.study.codebook}.yaml"
+        of_codebooks.append(Finding(file, problem="missing, the current codebook"))
+    known = verify.Known(stored.study, texts, sound, withdrawn, copies)
     coders = roles.coders(server)
     of_acts = [_verified_acts(server, coder, known) for coder in coders]
     of_rounds = _verified_rounds(server)
@@ -233,9 +231,9 @@ def verify_study(server: Server) -> list[Finding]:
     return [of_units, *of_codebooks, *findings, *of_acts, *of_rounds, *lost]
 
 
-def _verified_units(server: Server, found: schema.Stored) -> tuple[dict[str, str] | None, Finding]:
+def _verified_units(server: Server, stored: schema.Stored) -> tuple[dict[str, str] | None, Finding]:
     try:
-        units = layout.units_of(found.units, found.study, name=server.name, later=found.later)
+        units = layout.units_of(stored.units, stored.study, name=server.name, later=stored.later)
     except (StoreError, TableError) as error:
         return None, Finding("units", problem=str(error))
     return dict(zip(units["unit_id"], units["text"], strict=True)), Finding("units")
@@ -244,7 +242,7 @@ def _verified_units(server: Server, found: schema.Stored) -> tuple[dict[str, str
 def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
     sound: list[_Note] = []
     findings = []
-    shown = retried(server, lambda connection: _told(connection, server))
+    shown = retried(server, lambda connection: _shown_notes(connection, server))
     for name, content in retried(server, lambda connection: _contents(connection, server, kind)):
         try:
             each = study_notes.note_of(content, name, kind)
@@ -252,9 +250,9 @@ def _verified_notes(server: Server, kind: type[_Note]) -> tuple[list[_Note], lis
             findings.append(Finding(name, problem=str(error)))
             continue
         sound.append(each)
-        told = shown.get(name) == _shown_of(each)
-        problem = "" if told else "tells the coders of another withdrawal than the note itself"
-        findings.append(Finding(name, problem=problem, note=each.said))
+        same = shown.get(name) == _shown_part(each)
+        problem = "" if same else "tells the coders of another withdrawal than the note itself"
+        findings.append(Finding(name, problem=problem, note=each.sentence))
     return sound, findings
 
 
@@ -266,13 +264,13 @@ def _verified_acts(server: Server, coder: str, known: verify.Known) -> Finding:
         if not schema.sees_all(connection, server, coder):
             return None
         run(connection, [search_path(f"{server.name}-{coder}")])
-        found = verify.of_acts(connection, place, coder, known)
-        differing = "" if found.problem else _of_shown(connection, server, coder)
-        return replace(found, problem=differing) if differing else found
+        finding = verify.of_acts(connection, place, coder, known)
+        differing = "" if finding.problem else _of_shown(connection, server, coder)
+        return replace(finding, problem=differing) if differing else finding
 
-    found = retried(server, whole)
-    if found is not None:
-        return found
+    finding = retried(server, whole)
+    if finding is not None:
+        return finding
     try:
         return Finding(coder, coder, len(schema.acts(server, coder, study=known.study.id)))
     except StoreError as error:
@@ -305,9 +303,9 @@ def _verified_rounds(server: Server) -> list[Finding]:
     def work(connection: Connection) -> list[Finding]:
         run(connection, [SNAPSHOT, search_path(server.name)])
         acts = connection.execute(select(SHOWN.c.act_id, SHOWN.c.round).where(SHOWN.c.kind == "unblind"))
-        said = {(str(act_id), str(name)) for act_id, name in acts}
+        recorded = {(str(act_id), str(name)) for act_id, name in acts}
         rows = connection.execute(select(UNBLINDED.c.round, UNBLINDED.c.act_id)).all()
-        bad = [str(name) for name, act_id in rows if (str(act_id), str(name)) not in said]
+        bad = [str(name) for name, act_id in rows if (str(act_id), str(name)) not in recorded]
         return [Finding(f"round {name!r}", problem="open to all, and no act unblinded it") for name in bad]
 
     return retried(server, work)
@@ -332,8 +330,8 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         # One withdrawal after the other, each from the units that the one before left.
         run(connection, [f'LOCK TABLE "{server.name}".notes IN SHARE ROW EXCLUSIVE MODE'])
         before = notes_in(connection, server, Withdrawal)
-        found = schema.stored_in(connection, server)
-        units = layout.units_of(found.units, found.study, name=server.name, later=found.later)
+        study = schema.stored_in(connection, server)
+        units = layout.units_of(study.units, study.study, name=server.name, later=study.later)
         words = withdrawals.Words.of(units, before, case_id)
         coders = roles.members(connection, server)
         chains: dict[str, list[Link]] = {}
@@ -341,12 +339,12 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         for coder in coders:
             schema.enter(connection, server, coder)
             try:
-                chains[coder] = _read_chain(connection, server, coder, found.study.id)
+                chains[coder] = _read_chain(connection, server, coder, study.study.id)
                 repeating += words.repeating(chains[coder])
             except Damaged:
                 repeating += words.repeating_rows(_damaged_rows(connection))
-        found = schema.stored_in(connection, server)  # revisions are made under those locks as well
-        new, table = withdrawals.noted(units, before, words, why, repeating, found.codebooks)
+        study = schema.stored_in(connection, server)  # revisions are made under those locks as well
+        new, table = withdrawals.noted(units, before, words, why, repeating, study.codebooks)
         if new not in before:
             add_note(connection, server, new)
         memos = withdrawals.noted_memos([*before, new], case_id)
@@ -354,15 +352,15 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         run(connection, [search_path(server.name)])
         connection.execute(update(STUDY).values(units=table))
         notes = [each for each in notes_in(connection, server, Withdrawal) if each.case_id == case_id]
-        held = [
+        remaining = [
             *withdrawals.copies(notes_in(connection, server, Copy), {each.id for each in notes}),
-            *words.in_codebooks(found.codebooks),
+            *words.in_codebooks(study.codebooks),
             *(each for chain in chains.values() for each in words.in_reasons(chain)),
             *(("damaged", f"tables of coder {coder!r}", None) for coder in coders if coder not in chains),
             *whole_files.unfinished(whole_files.here()),
             ("server", _ELSEWHERE, None),
         ]  # fmt: skip
-        return coders, withdrawals.forgotten(words, max(erased), notes, held)
+        return coders, withdrawals.forgotten(words, max(erased), notes, remaining)
 
     coders, done = retried(server, work)
     _write_anew(server, coders)

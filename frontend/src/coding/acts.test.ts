@@ -1,6 +1,6 @@
-// Deeds: codings, finishing, memos and taking back.
+// Acts: codings, finishing, memos and taking back.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { closeAll, kernel, open, place, press, ready, shown } from "./kernel.test.kit";
+import { closeAll, kernel, open, place, plugIn, press, ready, shown } from "./kernel.test.kit";
 
 beforeEach(() => vi.useFakeTimers());
 
@@ -13,7 +13,7 @@ describe("codings", () => {
   test("a code goes on the whole unit or on the selection; again removes exactly that", () => {
     const session = ready();
     press(session, "affective");
-    session.selectNext("word", 1);
+    session.selecting.next("word", 1);
     press(session, "affective");
     press(session, "cognitive");
     expect(shown(session)).toEqual(["affective?", "affective?", "cognitive?"]);
@@ -45,13 +45,13 @@ describe("codings", () => {
     session.moveActive(-1);
     const before = session.unit.value!.codings[session.active.value]!.code;
     for (const expected of ["met", "unmet", null, "met"]) {
-      session.cycleValence();
+      session.facets.press();
       kernel.answer();
       const marked = session.unit.value!.codings[session.active.value]!;
-      expect([marked.code, marked.valence]).toEqual([before, expected]);
+      expect([marked.code, marked.facets.valence ?? null]).toEqual([before, expected]);
     }
     const other = session.unit.value!.codings.find(({ code }) => code !== before)!;
-    expect(other.valence).toBeNull();
+    expect(other.facets).toEqual({});
   });
 
   test("the coding that is changed by a click is the marked one from then on", () => {
@@ -59,11 +59,11 @@ describe("codings", () => {
     press(session, "affective");
     press(session, "cognitive");
     kernel.answer();
-    session.change(session.unit.value!.codings[0], { valence: "met" });
+    session.change(session.unit.value!.codings[0], { facets: { valence: "met" } });
     kernel.answer();
     session.toggleUnsure();
     kernel.answer();
-    const shown = session.unit.value!.codings.map(({ code, valence, confidence }) => [code, valence, confidence]);
+    const shown = session.unit.value!.codings.map(({ code, facets, confidence }) => [code, facets.valence ?? null, confidence]);
     expect(shown).toEqual([["cognitive", null, null], ["affective", "met", "unsure"]]);
     expect(session.active.value).toBe(1);
   });
@@ -72,12 +72,12 @@ describe("codings", () => {
     const session = ready();
     press(session, "affective");
     session.toggleUnsure();
-    session.cycleValence();
+    session.facets.press();
     kernel.answer();
-    expect(session.unit.value!.codings[0]).toMatchObject({ valence: "met", confidence: "unsure" });
+    expect(session.unit.value!.codings[0]).toMatchObject({ facets: { valence: "met" }, confidence: "unsure" });
     session.toggleUnsure();
     kernel.answer();
-    expect(session.unit.value!.codings[0]).toMatchObject({ valence: "met", confidence: null });
+    expect(session.unit.value!.codings[0]).toMatchObject({ facets: { valence: "met" }, confidence: null });
   });
 
   test("removing takes the marked coding", () => {
@@ -108,11 +108,11 @@ describe("codings", () => {
 
   test("without a coding there is nothing to change", () => {
     const session = ready();
-    session.cycleValence();
+    session.facets.press();
     session.toggleUnsure();
     session.remove();
-    expect(kernel.deeds()).toEqual([]);
-    expect(session.announced.value).toBe("Apply a code first");
+    expect(kernel.acts()).toEqual([]);
+    expect(session.announced.value.trim()).toBe("Apply a code first");
   });
 });
 
@@ -153,7 +153,7 @@ describe("undo and redo", () => {
     session.takeBack("undo");
     session.takeBack("redo");
     expect(session.announced.value).toBe("Nothing to redo");
-    expect(kernel.deeds()).toEqual([]);
+    expect(kernel.acts()).toEqual([]);
   });
 
   test("what is still on its way can be taken back", () => {
@@ -196,17 +196,109 @@ describe("memos", () => {
     session.saveMemo(session.unit.value!, "one");
     kernel.answer();
     session.saveMemo(session.unit.value!, " one\n");
-    expect(kernel.deeds()).toHaveLength(1);
+    expect(kernel.acts()).toHaveLength(1);
+  });
+});
+
+describe("what is said, on the screen and to screen readers", () => {
+  test("a new text, with its place, its length and whether it is finished", () => {
+    const session = ready();
+    expect(session.announced.value).toBe("Text 1 of 6, 4 words, not finished");
+    press(session, "affective");
+    session.finish();
+    expect(session.announced.value).toBe("m0 finished");
+    session.finishAndNext();
+    expect(session.announced.value).toBe("Text 2 of 6, 3 words, not finished");
+    session.step(-1);
+    expect(session.announced.value).toBe("Text 1 of 6, 4 words, one coding, finished");
+    session.finish();
+    expect(session.announced.value).toBe("Not finished any more");
+  });
+
+  test("with the next text, that the one before was finished; and that its end was not on the screen", () => {
+    const session = ready();
+    session.finishAndNext();
+    expect(session.announced.value).toBe("m0 finished. Text 2 of 6, 3 words, not finished");
+    session.ended.value = new Set();
+    session.atEnd("m1");
+    session.finishAndNext();
+    expect(session.announced.value).toBe("m1 finished. Text 3 of 6, 2 words, not finished");
+    session.finish();
+    expect(session.announced.value).toBe("m2 finished, but its end was not on the screen");
+  });
+
+  test("facets and doubt when they change, and the coding that is marked", () => {
+    const session = ready();
+    session.moveActive(1);
+    expect(session.announced.value).toBe("There is no coding on this text");
+    press(session, "affective");
+    const heard = [() => session.facets.press(), () => session.facets.press(), () => session.facets.press(), () => session.toggleUnsure()].map((act) => {
+      act();
+      return session.announced.value;
+    });
+    expect(heard).toEqual(["Affective: Valence met", "Affective: Valence unmet", "Affective: Valence none", "Affective: unsure"]);
+    session.facets.press();
+    session.selecting.next("word", 1);
+    press(session, "cognitive");
+    session.moveActive(1);
+    expect(session.announced.value).toBe("Affective, Valence met, unsure: the whole text");
+    expect(session.selecting.sought.value).toMatchObject({ edge: "start" });
+    session.moveActive(1);
+    expect(session.announced.value).toBe("Cognitive: It");
+    expect(session.selecting.sought.value!.span).toEqual({ start: 0, end: 2 });
+  });
+
+  test("the same words twice are heard twice", () => {
+    const session = ready();
+    session.takeBack("undo");
+    const first = session.announced.value;
+    session.takeBack("undo");
+    expect(session.announced.value).not.toBe(first);
+    expect(session.announced.value.trim()).toBe(first);
+  });
+});
+
+describe("the rating", () => {
+  const rated = (show_rating: boolean | "finished") => {
+    plugIn();
+    kernel.showRating = show_rating;
+    const session = open();
+    kernel.answer();
+    return session;
+  };
+
+  test.each([true, false])("%s from the start, until it is toggled", (from) => {
+    const session = rated(from);
+    expect(session.ratingShown.value).toBe(from);
+    session.toggleRating();
+    expect(session.ratingShown.value).toBe(!from);
+  });
+
+  test("on finished texts alone: no key shows it before, and it goes when the text is taken up again", () => {
+    const session = rated("finished");
+    session.toggleRating();
+    expect([session.ratingShown.value, session.announced.value]).toEqual([false, "The rating is shown once this text is finished"]);
+    session.finish();
+    expect(session.ratingShown.value).toBe(true);
+    session.toggleRating();
+    expect(session.ratingShown.value).toBe(false);
+    session.toggleRating();
+    session.step(1);
+    expect(session.ratingShown.value).toBe(false);
+    session.step(-1);
+    expect(session.ratingShown.value).toBe(true);
+    session.finish();
+    expect([session.ratingShown.value, session.showRating.value]).toEqual([false, false]);
   });
 });
 
 test("selecting by keyboard says what is selected", () => {
   const session = ready();
-  session.selectNext("sentence", 1);
-  expect([session.selection.value, session.announced.value]).toEqual([{ start: 0, end: 12 }, "Selected: It listened."]);
-  session.extend(1);
-  expect(session.selection.value).toEqual({ start: 0, end: 15 });
-  session.extend(-1);
-  session.extend(-1);
-  expect(session.selection.value).toEqual({ start: 0, end: 2 });
+  session.selecting.next("sentence", 1);
+  expect([session.selecting.span.value, session.announced.value]).toEqual([{ start: 0, end: 12 }, "Selected: It listened."]);
+  session.selecting.move("end", "word", 1);
+  expect(session.selecting.span.value).toEqual({ start: 0, end: 15 });
+  session.selecting.move("end", "word", -1);
+  session.selecting.move("end", "word", -1);
+  expect(session.selecting.span.value).toEqual({ start: 0, end: 2 });
 });

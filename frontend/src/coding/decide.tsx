@@ -1,0 +1,180 @@
+// Texts that were finished before a code was there, one key each: does it apply?
+import { computed, signal } from "@preact/signals";
+import type { CodebookView } from "../shared/codebook";
+import type { Act } from "../shared/protocol";
+import type { NewCodeQuestion, Unit, Waiting } from "./messages";
+import type { Session } from "./session";
+
+/** One question about one text; after the `last` one of a text it is finished again. */
+interface Step {
+  place: number;
+  code: string;
+  last: boolean;
+}
+
+interface Host {
+  ask(question: NewCodeQuestion): void;
+  do(act: Omit<Act, "id" | "unit_id">, unit: Unit): void;
+  unit(): Unit | null;
+  goto(place: number): void;
+  takeBack(): void;
+  say(words: string): void;
+  book: CodebookView;
+}
+
+type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
+
+export class Decide {
+  readonly waiting = signal<Waiting | null>(null);
+  /** Whether the person wants to be asked later. */
+  readonly later = signal(false);
+  private readonly steps = signal<readonly Step[]>([]);
+  private readonly at = signal(0);
+  /** How many acts each step that was answered made. */
+  private made: number[] = [];
+  /** The version of the codebook that the questions are about. */
+  under = "";
+
+  readonly step = computed(() => this.steps.value[this.at.value] ?? null);
+  readonly progress = computed(() => [this.at.value + 1, this.steps.value.length] as const);
+
+  constructor(private readonly host: Host) {}
+
+  /** The codebook is another one: what waits for it now. */
+  hear(waiting: Waiting | null, under: string): void {
+    this.stop();
+    this.under = under;
+    if (waiting) this.later.value = false;
+    this.waiting.value = waiting;
+  }
+
+  labels(codes: readonly string[]): string {
+    return codes.map((id) => `‘${this.host.book.codes.value.get(id)?.label ?? id}’`).join(", ");
+  }
+
+  begin(): void {
+    const items = this.waiting.value?.items ?? [];
+    this.made = [];
+    this.at.value = 0;
+    this.steps.value = items.flatMap(([place, codes]) =>
+      codes.map((code, n) => ({ place, code, last: n + 1 === codes.length })),
+    );
+    if (this.step.value) this.host.goto(this.step.value.place);
+  }
+
+  refuse(): void {
+    const codes = this.waiting.value?.codes;
+    this.waiting.value = null;
+    if (codes) this.host.ask({ type: "decline", codes });
+  }
+
+  /** What a key does while there are questions: "decide:" with the answer, or null. */
+  meaning({ key, ctrlKey, metaKey, altKey, shiftKey }: Press): string | null {
+    if (!this.step.value || altKey) return null;
+    if (key.toLowerCase() === "z" && !shiftKey) return "decide:back";
+    if (ctrlKey || metaKey) return null;
+    return { y: "decide:yes", n: "decide:no", Backspace: "decide:back" }[key] ?? null;
+  }
+
+  do(what: string): void {
+    if (what === "back") this.back();
+    else this.answer(what === "yes");
+  }
+
+  private answer(applies: boolean): void {
+    const [step, unit] = [this.step.value, this.host.unit()];
+    if (!step || !unit) return;
+    if (unit.place !== step.place) return this.host.goto(step.place);
+    const stands = unit.codings.some(({ code }) => code === step.code);
+    if (stands && !applies) return this.host.say("The code stands on this text: remove it first, or press y");
+    const before = this.made.length;
+    this.made.push(0);
+    if (applies && !stands) this.record({ kind: "apply", code: step.code, start: null, end: null }, unit);
+    if (step.last) this.record({ kind: "finish", under: this.under }, unit);
+    if (this.made.length !== before + 1) return; // refused at once
+    this.at.value += 1;
+    const next = this.step.value;
+    if (!next) return this.end();
+    this.host.goto(next.place);
+  }
+
+  private record(act: Omit<Act, "id" | "unit_id">, unit: Unit): void {
+    this.host.do(act, unit);
+    this.made[this.made.length - 1]! += 1;
+  }
+
+  private back(): void {
+    const n = this.made.pop();
+    if (n === undefined) return this.host.say("This is the first of these texts");
+    this.at.value -= 1;
+    for (let i = 0; i < n; i++) this.host.takeBack();
+    if (!n) this.host.goto(this.step.value!.place);
+  }
+
+  /** End the questions; what is not answered goes on waiting. */
+  end(): void {
+    const step = this.step.value;
+    const waiting = this.waiting.value;
+    const [n, of] = [this.at.value, this.steps.value.length];
+    this.stop();
+    if (!waiting || !of) return;
+    const left = step ? waiting.items.filter(([place]) => place >= step.place) : [];
+    this.waiting.value = left.length ? { ...waiting, items: left } : null;
+    this.host.say(left.length ? `${left.length} texts go on waiting` : `All ${n} are decided`);
+  }
+
+  private stop(): void {
+    this.steps.value = [];
+    this.at.value = 0;
+    this.made = [];
+  }
+}
+
+export function DecideBanner({ session }: { session: Session }) {
+  const { decide } = session;
+  const [step, waiting] = [decide.step.value, decide.waiting.value];
+  const take = (action: () => void) => session.presses.take(action, { waits: session.mustWait("decide") });
+  if (step) {
+    const [n, of] = decide.progress.value;
+    return (
+      <div class="s7-decide" role="group" aria-label="Decide on a new code">
+        <strong>decide: {decide.labels([step.code]).slice(1, -1)}</strong>
+        <button type="button" onClick={() => take(() => decide.do("yes"))}>
+          <kbd>y</kbd> applies
+        </button>
+        <button type="button" onClick={() => take(() => decide.do("no"))}>
+          <kbd>n</kbd> does not
+        </button>
+        <button type="button" onClick={() => take(() => decide.do("back"))}>
+          <kbd>⌫</kbd> back
+        </button>
+        <button type="button" onClick={() => take(() => decide.end())}>
+          <kbd>Esc</kbd> ends
+        </button>
+        <span>
+          {n} of {of}
+        </span>
+      </div>
+    );
+  }
+  if (!waiting || decide.later.value) return null;
+  const n = waiting.items.length;
+  const other = waiting.n_other;
+  return (
+    <div class="s7-decide" role="group" aria-label="Look again at finished texts">
+      <span>
+        Look at the {n === 1 ? "text" : `${n} texts`} that you finished before for {decide.labels(waiting.codes)}?
+        {other > 0 && ` (${other} more must be looked at as a whole: other codes changed there, too. Ask the lead.)`}
+      </span>
+      <button type="button" class="s7-primary" onClick={() => take(() => decide.begin())}>
+        Yes
+      </button>
+      <button type="button" onClick={() => (decide.later.value = true)}>
+        Later
+      </button>
+      <button type="button" onClick={() => decide.refuse()}>
+        No
+      </button>
+    </div>
+  );
+}

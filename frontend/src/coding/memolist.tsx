@@ -1,0 +1,148 @@
+// The list of memos: one's own, and the team's once their round is unblinded; each leads to what it is about.
+import { signal } from "@preact/signals";
+import { PagedRows } from "../shared/pagedrows";
+import { uuid } from "../shared/protocol";
+import { VirtualList, type RowStyle } from "../shared/virtuallist";
+import type { MemoAnswer, MemoQuestion, MemoRow } from "./messages";
+import type { Session } from "./session";
+import { SideTabs } from "./side";
+
+const ROW = 86;
+
+type Query = Pick<MemoQuestion, "find" | "on" | "code">;
+
+const KINDS: [Query["on"], string][] = [
+  ["", "All memos"],
+  ["unit", "On texts"],
+  ["span", "On words"],
+  ["code", "On codes"],
+  ["study", "On the study"],
+];
+const ANY: Query = { find: "", on: "", code: null };
+
+export class MemoList {
+  readonly id = `s7-${uuid()}`;
+  readonly query = signal<Query>(ANY);
+  /** How many there are, whatever is asked for. */
+  readonly all = signal(0);
+  readonly list = new PagedRows<MemoRow>((first, renewed) => this.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.fresh }));
+  /** Whether the team's memos are to be read anew. */
+  private fresh = true;
+
+  constructor(private readonly ask: (question: MemoQuestion) => void) {}
+
+  opened(): void {
+    this.fresh = true;
+    this.list.renew();
+  }
+
+  change(part: Partial<Query>): void {
+    this.query.value = { ...this.query.value, ...part };
+    this.list.cursor.value = 0;
+    this.list.renew();
+  }
+
+  heard({ n, n_all, first, rows }: MemoAnswer, question: MemoQuestion): void {
+    this.fresh = false;
+    this.all.value = n_all;
+    this.list.heard(first, n, rows, question.first === 0);
+  }
+}
+
+/** Go to what the memo is about: to the text with its words selected, or to the form of a memo on none. */
+export function openMemo(session: Session, index: number): void {
+  const row = session.memoList.list.rows.value.get(index);
+  if (!row) return;
+  session.memoList.list.cursor.value = index;
+  session.texts.leave();
+  if (row.place !== null) return session.goTo(row.place, row.unit_id!, row.start === null ? null : { start: row.start, end: row.end! });
+  const code = row.code !== null && session.book.codes.value.get(row.code);
+  if (code) session.book.definition.ask(code.id);
+  if (!row.own) return;
+  if (code) session.memos.onCode(code);
+  else if (row.on === "study") session.memos.onStudy();
+}
+
+export function MemoPane({ session }: { session: Session }) {
+  const { memoList } = session;
+  const [query, n, all] = [memoList.query.value, memoList.list.count.value, memoList.all.value];
+  const codes = session.book.list.value;
+  return (
+    <>
+      <SideTabs session={session} />
+      <div class="s7-choose">
+        <input class="s7-find" type="search" aria-label="Find in memos, their words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
+        <div class="s7-choose-line">
+          <select aria-label="What the memos are on" value={query.on} onChange={(event) => memoList.change({ on: event.currentTarget.value as Query["on"] })}>
+            {KINDS.map(([name, words]) => (
+              <option key={name} value={name} selected={name === query.on}>
+                {words}
+              </option>
+            ))}
+          </select>
+          <select aria-label="Memos about a code" value={query.code ?? ""} onChange={(event) => memoList.change({ code: event.currentTarget.value || null })}>
+            <option value="">Any code</option>
+            {codes.map(({ id, label }) => (
+              <option key={id} value={id} selected={id === query.code}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div class="s7-counted">
+          <span aria-live="polite">{n === all ? `${n}` : `${n} of ${all}`} {all === 1 ? "memo" : "memos"}</span>
+          <button type="button" class="s7-quiet" onClick={() => (session.texts.leave(), session.memos.onStudy())}>
+            ✎ On the study
+          </button>
+        </div>
+      </div>
+      <VirtualList
+        count={n}
+        rowHeight={ROW}
+        cursor={memoList.list.cursor.value}
+        onShown={memoList.list.want}
+        box={{ id: `${memoList.id}-rows`, class: "s7-rows", role: "listbox", tabIndex: 0, "aria-label": "Memos", "aria-activedescendant": n ? `${memoList.id}-${memoList.list.cursor.value}` : undefined }}
+        row={(index, style) => <MemoView key={index} session={session} index={index} style={style} />}
+      />
+      {!n && <p class="s7-hint">{all ? "No memo fits." : `No memo yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
+    </>
+  );
+}
+
+/** What the memo is on, in words. */
+function about(row: MemoRow, session: Session): string {
+  if (row.on === "code") return `Code ${session.label(row.code!)}`;
+  if (row.on === "study") return "The study";
+  return row.place === null ? row.unit_id! : `${row.place + 1} · ${row.unit_id}`;
+}
+
+function MemoView({ session, index, style }: { session: Session; index: number; style: RowStyle }) {
+  const { memoList } = session;
+  const row = memoList.list.rows.value.get(index);
+  const marked = index === memoList.list.cursor.value;
+  const shared = { id: `${memoList.id}-${index}`, class: marked ? "s7-row s7-cursor" : "s7-row", role: "option" as const, "aria-selected": marked, "aria-setsize": memoList.list.count.value, "aria-posinset": index + 1, style };
+  if (!row) return <div {...shared}>…</div>;
+  const who = [!row.own && row.coder, row.team && "team"].filter(Boolean).join(", ");
+  return (
+    <div {...shared} onClick={() => openMemo(session, index)}>
+      <div class="s7-row-line">
+        <span class="s7-row-id">{about(row, session)}</span>
+        {who && <span class="s7-sign">{who}</span>}
+        <time dateTime={row.at}>{shownDate(row.at)}</time>
+      </div>
+      {row.words && (
+        <div class="s7-row-quote" dir="auto">
+          {row.on === "span" ? `“${row.words}”` : row.words}
+        </div>
+      )}
+      <div class="s7-row-words" dir="auto">
+        {row.text}
+      </div>
+    </div>
+  );
+}
+
+/** The day and minute in the reader's own time. */
+function shownDate(at: string): string {
+  return new Date(at).toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+}

@@ -1,0 +1,223 @@
+// Memos: on the text on screen, on words of it, on a code, on the study; one's own, or for the team.
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Act, Code, Span } from "../shared/protocol";
+import { sameSpan } from "../shared/spans";
+import type { FreeMemo, Memo, Unit } from "./messages";
+import type { Session } from "./session";
+
+/** What a memo is about, with the memo that stands there; `unit` for a text or words of it. */
+export interface About {
+  on: "unit" | "span" | "code" | "study";
+  unit: Unit | null;
+  span: Span | null;
+  code: string | null;
+  memo: Memo | null;
+}
+
+interface Host {
+  waiting: ReadonlySignal<readonly Act[]>;
+  do(act: Omit<Act, "id" | "unit_id">, unit: Unit | null): void;
+  say(words: string): void;
+  /** The form is closed: the keys are the text's again. */
+  left(): void;
+}
+
+type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">;
+
+export class Memos {
+  /** The round whose unblinding shows the team's memos to the others; null outside of one. */
+  readonly round = signal<string | null>(null);
+  /** What the kernel last said of the memos on codes and on the study. */
+  readonly known = signal<readonly FreeMemo[]>([]);
+  /** The same, with those on their way. */
+  readonly free = computed(() => this.host.waiting.value.reduce(withFree, this.known.value));
+  /** What the form is about; null while there is none. */
+  readonly open = signal<About | null>(null);
+  readonly draft = signal("");
+  readonly team = signal(false);
+
+  constructor(private readonly host: Host) {}
+
+  ofCode(code: string): FreeMemo | null {
+    return this.free.value.find((memo) => memo.on === "code" && memo.code === code) ?? null;
+  }
+
+  onSpan(unit: Unit, span: Span): void {
+    const memo = unit.memos.find((one) => sameSpan(one, span)) ?? null;
+    this.edit({ on: "span", unit, span, code: null, memo });
+  }
+
+  onCode({ id }: Code): void {
+    this.edit({ on: "code", unit: null, span: null, code: id, memo: this.ofCode(id) });
+  }
+
+  onStudy(): void {
+    const memo = this.free.value.find(({ on }) => on === "study") ?? null;
+    this.edit({ on: "study", unit: null, span: null, code: null, memo });
+  }
+
+  private edit(about: About): void {
+    this.keep();
+    this.draft.value = about.memo?.text ?? "";
+    this.team.value = about.memo?.team ?? false;
+    this.open.value = about;
+  }
+
+  /** A key that was pressed before the form was on the screen. */
+  typed({ key, ctrlKey, metaKey }: Press): void {
+    if (key === "Escape") return this.close();
+    if (key === "Enter" && (ctrlKey || metaKey)) return this.close();
+    if (key === "Backspace") this.draft.value = this.draft.value.slice(0, -1);
+    else if (key === "Enter") this.draft.value += "\n";
+    else if (key.length === 1 && !ctrlKey && !metaKey) this.draft.value += key;
+  }
+
+  /** Close the form and save what was written. */
+  close(): void {
+    if (!this.open.value) return;
+    this.keep();
+    this.host.left();
+  }
+
+  /** Close the form; what stood before stays. */
+  discard(): void {
+    this.open.value = null;
+    this.host.left();
+  }
+
+  end(): void {
+    this.draft.value = "";
+    this.close();
+    this.host.say("The memo is ended");
+  }
+
+  /** Close the form, from which the person went elsewhere, and save what was written. */
+  keep(): void {
+    const about = this.open.value;
+    if (!about) return;
+    this.open.value = null;
+    if (this.save(about, this.draft.value, this.team.value)) this.host.say("Memo saved");
+  }
+
+  /** Record the memo as it is now; false where nothing changed. A memo stays one's own, or the team's: it is
+   * shared, or no more so, by another in its place. */
+  save({ on, unit, span, code, memo }: About, written: string, team: boolean): boolean {
+    const text = written.trim();
+    const moves = !!memo && !!text && team !== (memo.team ?? false);
+    if (text === (memo?.text ?? "").trim() && !moves) return false;
+    const about = { kind: "memo" as const, target_kind: on, ...(span ?? {}), ...(code !== null ? { code } : {}) };
+    if (moves) this.host.do({ ...about, text: "", memo_id: memo.memo_id }, unit);
+    const which = memo && !moves ? { memo_id: memo.memo_id } : {};
+    this.host.do({ ...about, text, ...which, ...(team ? { team } : {}) }, unit);
+    return true;
+  }
+}
+
+/** The memos on codes and on the study as they will stand once `act` is recorded. */
+function withFree(memos: readonly FreeMemo[], act: Act): readonly FreeMemo[] {
+  if (act.kind !== "memo" || (act.target_kind !== "code" && act.target_kind !== "study")) return memos;
+  const memo: FreeMemo = { on: act.target_kind, code: act.code ?? null, memo_id: act.memo_id ?? act.id, text: act.text ?? "", team: act.team ?? false };
+  return [...memos.filter(({ memo_id }) => memo_id !== memo.memo_id), ...(memo.text ? [memo] : [])];
+}
+
+/** What the memo is about, in words. */
+function heading({ on, unit, span, code }: About, session: Session): string {
+  if (on === "span") return `Memo on “${unit!.text.slice(span!.start, span!.end)}”`;
+  if (on === "code") return `Memo on the code ${session.label(code!)}`;
+  return on === "study" ? "Memo on the study" : "Memo on this text";
+}
+
+/** Whether the memo is for the team; nothing outside of a round, which nobody could unblind. */
+export function ForTeam({ session, on, onChange }: { session: Session; on: boolean; onChange: (team: boolean) => void }) {
+  const round = session.memos.round.value;
+  if (round === null) return null;
+  return (
+    <label class="s7-for-team" title={`The others see it once round “${round}” is unblinded, and so what it said before. Any other memo stays yours.`}>
+      <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> <span>for the team</span>
+    </label>
+  );
+}
+
+/** The memos on words of the text on screen; a click opens one. */
+export function SpanMemos({ session, unit }: { session: Session; unit: Unit }) {
+  if (!unit.memos.length) return null;
+  const inOrder = [...unit.memos].sort((a, b) => a.start - b.start || b.end - a.end);
+  return (
+    <ul class="s7-memos" aria-label="Memos on words of this text">
+      {inOrder.map(({ memo_id, start, end, text, team }) => (
+        <li key={memo_id}>
+          <button type="button" class="s7-memo-row" title="Open this memo" onClick={() => session.presses.take(() => session.memos.onSpan(unit, { start, end }), unit)}>
+            <span aria-hidden="true">✎ </span>
+            <span class="s7-quote" dir="auto">
+              “{unit.text.slice(start, end)}”
+            </span>{" "}
+            <span dir="auto">{text}</span>
+            {team && <i> (team)</i>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Opens the memo on a code, beside its definition. */
+export function CodeMemoButton({ session, code }: { session: Session; code: Code }) {
+  const memo = session.memos.ofCode(code.id);
+  const key = session.commands.value.code_memo;
+  return (
+    <button type="button" class="s7-code-memo" disabled={!session.total.value} title={`${memo ? "Read and change" : "Write"} a memo on this code${key ? ` (${key})` : ""}`} onClick={() => session.presses.take(() => session.memos.onCode(code))}>
+      ✎ {memo ? memo.text.split("\n", 1)[0]!.slice(0, 60) : "Memo"}
+    </button>
+  );
+}
+
+export function MemoForm({ session }: { session: Session }) {
+  const { memos } = session;
+  const box = useRef<HTMLElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const about = memos.open.value;
+  useLayoutEffect(() => {
+    if (!about) return;
+    field.current!.focus({ preventScroll: true });
+    field.current!.setSelectionRange(field.current!.value.length, field.current!.value.length);
+    box.current!.scrollIntoView?.({ block: "nearest" });
+  }, [about]);
+  useEffect(() => {
+    // Before the check for unsaved acts hears of it: a page closed in mid-sentence keeps the sentence.
+    const keep = () => memos.keep();
+    addEventListener("beforeunload", keep, true);
+    return () => removeEventListener("beforeunload", keep, true);
+  }, []);
+  if (!about) return null;
+  const leave = (event: FocusEvent) => {
+    const elsewhere = !box.current?.contains(event.relatedTarget as Node | null);
+    if (elsewhere && document.hasFocus()) memos.keep();
+  };
+  const down = (event: MouseEvent) => {
+    event.stopPropagation();
+    if (!(event.target as Element).closest("textarea")) event.preventDefault();
+  };
+  const words = heading(about, session);
+  return (
+    <section class="s7-memo-form" role="group" aria-label="Memo" ref={box} onFocusOut={leave} onMouseDown={down} onPointerDown={(event) => event.stopPropagation()}>
+      <h4 dir="auto">{words}</h4>
+      <textarea ref={field} rows={3} aria-label={words} placeholder="A thought" value={memos.draft.value} onInput={(event) => (memos.draft.value = event.currentTarget.value)} />
+      <div class="s7-memo-buttons">
+        <ForTeam session={session} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />
+        <span class="s7-space" />
+        {about.memo && (
+          <button type="button" onClick={() => memos.end()}>
+            End memo
+          </button>
+        )}
+        <button type="button" onClick={() => memos.discard()}>
+          Discard
+        </button>
+        <button type="button" class="s7-primary" title="Esc or Ctrl+Enter" onClick={() => memos.close()}>
+          Save
+        </button>
+      </div>
+    </section>
+  );
+}

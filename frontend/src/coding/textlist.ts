@@ -1,0 +1,286 @@
+// The list of texts in one view: what is asked of it, its rows, its cursor, and whether it is open.
+import { batch, computed, effect, signal, untracked, type ReadonlySignal } from "@preact/signals";
+import { uuid } from "../shared/protocol";
+import { bytes, Listing, orderOf, type Order } from "./listing";
+import type { Choices, Done, Group, GroupBy, ListAnswer, ListQuestion, Query, Row } from "./messages";
+
+export const EVERYTHING: Query = { find: "", state: "", code: null, rating: null, group: null, conditions: {}, order: "plan" };
+const MOST_ROWS = 2000;
+const MOST_ASKED = 200;
+/** After an act the list is asked for again, once no further one has followed for so long. */
+const SETTLED_MS = 250;
+
+interface Surroundings {
+  ask: (question: ListQuestion) => void;
+  goto: (place: number) => void;
+  total: ReadonlySignal<number>;
+  /** The place of the text on screen. */
+  here: ReadonlySignal<number | null>;
+  showRating: ReadonlySignal<boolean>;
+}
+
+export class TextList {
+  /** Names its elements: several views can be on one page. */
+  readonly id = `s7-${uuid()}`;
+  readonly query = signal<Query>(EVERYTHING);
+  /** What the kernel answered, and to which question; null where all texts stand in the order of the plan. */
+  private readonly answered = signal<{ query: Query; listing: Listing } | null>(null);
+  readonly listing = computed(() => this.answered.value?.listing ?? new Listing(this.total.value));
+  /** Whether “next” goes by this list rather than by the plan. */
+  readonly isActive = computed(() => this.answered.value !== null);
+  /** The question whose answer is on screen. */
+  readonly shown = computed(() => this.answered.value?.query ?? EVERYTHING);
+  readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
+  readonly choices = signal<Choices | null>(null);
+  readonly groups = signal<Group[] | null>(null);
+  readonly groupBy = signal<GroupBy | null>(null);
+  readonly showFilters = signal(false);
+  /** The row that the arrow keys move. */
+  readonly cursor = signal(0);
+  readonly total: ReadonlySignal<number>;
+
+  /** Whether the widget is wide enough to show the list beside the text; else it is a drawer over it. */
+  readonly wide = signal(false);
+  private readonly folded = signal(false);
+  private readonly drawn = signal(false);
+  readonly isOpen = computed(() => (this.wide.value ? !this.folded.value : this.drawn.value));
+  /** Where the focus is to go once that is on screen. */
+  readonly focus = signal<"find" | "rows" | "text" | null>(null);
+
+  private readonly orders = new Map<string, Order>();
+  private asking: Query | null = null;
+  private askAgain = false;
+  private chooseThen = false;
+  private inView: [number, number] = [0, 0];
+  private rowsAsked = false;
+  private choicesAsked = false;
+  private settling: ReturnType<typeof setTimeout> | undefined;
+  private readonly ends: (() => void)[];
+
+  constructor(private readonly around: Surroundings) {
+    this.total = around.total;
+    this.ends = [
+      effect(() => this.follow(around.here.value, this.listing.value)),
+      effect(() => {
+        const shown = around.showRating.value;
+        untracked(() => this.heedRating(shown));
+      }),
+    ];
+  }
+
+  close(): void {
+    clearTimeout(this.settling);
+    this.ends.forEach((end) => end());
+  }
+
+  /* ---- open and folded ---- */
+
+  open(focus: "find" | "rows"): void {
+    batch(() => {
+      (this.wide.value ? this.folded : this.drawn).value = !this.wide.value;
+      this.focus.value = focus;
+    });
+    this.follow(this.around.here.peek(), this.listing.peek());
+  }
+
+  toggle(): void {
+    if (!this.isOpen.value) return this.open("rows");
+    batch(() => {
+      (this.wide.value ? this.folded : this.drawn).value = this.wide.value;
+      this.focus.value = "text";
+    });
+  }
+
+  /** Go back to the text: the drawer closes, the pane beside the text stays. */
+  leave(): void {
+    batch(() => {
+      this.drawn.value = false;
+      this.chooseThen = false;
+      this.focus.value = "text";
+    });
+  }
+
+  /* ---- what is asked for ---- */
+
+  change(part: Partial<Query>): void {
+    this.chooseThen = false;
+    this.query.value = { ...this.query.value, ...part };
+    if (isEverything(this.query.value) && !this.asking) this.showAll();
+    else this.renew();
+  }
+
+  clear(): void {
+    this.change(EVERYTHING);
+  }
+
+  /** Ask by what texts can be chosen; the kernel gets ready for searching. */
+  askChoices(): void {
+    if (this.choicesAsked) return;
+    this.choicesAsked = true;
+    this.around.ask({ type: "choices", show_rating: this.around.showRating.peek() });
+  }
+
+  showProgress(by: GroupBy | null): void {
+    this.groupBy.value = by;
+    if (by) this.around.ask({ type: "progress", by });
+  }
+
+  /** One question at a time: of those asked for meanwhile, the last one counts. */
+  private renew(): void {
+    if (this.asking) return void (this.askAgain = true);
+    const query = (this.asking = this.query.value);
+    this.around.ask({
+      type: "list",
+      ...query,
+      show_rating: this.around.showRating.peek(),
+      here: this.around.here.peek(),
+      with_order: !this.orders.has(query.order),
+    });
+  }
+
+  private showAll(): void {
+    const found = this.shown.peek().find;
+    this.answered.value = null;
+    if (found) this.dropRows();
+    this.wantRows();
+  }
+
+  /** The rows from `first` to `last` are drawn: ask for those that are not here. */
+  readonly want = (first: number, last: number): void => {
+    this.inView = [first, last];
+    this.wantRows();
+  };
+
+  private wantRows(): void {
+    if (this.rowsAsked) return;
+    const [listing, missing] = [this.listing.peek(), [] as number[]];
+    for (let index = this.inView[0]; index < Math.min(this.inView[1], listing.length); index++) {
+      const place = listing.at(index)!;
+      if (!this.rows.peek().has(place)) missing.push(place);
+    }
+    if (!missing.length) return;
+    this.rowsAsked = true;
+    const { find } = this.shown.peek();
+    this.around.ask({ type: "rows", places: missing.slice(0, MOST_ASKED), find, show_rating: this.around.showRating.peek() });
+  }
+
+  /* ---- what the kernel says ---- */
+
+  heard(answer: ListAnswer, question: ListQuestion | undefined): void {
+    if (!question) return;
+    if (answer.type === "choices") this.choices.value = answer;
+    else if (answer.type === "progress") this.groups.value = answer.groups;
+    else if (answer.type === "list") this.heardList(answer);
+    else if (question.type === "rows") this.heardRows(answer.rows, question.find, question.show_rating);
+  }
+
+  /** A question has no answer: what is on screen stays. */
+  unanswered(question: ListQuestion): void {
+    if (question.type === "list") this.asking = null;
+    else if (question.type === "rows") this.rowsAsked = false;
+    else if (question.type === "choices") this.choicesAsked = false;
+  }
+
+  private heardList(answer: ListAnswer & { type: "list" }): void {
+    const query = this.asking!;
+    this.asking = null;
+    if (answer.order) this.orders.set(query.order, orderOf(answer.order));
+    if (this.askAgain) {
+      this.askAgain = false;
+      return isEverything(this.query.value) ? this.showAll() : this.renew();
+    }
+    batch(() => {
+      const before = this.answered.peek();
+      const fits = answer.bits === null ? null : bytes(answer.bits);
+      const listing =
+        before?.query === query
+          ? before.listing.renewed(this.total.peek(), answer.n, fits)
+          : new Listing(this.total.peek(), this.orders.get(query.order) ?? null, answer.n, fits);
+      if (query.find !== this.shown.peek().find) this.dropRows();
+      this.keepRows(answer.rows);
+      this.answered.value = { query, listing };
+    });
+    this.wantRows();
+    if (this.chooseThen) this.choose();
+  }
+
+  private heardRows(rows: Row[], find: string, withRating: boolean): void {
+    this.rowsAsked = false;
+    // Rows that were asked for before the words or the rating changed show the wrong ones.
+    if (find === this.shown.peek().find && withRating === this.around.showRating.peek()) this.keepRows(rows);
+    this.wantRows();
+  }
+
+  private dropRows(): void {
+    this.rows.value = new Map();
+  }
+
+  private keepRows(rows: Row[]): void {
+    const kept = this.rows.peek().size + rows.length > MOST_ROWS ? [] : this.rows.peek();
+    this.rows.value = new Map([...kept, ...rows.map((row): [number, Row] => [row.place, row])]);
+  }
+
+  /** An act stands in the record: its row, the list where it may have changed, and the progress follow. */
+  recorded({ unit, kind, flag }: Done): void {
+    const row = this.rows.peek().get(unit.place);
+    if (row) {
+      const unsure = unit.codings.some(({ confidence }) => confidence === "unsure");
+      const review = "fu".includes(flag) ? null : row.review;
+      this.keepRows([{ ...row, memo: unit.memo !== null || unit.memos.length > 0, unsure, review }]);
+      // What was finished and is taken up again may be one to be looked at: only the kernel knows.
+      if (kind !== "finish" && row.review === null && this.choices.peek()?.n_review) this.forget(unit.place);
+    }
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => {
+      const { state, code, find } = this.shown.peek();
+      if (this.isActive.peek() && (state || code || find) && this.shown.peek() === this.query.peek()) this.renew();
+      if (this.groupBy.peek()) this.showProgress(this.groupBy.peek());
+    }, SETTLED_MS);
+  }
+
+  private forget(place: number): void {
+    const rows = new Map(this.rows.peek());
+    rows.delete(place);
+    this.rows.value = rows;
+    this.wantRows();
+  }
+
+  /** A rating is in the list, and chosen by, only while it is on screen. */
+  private heedRating(shown: boolean): void {
+    if (!shown && this.query.peek().rating) this.change({ rating: null });
+    this.dropRows();
+    this.wantRows();
+    if (this.choicesAsked) this.around.ask({ type: "choices", show_rating: shown });
+  }
+
+  /* ---- the cursor ---- */
+
+  private follow(here: number | null, listing: Listing): void {
+    this.cursor.value = here !== null && listing.has(here) ? listing.indexOf(here) : 0;
+  }
+
+  move(by: number): void {
+    this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.listing.value.length - 1));
+  }
+
+  /** Go to the text under the cursor: once the answer is here, where the list is being asked for. */
+  choose(): void {
+    this.chooseThen = this.asking !== null;
+    const place = this.listing.value.at(this.cursor.value);
+    if (this.chooseThen || place === undefined) return;
+    this.leave();
+    this.around.goto(place);
+  }
+
+  pick(index: number): void {
+    this.cursor.value = index;
+    this.chooseThen = false;
+    const place = this.listing.value.at(index);
+    this.leave();
+    if (place !== undefined) this.around.goto(place);
+  }
+}
+
+export function isEverything({ find, conditions, ...rest }: Query): boolean {
+  return !find.trim() && !Object.keys(conditions).length && !rest.state && !rest.code && !rest.rating && !rest.group && rest.order === "plan";
+}

@@ -1,0 +1,409 @@
+// The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each participant is.
+import type { VNode } from "preact";
+import { VirtualList, type RowStyle } from "../shared/virtuallist";
+import type { GroupBy, Query, Row } from "./messages";
+import type { Session } from "./session";
+import { SideTabs } from "./side";
+import { isEverything, type TextList } from "./textlist";
+
+const [ROW, GROUP_ROW] = [62, 30];
+const PAGE = 8;
+
+const STATES: [Query["state"], string][] = [
+  ["", "All texts"],
+  ["unfinished", "Unfinished"],
+  ["begun", "Begun"],
+  ["unsure", "Unsure"],
+  ["memo", "With a memo"],
+  ["review", "To look at again"],
+  ["differs", "Differs from a colleague"],
+];
+const ORDERS: [Query["order"], string][] = [
+  ["plan", "As planned"],
+  ["document", "By conversation"],
+  ["random", "Random order"],
+];
+const GROUPS: Record<GroupBy, string> = { case_id: "participant", document_id: "conversation" };
+
+/** What is chosen, in words; empty where it is everything. */
+export function described(query: Query, labelOf: (code: string) => string): string {
+  const { find, state, code, rating, group, conditions, order } = query;
+  const words = [
+    find.trim() && `“${find.trim()}”`,
+    state && STATES.find(([name]) => name === state)![1].toLowerCase(),
+    code && labelOf(code),
+    rating && `rating ${rating}`,
+    group && `${GROUPS[group.by]} ${group.name}`,
+    ...Object.entries(conditions).map(([name, value]) => `${name}: ${value}`),
+    order !== "plan" && ORDERS.find(([name]) => name === order)![1].toLowerCase(),
+  ];
+  return words.filter(Boolean).join(", ");
+}
+
+export const labels = (session: Session) => (code: string) => session.book.codes.value.get(code)?.label ?? code;
+
+/** That “next” goes by a list of chosen texts, and how to end that. */
+export function ListNote({ session }: { session: Session }) {
+  const { texts } = session;
+  if (!texts.isActive.value) return null;
+  const [listing, here] = [texts.listing.value, session.unit.value?.place];
+  const elsewhere = here !== undefined && !listing.has(here);
+  return (
+    <p class="s7-list-note" role="status">
+      <span>
+        <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, labels(session))}
+        {elsewhere && " (this text is not among them)"}
+      </span>
+      <button type="button" class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()}>
+        ×
+      </button>
+    </p>
+  );
+}
+
+export function TextsButton({ session }: { session: Session }) {
+  const open = session.texts.isOpen.value;
+  return (
+    <button
+      type="button"
+      class="s7-texts-button"
+      aria-expanded={open}
+      aria-label="Texts"
+      title={`List of texts (${session.commands.value.texts ?? ""})`}
+      onClick={() => session.texts.toggle()}
+    >
+      ☰<span class="s7-texts-word"> Texts</span>
+    </button>
+  );
+}
+
+/** `children` stand in place of the rows, where those are shown elsewhere. */
+export function Texts({ session, children }: { session: Session; children?: VNode }) {
+  const { texts } = session;
+  const stop = (event: Event) => event.stopPropagation();
+  const down = (event: MouseEvent) => {
+    event.stopPropagation();
+    // Buttons and rows leave the focus where it is.
+    if (!(event.target as Element).closest("input, select, .s7-rows, .s7-groups") || (event.target as Element).closest(".s7-row")) event.preventDefault();
+  };
+  return (
+    <section class="s7-texts" aria-label="Texts" onPointerDown={stop} onMouseDown={down}>
+      <SideTabs session={session} />
+      <Find session={session} />
+      {children ?? <Rows session={session} />}
+      <Groups texts={texts} />
+    </section>
+  );
+}
+
+function Find({ session }: { session: Session }) {
+  const { texts } = session;
+  const query = texts.query.value;
+  const [open, n] = [texts.showFilters.value, texts.listing.value.n];
+  const prepare = () => texts.askChoices();
+  return (
+    <div class="s7-choose">
+      <input
+        class="s7-find"
+        type="search"
+        aria-controls={`${texts.id}-rows`}
+        aria-activedescendant={`${texts.id}-${texts.cursor.value}`}
+        aria-label="Find in texts, memos and ids"
+        placeholder="Find in texts, memos, ids"
+        value={query.find}
+        onFocus={prepare}
+        onInput={(event) => texts.change({ find: event.currentTarget.value })}
+      />
+      <div class="s7-choose-line">
+        <Select label="Which texts" value={query.state} options={STATES.filter(([name]) => query.state === name || isOffered(session, name))} onPick={(state) => texts.change({ state: state as Query["state"] })} />
+        <button
+          type="button"
+          class="s7-filters-button"
+          aria-expanded={open}
+          onPointerEnter={prepare}
+          onClick={() => {
+            prepare();
+            texts.showFilters.value = !open;
+          }}
+        >
+          Filters {open ? "▴" : "▾"}
+        </button>
+      </div>
+      {open && <Filters session={session} />}
+      <div class="s7-counted">
+        <span aria-live="polite">{n === texts.total.value ? `${n} texts` : `${n} of ${texts.total.value} texts`}</span>
+        {!isEverything(query) && (
+          <button type="button" class="s7-quiet" onClick={() => texts.clear()}>
+            Show all
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Whether texts can be in this state at all. */
+function isOffered({ texts, colleagues }: Session, state: Query["state"]): boolean {
+  if (state === "differs") return colleagues.state.value === "open";
+  return state !== "review" || (texts.choices.value?.n_review ?? 1) > 0;
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  options: readonly [string, string][];
+  onPick: (value: string) => void;
+}
+
+function Select({ label, value, options, onPick }: SelectProps) {
+  return (
+    <select aria-label={label} value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+      {options.map(([name, words]) => (
+        <option key={name} value={name} selected={name === value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The more rarely needed choices. */
+function Filters({ session }: { session: Session }) {
+  const { texts } = session;
+  const [query, choices] = [texts.query.value, texts.choices.value];
+  const codes = session.book.list.value.filter(({ codable }) => codable);
+  const condition = (name: string, value: string) => {
+    const { [name]: _, ...others } = query.conditions;
+    texts.change({ conditions: value ? { ...others, [name]: value } : others });
+  };
+  const same = (values: readonly string[]) => values.map((value): [string, string] => [value, value]);
+  return (
+    <div class="s7-filters">
+      <Select label="Order" value={query.order} options={ORDERS} onPick={(order) => texts.change({ order: order as Query["order"] })} />
+      <Select
+        label="Code"
+        value={query.code ?? ""}
+        options={[["", "Any code or none"], ...codes.map((code): [string, string] => [code.id, code.label])]}
+        onPick={(code) => texts.change({ code: code || null })}
+      />
+      {session.showRating.value && !!choices?.ratings.length && (
+        <Select label="Rating" value={query.rating ?? ""} options={[["", "Any rating"], ...same(choices.ratings)]} onPick={(rating) => texts.change({ rating: rating || null })} />
+      )}
+      {choices?.conditions.map(({ name, values }) => (
+        <Select
+          key={name}
+          label={name}
+          value={query.conditions[name] ?? ""}
+          options={[["", `Any ${name}`], ...values.map((value): [string, string] => [value, `${name}: ${value}`])]}
+          onPick={(value) => condition(name, value)}
+        />
+      ))}
+      {query.group && (
+        <button type="button" onClick={() => texts.change({ group: null })}>
+          {GROUPS[query.group.by]} {query.group.name} ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Rows({ session }: { session: Session }) {
+  const { texts } = session;
+  const [listing, here, cursor] = [texts.listing.value, session.unit.value?.place, texts.cursor.value];
+  const flags = session.flags.value;
+  // What an act on its way will make of a text, until the record has it.
+  const waiting = new Map(session.outbox.waiting.value.map(({ unit_id, kind }) => [unit_id, kind]));
+  const rows = texts.rows.value;
+  return (
+    <>
+      <VirtualList
+        count={listing.length}
+        rowHeight={ROW}
+        cursor={cursor}
+        jump={texts.isOpen.value}
+        onShown={texts.want}
+        box={{
+          id: `${texts.id}-rows`,
+          class: "s7-rows",
+          role: "listbox",
+          tabIndex: 0,
+          "aria-label": "Texts",
+          "aria-activedescendant": `${texts.id}-${cursor}`,
+        }}
+        row={(index, style) => {
+          const place = listing.at(index)!;
+          const row = rows.get(place);
+          return (
+            <RowView
+              key={place}
+              session={session}
+              {...{ index, place, row, style, total: listing.length }}
+              status={statusOf(flags[place]!, row && waiting.get(row.unit_id))}
+              here={place === here}
+              marked={index === cursor}
+              fits={listing.fits === null || isFitting(listing.fits, place)}
+            />
+          );
+        }}
+      />
+      {!listing.length && <p class="s7-hint">No text fits.</p>}
+    </>
+  );
+}
+
+export const isFitting = (fits: Uint8Array, place: number) => ((fits[place >> 3]! >> (place & 7)) & 1) === 1;
+
+export interface Status {
+  sign: string;
+  words: string;
+  name: string;
+}
+
+const STATUS: Record<string, Status> = {
+  ".": { sign: "○", words: "not begun", name: "new" },
+  c: { sign: "◐", words: "begun", name: "begun" },
+  f: { sign: "✓", words: "finished", name: "finished" },
+  u: { sign: "✓?", words: "finished, unsure", name: "finished" },
+};
+
+/** How far a text is, in the record or, with three points, as it will be once what is on its way is saved. */
+export function statusOf(flag: string, pending: string | undefined): Status {
+  if (pending === "finish") return { sign: "✓…", words: "finished, not saved yet", name: "pending" };
+  if (pending === "reopen") return { sign: "◐…", words: "reopened, not saved yet", name: "pending" };
+  if (pending) return { ...STATUS[flag]!, sign: `${STATUS[flag]!.sign}…`, words: `${STATUS[flag]!.words}, a change is not saved yet` };
+  return STATUS[flag]!;
+}
+
+interface RowProps {
+  session: Session;
+  index: number;
+  total: number;
+  place: number;
+  row: Row | undefined;
+  status: Status;
+  here: boolean;
+  marked: boolean;
+  fits: boolean;
+  style: RowStyle;
+}
+
+function RowView({ session, index, total, place, row, status, here, marked, fits, style }: RowProps) {
+  const review = row?.review && `to look at again${row.review.length ? `: ${row.review.map(labels(session)).join(", ")}` : ""}`;
+  const [before, found, after] = row?.words ?? ["", "", ""];
+  const signs: [string, string | false | null | undefined][] = [
+    ["?", row?.unsure && status.sign !== "✓?" && "unsure"],
+    ["↻", review],
+    ["✎", row?.memo && "memo"],
+    [`★ ${row?.rating}`, row?.rating && `rating ${row.rating}`],
+  ];
+  const there = signs.filter(([, words]) => words);
+  const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "fits no more", row?.unit_id, before + found + after];
+  const names = ["s7-row", here && "s7-here", marked && "s7-cursor", !fits && "s7-gone"];
+  return (
+    <div
+      id={`${session.texts.id}-${index}`}
+      class={names.filter(Boolean).join(" ")}
+      role="option"
+      aria-selected={here}
+      aria-setsize={total}
+      aria-posinset={index + 1}
+      aria-label={spoken.filter(Boolean).join(", ")}
+      style={style}
+      onClick={() => session.texts.pick(index)}
+    >
+      <div class="s7-row-line">
+        <span class={`s7-row-status s7-${status.name}`} title={status.words}>
+          {status.sign}
+        </span>
+        <span class="s7-row-id">
+          {place + 1} · {row?.unit_id ?? "…"}
+        </span>
+        {there.map(([sign, words]) => (
+          <span key={sign} class="s7-sign" title={words || undefined}>
+            {sign}
+          </span>
+        ))}
+      </div>
+      <div class="s7-row-words" dir="auto">
+        {before}
+        {found && <mark>{found}</mark>}
+        {after}
+      </div>
+    </div>
+  );
+}
+
+/** How many texts of each participant are finished. */
+function Groups({ texts }: { texts: TextList }) {
+  const [by, groups, query] = [texts.groupBy.value, texts.groups.value, texts.query.value];
+  const kinds = texts.choices.value?.groups ?? (["case_id", "document_id"] as GroupBy[]);
+  const open = () => {
+    texts.askChoices();
+    texts.showProgress(by ? null : kinds[0] ?? null);
+  };
+  if (!kinds.length) return null;
+  return (
+    <div class="s7-progress-by">
+      <div class="s7-choose-line">
+        <button type="button" class="s7-quiet" aria-expanded={by !== null} onClick={open}>
+          {by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}
+        </button>
+        {by && (
+          <Select label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
+        )}
+      </div>
+      {by && groups && (
+        <VirtualList
+          count={groups.length}
+          rowHeight={GROUP_ROW}
+          cursor={0}
+          box={{ class: "s7-groups", role: "group", "aria-label": `Progress by ${GROUPS[by]}` }}
+          row={(index, style) => {
+            const [name, n, finished] = groups[index]!;
+            const chosen = query.group?.by === by && query.group.name === name;
+            return (
+              <button
+                key={name}
+                type="button"
+                class="s7-group-row"
+                style={style}
+                aria-pressed={chosen}
+                title={`Show the texts of ${name}`}
+                onClick={() => texts.change({ group: chosen ? null : { by, name } })}
+              >
+                <span class="s7-group-name">{name}</span>
+                <span class="s7-bar">
+                  <div style={{ width: `${(100 * finished) / n}%` }} />
+                </span>
+                <span class="s7-numbers">
+                  {finished} of {n}
+                </span>
+              </button>
+            );
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A key in the list of texts; false where it means what it means elsewhere. */
+export function pressInTexts(event: KeyboardEvent, target: Element, texts: TextList, command: string | null): boolean {
+  if (event.key === "Escape") return done(event, () => texts.leave());
+  const inFind = target.matches(".s7-find");
+  if (!inFind && !target.matches(".s7-rows")) return false;
+  const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE };
+  if (event.key === "Enter") return event.repeat || done(event, () => texts.choose());
+  if (event.key in moves) return done(event, () => texts.move(moves[event.key]!));
+  if (inFind) return false;
+  if (event.key === "Home") return done(event, () => texts.move(-Infinity));
+  if (event.key === "End") return done(event, () => texts.move(Infinity));
+  // No other key does anything here: a code's key is not meant for the text behind the list.
+  return !["find_text", "texts", "memos", "history", "help"].includes(command ?? "");
+}
+
+function done(event: KeyboardEvent, action: () => void): true {
+  event.preventDefault();
+  action();
+  return true;
+}

@@ -1,0 +1,52 @@
+// A long text with many codings: what is drawn anew, and what stays.
+import type { VNode } from "preact";
+import { expect, test } from "vitest";
+import { code } from "./code.test.kit";
+import { CodebookView } from "./codebook";
+import { MarkedText } from "./marks";
+import { numbers } from "./numbers.test.kit";
+import type { Coding, Span } from "./protocol";
+
+const text = `${"It listened to what I said. ".repeat(50)}\n`.repeat(140);
+const book = new CodebookView();
+book.codebook.value = { title: "Book", version: "1", facets: [], codes: ["1", "2", "3"].map((key) => code(`c${key}`, key)) };
+const random = numbers(3);
+const codings = Array.from({ length: 2000 }, (_, index): Coding => {
+  const start = random(text.length - 250);
+  return { code: `c${1 + (index % 3)}`, start, end: start + 10 + random(240), facets: {}, confidence: null };
+});
+
+function drawing() {
+  const marked = new MarkedText();
+  return (selection: Span | null, active: number, some = codings) =>
+    marked
+      .draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active })
+      .flatMap((row) => row.props.children as VNode[]);
+}
+
+test("a selection, a mark or a coding draws only its own pieces anew", () => {
+  const draw = drawing();
+  const first = draw(null, -1);
+  expect(first.length).toBeGreaterThan(3500);
+  const anew = (pieces: VNode[], than: VNode[]) => {
+    const known = new Set(than);
+    return pieces.filter((piece) => !known.has(piece)).length;
+  };
+  const selected = draw({ start: 90_000, end: 90_040 }, -1);
+  expect(anew(selected, first)).toBeLessThan(12);
+  const active = draw({ start: 90_000, end: 90_040 }, 5);
+  expect(anew(active, selected)).toBeLessThan(30);
+  // What the kernel answers looks the same, and is another object.
+  const answered = draw({ start: 90_000, end: 90_040 }, 5, structuredClone(codings));
+  expect(anew(answered, active)).toBe(0);
+  const more = draw(null, 5, [...codings, { ...codings[0]!, code: "c3", start: 90_000, end: 90_040 }]);
+  expect(anew(more, active)).toBeLessThan(60);
+});
+
+test("what all pieces share draws all anew: another look of the codes, another text", () => {
+  const draw = drawing();
+  const first = draw(null, -1);
+  book.codebook.value = { ...book.codebook.value!, codes: book.list.value.map((one) => ({ ...one, colour: "#112233" })) };
+  const second = draw(null, -1);
+  expect(second.some((piece) => first.includes(piece))).toBe(false);
+});

@@ -1,0 +1,132 @@
+// The pieces of a text as they are drawn: which codings a piece has, and how it looks.
+import type { VNode } from "preact";
+import type { CodebookView } from "./codebook";
+import { markStyle, UNKNOWN, type Depth, type Mark } from "./colours";
+import type { CodedText, Code, Coding, Span, Theirs } from "./protocol";
+import { blocks, lanes, segments, withSelection, type Segment } from "./spans";
+
+interface Shown {
+  unit: CodedText;
+  book: CodebookView;
+  theirs?: readonly Theirs[];
+  selection: Span | null;
+  /** The index of the marked coding, -1 for none. */
+  active: number;
+}
+
+type CodingMark = Mark & Pick<Coding, "code" | "start">;
+
+const NONE: readonly Theirs[] = [];
+
+interface Piece extends Segment {
+  marks: readonly CodingMark[];
+  memo: Span | undefined;
+  view: VNode;
+}
+
+/** Draws a text's pieces, and hands out the same nodes again for those that look as they did before. */
+export class MarkedText {
+  private pieces = new Map<number, Piece>();
+  private marks = new Map<string, CodingMark>();
+  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[]) => {
+    const [starts, lane, below] = [blocks(text), lanes(codings), lanes(theirs)];
+    const [own, all] = [Math.max(0, ...new Set(lane)), theirs.length ? [...codings, ...theirs] : codings];
+    const depth = { own, theirs: Math.max(-1, ...new Set(below)) + 1 };
+    const cuts = [...starts, ...memos.flatMap(({ start, end }) => [start, end])];
+    return { starts, lane: [...lane, ...below], depth, segments: segments(text, all, cuts) };
+  });
+  /** What all pieces share: where it changes, all are drawn anew. */
+  private readonly afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number) => {
+    this.pieces.clear();
+    this.marks.clear();
+  });
+
+  draw({ unit, book, selection, active, theirs = NONE }: Shown): VNode[] {
+    const [codes, looks] = [book.codes.value, book.looks.value];
+    const memos = unit.memos ?? NO_MEMOS;
+    const { starts, lane, depth, segments } = this.cut(unit.text, unit.codings, theirs, memos);
+    this.afresh(unit.text, codes, looks, depth.own, depth.theirs);
+    const before = [this.pieces, this.marks] as const;
+    [this.pieces, this.marks] = [new Map(), new Map()];
+
+    const shown: readonly (Coding & Partial<Theirs>)[] = theirs.length ? [...unit.codings, ...theirs] : unit.codings;
+    const marks = shown.map((coding, index): CodingMark => {
+      const { code, start, end, pending, coder } = coding;
+      const key = `${code} ${start} ${end} ${lane[index]} ${pending} ${index === active} ${coder ?? ""}`;
+      const mark = before[1].get(key) ?? {
+        ...(looks.get(code) ?? UNKNOWN),
+        ...{ code, start, pending, coder, lane: lane[index]!, active: index === active },
+      };
+      this.marks.set(key, mark);
+      return mark;
+    });
+    const draw = (segment: Segment): VNode => {
+      const here = segment.codings.map((index) => marks[index]!);
+      const old = before[0].get(segment.start);
+      // Of memos on the same words the one that begins last: it can be clicked where it begins.
+      const memo = memos.filter(({ start, end }) => start <= segment.start && segment.end <= end).reduce<Span | undefined>((a, b) => (a && a.start > b.start ? a : b), undefined);
+      const same = old && old.memo?.start === memo?.start && old.memo?.end === memo?.end && looksAs(old, segment, here);
+      const piece = same ? old : { ...segment, marks: here, memo, view: view(unit.text, segment, here, memo, codes, depth) };
+      this.pieces.set(segment.start, piece);
+      return piece.view;
+    };
+
+    const rows = starts.map((): VNode[] => []);
+    let row = 0;
+    for (const segment of withSelection(segments, selection)) {
+      while (segment.start >= (starts[row + 1] ?? Infinity)) row++;
+      rows[row]!.push(draw(segment));
+    }
+    return rows.map((views, index) => <div key={starts[index]}>{views}</div>);
+  }
+}
+
+const NO_MEMOS: readonly Span[] = [];
+
+function looksAs(piece: Piece, { end, selected }: Segment, marks: readonly CodingMark[]): boolean {
+  const same = piece.end === end && piece.selected === selected && piece.marks.length === marks.length;
+  return same && marks.every((mark, index) => mark === piece.marks[index]);
+}
+
+function view(text: string, { start, end, selected }: Segment, here: readonly CodingMark[], memo: Span | undefined, codes: ReadonlyMap<string, Code>, depth: Depth): VNode {
+  const own = here.filter(({ coder }) => coder === undefined);
+  const begins = here.filter((mark) => mark.start === start);
+  const tags = begins.filter(({ coder }) => coder === undefined).map(({ tag }) => tag);
+  const theirs = begins.filter(({ coder }) => coder !== undefined).map(({ tag, coder }) => `${coder} ${tag}`);
+  if (memo?.start === start) tags.push("✎");
+  const names = [
+    (here.length || memo) && "s7-mark",
+    memo && "s7-noted",
+    here.some(({ pending }) => pending) && "s7-pending",
+    here.some(({ active }) => active) && "s7-active",
+    selected && "s7-selected",
+  ];
+  return (
+    <span
+      key={start}
+      data-at={own.length ? start : undefined}
+      class={names.filter(Boolean).join(" ") || undefined}
+      data-memo={memo ? `${memo.start}-${memo.end}` : undefined}
+      data-tag={tags.join(" ") || undefined}
+      data-theirs={theirs.join(" · ") || undefined}
+      style={here.length ? markStyle(here, depth) : undefined}
+      title={[...here.map((mark) => named(mark, codes)), ...(memo ? ["memo"] : [])].join(" · ") || undefined}
+    >
+      {text.slice(start, end)}
+    </span>
+  );
+}
+
+function named({ code, coder }: CodingMark, codes: ReadonlyMap<string, Code>): string {
+  const label = codes.get(code)?.label ?? code;
+  return coder === undefined ? label : `${coder}: ${label}`;
+}
+
+/** The function, which remembers what it answered to the arguments that it was given last. */
+function latest<A extends unknown[], R>(compute: (...given: A) => R): (...given: A) => R {
+  let last: { given: A; answer: R } | undefined;
+  return (...given) => {
+    if (!last?.given.every((value, index) => value === given[index])) last = { given, answer: compute(...given) };
+    return last.answer;
+  };
+}

@@ -1,0 +1,129 @@
+// The text on the screen: the browser's selection, places and rectangles as offsets.
+import type { Span } from "./protocol";
+
+/** The browser's selection, which is the shadow root's own where there is one. */
+export function selectionIn(container: Element): Selection | null {
+  const root = container.getRootNode() as Document & { getSelection?: () => Selection | null };
+  return root.getSelection?.() ?? document.getSelection();
+}
+
+/** The text nodes of a container with the offset at which each begins: turns spans into ranges. */
+class TextNodes {
+  private readonly nodes: Node[] = [];
+  private readonly starts: number[] = [];
+
+  constructor(container: Element) {
+    const walker = document.createTreeWalker(container, NodeFilter.SHOW_TEXT);
+    for (let at = 0, node = walker.nextNode(); node; at += node.textContent!.length, node = walker.nextNode()) {
+      this.nodes.push(node);
+      this.starts.push(at);
+    }
+  }
+
+  range({ start, end }: Span): Range {
+    const range = document.createRange();
+    if (!this.nodes.length) return range;
+    const [from, to] = [this.holding(start), this.holding(end - 1)];
+    range.setStart(this.nodes[from]!, start - this.starts[from]!);
+    range.setEnd(this.nodes[to]!, end - this.starts[to]!);
+    return range;
+  }
+
+  private holding(offset: number): number {
+    return Math.max(0, firstThat(this.starts, (start) => start > offset) - 1);
+  }
+}
+
+/** The index of the first that fits, of a list in which all behind one that fits do so too. */
+function firstThat<T>(list: readonly T[], fits: (one: T) => boolean): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (fits(list[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Hand a span over to the browser as its selection, so that Shift and a click extend it. */
+export function showSelected(container: Element, span: Span): void {
+  const { startContainer, startOffset, endContainer, endOffset } = new TextNodes(container).range(span);
+  selectionIn(container)?.setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
+}
+
+/** The browser's selection as offsets into the text that `container` shows; null where it is elsewhere. */
+export function selectedSpan(container: Element): Span | null {
+  const selection = selectionIn(container);
+  if (!selection || selection.rangeCount === 0 || selection.isCollapsed) return null;
+  const range = selection.getRangeAt(0);
+  if (!range.intersectsNode(container)) return null;
+  const whole = document.createRange();
+  whole.selectNodeContents(container);
+  // A drag that leaves the text is cut at its ends.
+  if (range.compareBoundaryPoints(Range.START_TO_START, whole) > 0)
+    whole.setStart(range.startContainer, range.startOffset);
+  if (range.compareBoundaryPoints(Range.END_TO_END, whole) < 0) whole.setEnd(range.endContainer, range.endOffset);
+  const start = offsetOf(container, whole.startContainer, whole.startOffset);
+  const end = start + whole.toString().length;
+  return start < end ? { start, end } : null;
+}
+
+function offsetOf(container: Element, node: Node, offset: number): number {
+  const before = document.createRange();
+  before.selectNodeContents(container);
+  before.setEnd(node, offset);
+  return before.toString().length;
+}
+
+/** The offset in the text at a point of the window; null where the text is not there, or the browser cannot tell. */
+export function offsetAt(container: Element, x: number, y: number): number | null {
+  const root = container.getRootNode();
+  const shadowRoots = root instanceof ShadowRoot ? [root] : [];
+  const caret = document.caretPositionFromPoint?.(x, y, { shadowRoots });
+  const range = caret ? null : document.caretRangeFromPoint?.(x, y);
+  const [node, offset] = [caret?.offsetNode ?? range?.startContainer, caret?.offset ?? range?.startOffset ?? 0];
+  return node && container.contains(node) ? offsetOf(container, node, offset) : null;
+}
+
+/** A span and where it begins, in pixels from the upper left corner of the container's parent. */
+export interface Placed {
+  span: Span;
+  left: number;
+  top: number;
+}
+
+/** Those of the spans, given in reading order, that are in sight in the container. */
+export function inSight(container: Element, spans: readonly Span[]): Placed[] {
+  const nodes = new TextNodes(container);
+  const [box, corner] = [container.getBoundingClientRect(), container.parentElement!.getBoundingClientRect()];
+  const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
+  const place = (span: Span) => nodes.range(span).getClientRects()[0] ?? new DOMRect(box.left, top, 0, 0);
+  const middle = (span: Span) => place(span).top + place(span).height / 2;
+  const from = firstThat(spans, (span) => middle(span) >= top);
+  const to = firstThat(spans, (span) => middle(span) > bottom);
+  return spans.slice(from, to).map((span) => {
+    const at = place(span);
+    const rightToLeft = getComputedStyle(container).direction === "rtl";
+    return { span, left: (rightToLeft ? at.right : at.left) - corner.left, top: at.top - corner.top };
+  });
+}
+
+/** Scroll the container, and nothing around it, until the span's edge is in sight; its other one too where both fit. */
+export function reveal(container: Element, span: Span, edge: "start" | "end"): void {
+  const nodes = new TextNodes(container);
+  const box = container.getBoundingClientRect();
+  const edges = [
+    { start: span.start, end: span.start + 1 },
+    { start: span.end - 1, end: span.end },
+  ].map((one) => nodes.range(one));
+  // The edge that must be in sight comes last.
+  for (const range of edge === "end" ? edges : edges.reverse()) {
+    const at = range.getBoundingClientRect();
+    const [above, below] = [at.top - MARGIN - box.top, at.bottom + MARGIN - box.bottom];
+    if (above < 0) container.scrollTop += above;
+    else if (below > 0) container.scrollTop += below;
+  }
+}
+
+/** So far from the edge of the pane, the line beside it is in sight too. */
+const MARGIN = 40;

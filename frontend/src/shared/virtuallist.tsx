@@ -1,0 +1,67 @@
+// A list of any length, of which only the rows in view are drawn.
+import type { ComponentChildren, HTMLAttributes } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** Rows that are drawn beyond either edge. */
+const BEYOND = 4;
+
+export type RowStyle = Record<string, string>;
+
+interface Props {
+  count: number;
+  rowHeight: number;
+  /** The row that is kept in view when it changes; another `jump` brings it back into view. */
+  cursor: number;
+  jump?: unknown;
+  /** What is drawn of a row; `style` puts it in its place. */
+  row: (index: number, style: RowStyle) => ComponentChildren;
+  /** Which rows are drawn, the last excluded. */
+  onShown?: (first: number, last: number) => void;
+  /** Attributes of the box that scrolls. */
+  box: HTMLAttributes<HTMLDivElement>;
+}
+
+export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, box }: Props) {
+  const at = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(0);
+
+  useLayoutEffect(() => {
+    const measure = () => setHeight(at.current!.clientHeight);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(at.current!);
+    return () => observer.disconnect();
+  }, []);
+
+  useLayoutEffect(() => {
+    if (height) setTop((at.current!.scrollTop = scrolledTo(cursor * rowHeight, rowHeight, at.current!.scrollTop, height)));
+  }, [cursor, count, jump, height > 0]);
+
+  const first = Math.max(0, Math.min(Math.floor(top / rowHeight), count) - BEYOND);
+  const last = Math.min(count, Math.ceil((top + height) / rowHeight) + BEYOND);
+  useEffect(() => onShown?.(first, last), [first, last, onShown]);
+
+  return (
+    <div {...box} ref={at} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+      <div role="presentation" style={{ position: "relative", height: `${count * rowHeight}px` }}>
+        {Array.from({ length: Math.max(0, last - first) }, (_, i) =>
+          row(first + i, {
+            position: "absolute",
+            "inset-inline": "0",
+            top: `${(first + i) * rowHeight}px`,
+            height: `${rowHeight}px`,
+          }),
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** How far a list is scrolled to show a row: as little as can be, and a row that is far away in the middle. */
+export function scrolledTo(rowTop: number, rowHeight: number, top: number, height: number): number {
+  const [above, below] = [top - rowTop, rowTop + rowHeight - (top + height)];
+  if (above <= 0 && below <= 0) return top;
+  if (Math.max(above, below) > height) return Math.max(0, rowTop - (height - rowHeight) / 2);
+  return above > 0 ? rowTop : rowTop + rowHeight - height;
+}

@@ -1,0 +1,126 @@
+"""`sense7-qual verify`, `merge`, `backup` and `archive`: a study is checked, joined and copied."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, Final
+
+from sense7_qual._commands.words import STUDY, Parsers, count, is_address, new_place, opened
+from sense7_qual._messages import first_three
+
+__all__ = ["add"]
+
+_VERIFY: Final = """\
+Check every file of a study: each act against its hash and the one before it, each text,
+quote, memo and codebook. Nothing is changed. Exit status 1 where anything is not as it
+was written."""
+_MERGE: Final = """\
+Take in what other copies of the study have and STUDY has not; what STUDY has stays as it
+is. Merging twice changes nothing more. Exit status 1 where something was not taken in, or
+a participant's withdrawal has to be repeated here."""
+_BACKUP: Final = """\
+Copy a study to a new folder and verify the copy (of a study in PostgreSQL: to an archive).
+Coders may go on meanwhile."""
+_ARCHIVE: Final = """\
+Write a study as one zip file that can be read without this package; the same study always
+gives the same bytes."""
+
+
+def add(commands: Parsers) -> None:
+    """Add the commands to the parser."""
+    verify = commands.add_parser(
+        "verify", help="check that a study is as it was written", description=_VERIFY
+    )
+    verify.add_argument("study", metavar="STUDY", help=STUDY)
+    verify.set_defaults(run=_verify)
+    merge = commands.add_parser("merge", help="take in what other copies of a study have", description=_MERGE)
+    merge.add_argument("study", metavar="STUDY", help=STUDY)
+    merge.add_argument(
+        "others",
+        metavar="OTHER",
+        nargs="+",
+        help="another copy: a study folder, an archive, an acts file (acts/ana.sqlite) or an address",
+    )
+    merge.set_defaults(run=_merge)
+    for name, says, description in (
+        ("backup", "copy a study, and verify the copy", _BACKUP),
+        ("archive", "write a study as one file", _ARCHIVE),
+    ):
+        copy = commands.add_parser(name, help=says, description=description)
+        copy.add_argument("study", metavar="STUDY", help=STUDY)
+        what = "the new folder" if name == "backup" else "the new zip file"
+        copy.add_argument("target", metavar="TARGET", help=f"{what}, where nothing is yet")
+        copy.set_defaults(run=_backup if name == "backup" else _archive)
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    checked = opened(parsed.study).verify()
+    for row in checked[~checked["ok"]].itertuples():
+        print(f"NOT OK  {row.file}: {row.problem}")
+    for row in checked[checked["note"] != ""].itertuples():
+        print(f"note    {row.file}: {row.note}")
+    n_wrong, n_acts = int((~checked["ok"]).sum()), int(checked["n_acts"].sum())
+    if n_wrong:
+        print(f"{n_wrong} of {count(len(checked), 'file')} not as written.")
+        return 1
+    coders = count(int(checked["coder"].nunique()), "coder")
+    print(f"{count(len(checked), 'file')} checked, with {count(n_acts, 'act')} of {coders}: all as written.")
+    return 0
+
+
+def _merge(parsed: argparse.Namespace) -> int:
+    store = opened(parsed.study)
+    open_questions = False
+    for place in parsed.others:
+        merged = store.merge(place)
+        name = "the other copy" if is_address(place) else place
+        print(f"{name}: {_counted(merged)}", flush=True)
+        for line in _asks(merged):
+            open_questions = True
+            print(f"  {line}", flush=True)
+    return int(open_questions)
+
+
+def _counted(merged: Any) -> str:
+    counts = merged.counts
+    parts = [f"{count(counts['new'], 'new act')} taken in", f"{counts['there']:,} here already"]
+    if merged.codebooks:
+        parts.append(count(len(merged.codebooks), "version of the codebook", "versions of the codebook"))
+    return ", ".join(parts)
+
+
+def _asks(merged: Any) -> list[str]:
+    """Return what a person has to look at after a merge."""
+    counts, lines = merged.counts, []
+    if counts["conflicting"]:
+        ids = merged.items.loc[merged.items["status"] == "conflicting", "act_id"]
+        lines.append(
+            f"{count(counts['conflicting'], 'act')} with other content here, which stays: {first_three(ids)}"
+        )
+    if counts["left out"]:
+        left = merged.items[merged.items["status"] == "left out"]
+        why = ", ".join(f"{n} of an unknown {what}" for what, n in left["unknown"].value_counts().items())
+        lines.append(f"{count(counts['left out'], 'act')} left out: {why}")
+    n_words = int((merged.items["unknown"] == "words").sum())
+    if n_words:
+        lines.append(
+            f"{count(n_words, 'memo')} to read: whether they repeat words of a participant who withdrew"
+        )
+    if merged.withdrawn:
+        lines.append(
+            f"withdrawn there and not here: {first_three(merged.withdrawn)}; in a notebook: "
+            "qual.Store(…).forget(case_id, why=…)"
+        )
+    return lines
+
+
+def _backup(parsed: argparse.Namespace) -> int:
+    opened(parsed.study).backup(new_place(parsed.target, command="backup"))
+    print(f"Copied to {parsed.target}, and the copy verified.")
+    return 0
+
+
+def _archive(parsed: argparse.Namespace) -> int:
+    opened(parsed.study).archive(new_place(parsed.target, command="archive"))
+    print(f"Archived as {parsed.target}.")
+    return 0

@@ -1,0 +1,119 @@
+"""`sense7-qual lab`: the notebooks and the example, in JupyterLab; without git, make or a certain system."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from sense7_qual._atomic import save
+from sense7_qual._commands.words import Parsers
+from sense7_qual.errors import ArgumentError, StoreError
+
+__all__ = ["add", "divide", "put_example"]
+
+_FOLDER: Final = "sense7-qual"
+_FIRST: Final = "notebooks/01_coding.ipynb"
+_LAB: Final = f"""\
+Put the notebooks, the codebook and a synthetic example into FOLDER (default:
+{_FOLDER}, where you are) and open JupyterLab there, on the coding notebook.
+A file that is there already is never changed.
+
+What follows FOLDER and begins with "-" goes to JupyterLab: --no-browser,
+--port 8899, --allow-root …"""
+
+
+def add(commands: Parsers) -> None:
+    """Add the command to the parser."""
+    lab = commands.add_parser(
+        "lab",
+        help="put the notebooks and an example into a folder, and open JupyterLab there",
+        usage="sense7-qual lab [FOLDER] [--no-browser] [--port PORT] [any other option of JupyterLab]",
+        description=_LAB,
+    )
+    lab.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs="?",
+        default=_FOLDER,
+        help=f"where they are put (default: {_FOLDER})",
+    )
+    lab.set_defaults(run=_lab)
+
+
+def divide(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divide the words into the command's own and those for JupyterLab.
+
+    JupyterLab's are the first option behind the command and all that follows, but a call for help.
+
+    >>> divide(["lab", "mine", "--port", "8899"])
+    (['lab', 'mine'], ['--port', '8899'])
+    """
+    end = next((at for at, word in enumerate(words) if at and word.startswith("-")), len(words))
+    for_lab = list(words[end:])
+    return [*words[:end], *(word for word in for_lab if word in ("-h", "--help"))], for_lab
+
+
+def put_example(folder: Path) -> tuple[list[str], list[str]]:
+    """Put the notebooks, the codebooks and the example data into `folder`, each where nothing is yet.
+
+    Returns
+    -------
+    tuple of lists of str
+        The files that were written; and those that were there and differ from the ones that this version
+        ships, which were left as they are. Paths below `folder`.
+
+    Raises
+    ------
+    StoreError
+        The folder is a file, or cannot be written; what was written so far stays.
+    """
+    written, differing = [], []
+    for name, file in _shipped():
+        target, content = folder / name, file.read_bytes()
+        try:
+            if target.is_symlink() or target.exists():
+                if not target.is_file() or target.read_bytes() != content:
+                    differing.append(name)
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            save(target, content, overwrite=False)
+        except OSError as error:
+            raise StoreError(
+                f"lab: expected a folder that can be written at {str(folder)!r} – found {name}: "
+                f"{error.strerror or type(error).__name__} – name another folder."
+            ) from None
+        written.append(name)
+    return written, differing
+
+
+def _lab(parsed: argparse.Namespace) -> int:
+    folder = Path(parsed.folder)
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise ArgumentError(
+            "lab: expected the package jupyterlab – found it not installed – pip install jupyterlab, in the "
+            "environment of sense7_qual."
+        )
+    written, differing = put_example(folder)
+    print(f"{len(written)} files put into {folder.resolve()}.")
+    if differing:
+        print(f"Left as they are, though they differ from this version's: {', '.join(differing)}.")
+    from jupyterlab.labapp import LabApp
+
+    place = [f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{_FIRST}"]
+    LabApp.launch_instance(argv=[*place, *parsed.for_lab])  # later words win: the user's
+    return 0
+
+
+def _shipped() -> Iterator[tuple[str, Path]]:
+    """Yield the files of the example, by their path below the user's folder."""
+    package = Path(__file__).parents[1]
+    # A wheel carries them inside the package; a checkout has them beside it.
+    home = package / "_example" if (package / "_example").is_dir() else package.parent
+    books = next(place for place in (package / "codebooks", package.parent / "codebooks") if place.is_dir())
+    for folder in (home / "notebooks", home / "data", books):
+        for file in sorted(folder.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                yield f"{folder.name}/{file.name}", file

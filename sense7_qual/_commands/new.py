@@ -1,0 +1,185 @@
+"""`sense7-qual new`: from a data file to a study, with its notebooks beside it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from sense7_qual._atomic import save
+from sense7_qual._commands.columns import NONE, ROLES, chosen_columns, shown
+from sense7_qual._commands.words import STUDY, Parsers, count, is_address
+from sense7_qual.errors import ArgumentError, StoreError
+
+if TYPE_CHECKING:
+    from sense7_qual.codebook import Codebook
+    from sense7_qual.store import Store
+
+__all__ = ["add"]
+
+_NEW: Final = f"""\
+Make a study from a data file (.csv, .tsv, .xlsx, .jsonl, .ndjson or .parquet), with a short
+notebook for coders and one for the lead beside it. The columns are guessed and shown, and
+you are asked whether that is right: Enter takes the guess, "{NONE}" means none. With --yes
+nothing is asked. Nothing that is there already is written over."""
+_TEMPLATES: Final = Path(__file__).parent / "notebooks"
+_PARAMETERS: Final = "parameters"  # the tag of the one cell that is written anew
+
+
+def add(commands: Parsers) -> None:
+    """Add the command to the parser."""
+    new = commands.add_parser("new", help="make a study from a data file", description=_NEW)
+    new.add_argument("study", metavar="STUDY", help=f"{STUDY}; where nothing is yet")
+    new.add_argument("--data", metavar="FILE", required=True, help="the file of texts, one per row")
+    for role, meaning in ROLES.items():
+        option = f"--{role.replace('_', '-')}"
+        new.add_argument(option, metavar="COLUMN", dest=role, help=f"the column of {meaning}")
+    new.add_argument(
+        "--codebook", default="sense7", help="a YAML or CSV file, or a codebook that is shipped (sense7)"
+    )
+    new.add_argument("--coders", metavar="ana,ben", help="who codes; the texts are dealt to them")
+    new.add_argument(
+        "--overlap", type=float, default=0.25, help="the share that all coders code (default: 0.25)"
+    )
+    new.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    new.add_argument("--lead", default="lead", help="the pseudonym of who deals the texts (default: lead)")
+    new.add_argument("--sheet", help="of a workbook that has several")
+    new.add_argument("--encoding", help="of a text file that is not UTF-8")
+    new.add_argument("--skip-empty", action="store_true", help="leave rows without a text out")
+    new.add_argument("--yes", action="store_true", help="take what is guessed, and ask nothing")
+    new.set_defaults(run=_new)
+
+
+def _new(parsed: argparse.Namespace) -> int:
+    from sense7_qual.codebook import Codebook
+
+    notebooks = _notebook_paths(parsed.study)
+    codebook = Codebook.read(parsed.codebook)
+    units, rating = _units(parsed)
+    coders = _coders(parsed, units)
+    store = _made(parsed.study, units, codebook)
+    print(f"Made {_described(units)}, codebook {codebook.name} ({count(len(codebook.codes), 'code')}).")
+    if coders:
+        _deal(store, coders, parsed)
+    study = parsed.study if is_address(parsed.study) else Path(parsed.study).absolute().name
+    for name, path in notebooks.items():
+        _put_notebook(name, path, study=study, rating=rating, coders=coders)
+    print(f"Notebooks: {' (coders) and '.join(map(str, notebooks.values()))} (lead).")
+    print(f"Code without a notebook: sense7-qual code {parsed.study} --coder {(coders or ['PSEUDONYM'])[0]}")
+    return 0
+
+
+def _notebook_paths(study: str) -> dict[str, Path]:
+    """Return where the notebooks shall be, where nothing is yet: beside the folder, or here."""
+    if is_address(study):
+        named = re.search(r"[?&]study=(\w+)", study)
+        stem = Path(named[1] if named else "sense7_qual")
+    else:
+        stem = Path(study)
+    if not stem.name:
+        raise ArgumentError(f"new: expected the name of a new folder – found {study!r} – name one.")
+    if not is_address(study) and stem.exists() and not (stem.is_dir() and not any(stem.iterdir())):
+        raise StoreError(  # before anything is asked
+            f"new: expected a place for the study where nothing is – found something at {study!r}, which was "
+            "left as it is – give it another name."
+        )
+    paths = {name: stem.with_name(f"{stem.name}_{name}.ipynb") for name in ("coding", "lead")}
+    taken = [path.name for path in paths.values() if path.exists() or path.is_symlink()]
+    if taken:
+        raise StoreError(
+            f"new: expected no notebook {taken[0]!r} beside the study – found one, which was left as it is – "
+            "move it, or give the study another name."
+        )
+    return paths
+
+
+def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
+    """Return the units of the data file, and the name of the rating."""
+    from sense7_qual import corpus
+
+    how = {"encoding": parsed.encoding, "sheet": parsed.sheet}
+    described = corpus.describe_columns(parsed.data, **how)
+    columns = ", ".join(map(shown, described["column"]))
+    print(f"{Path(parsed.data).name} has the columns {columns}.")
+    given = {role: getattr(parsed, role) for role in ROLES}
+    roles = chosen_columns(described, given, ask=not parsed.yes)
+    for role, column in roles.items():
+        print(f"  {ROLES[role]}: {'–' if column is None else shown(column)}")
+    others = [shown(column) for column in described["column"] if column not in roles.values()]
+    print(f"  kept beside them, as they are: {', '.join(others) or '–'}")
+    text, rating = roles.pop("text"), roles.pop("rating")
+    named: dict[str, Any] = {role: column for role, column in roles.items() if column is not None}
+    units = corpus.read(
+        parsed.data,
+        text=str(text),
+        **named,
+        ratings=[] if rating is None else [rating],
+        empty="skip" if parsed.skip_empty else "error",
+        **how,
+    )
+    return units, rating
+
+
+def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
+    """Return who codes, after a deal that is thrown away: what cannot be dealt is refused before anything
+    is made."""
+    from sense7_qual.acts import check_coder
+    from sense7_qual.corpus import assign
+
+    named = parsed.coders
+    if named is None and not parsed.yes:
+        try:
+            named = input("Who codes, as pseudonyms such as ana,ben (Enter: to be said later): ")
+        except EOFError:
+            named = ""
+    coders = [name.strip() for name in (named or "").split(",") if name.strip()]
+    check_coder(parsed.lead)
+    if coders:
+        assign(units, coders=coders, overlap=parsed.overlap, seed=parsed.seed)
+    return coders
+
+
+def _made(study: str, units: pd.DataFrame, codebook: Codebook) -> Store:
+    from sense7_qual.store import Store
+
+    return Store.create(study, units=units, codebook=codebook)
+
+
+def _described(units: pd.DataFrame) -> str:
+    participants = units["case_id"].nunique()
+    by = f" by {count(participants, 'participant')}" if participants else ""
+    return f"a study of {count(len(units), 'text')}{by}"
+
+
+def _deal(store: Store, coders: list[str], parsed: argparse.Namespace) -> None:
+    plan = store.assign(coders=coders, overlap=parsed.overlap, seed=parsed.seed, coder=parsed.lead)
+    dealt = plan["coder"].value_counts()
+    shared = int((plan["unit_id"].value_counts() > 1).sum())
+    each = ", ".join(f"{coder} {dealt[coder]:,}" for coder in coders)
+    print(f"Dealt: {each} ({count(shared, 'text')} to several).")
+
+
+def _put_notebook(name: str, path: Path, **named: Any) -> None:
+    """Write a notebook from its template, whose cell of parameters names this study."""
+    notebook = json.loads((_TEMPLATES / f"{name}.ipynb").read_text("utf-8"))
+    cell = next(each for each in notebook["cells"] if _PARAMETERS in each["metadata"].get("tags", ()))
+    lines = [f"study = {named['study']!r}", f"rating = {named['rating']!r}"]
+    if name == "coding":
+        known = f": one of {', '.join(named['coders'])}" if named["coders"] else ""
+        lines.append(f'coder = ""  # your pseudonym{known}')
+    cell["source"] = [f"{line}\n" for line in lines[:-1]] + lines[-1:]
+    content = json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+    try:
+        save(path, content.encode(), overwrite=False)
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(
+            f"new: expected a folder that can be written for {path.name!r} – found "
+            f"{error.strerror or type(error).__name__} – the study is made; mend that, and see "
+            "sense7-qual code."
+        ) from None

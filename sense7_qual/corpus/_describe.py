@@ -1,0 +1,172 @@
+"""The columns of a file and the role that each may have, guessed from its name and the form of its cells."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._limits import Limits
+from sense7_qual.corpus._columns import NUMBER
+from sense7_qual.corpus._read import table_of
+
+__all__ = ["describe_columns"]
+
+_NUMBERED: Final = "(id|key|no|nr|number|code|name)?"
+_SHORTEST_TEXT: Final = 12  # characters, in the median: below it stand labels and names
+_MOST_SCALE_POINTS: Final = 11
+_LONGEST_ID: Final = 60
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Column:
+    """What is counted of a column; never what a cell holds."""
+
+    name: str
+    n_rows: int
+    n_filled: int
+    n_distinct: int
+    n_characters: float
+    """The median of the filled cells."""
+    longest: int
+    numeric: bool
+    whole: bool
+    prose: bool
+    """Whether most cells hold several words, or letters of a script that has no spaces."""
+    turns: bool
+    """Whether most cells begin as a JSON list."""
+
+    @property
+    def plain(self) -> str:
+        """The name in small letters, without spaces and marks."""
+        return re.sub(r"[\W_]+", "", self.name).casefold()
+
+    def named(self, pattern: str) -> bool:
+        return re.fullmatch(pattern, self.plain) is not None
+
+    @property
+    def identifies(self) -> bool:
+        return self.n_filled == self.n_rows and self.longest <= _LONGEST_ID and not self.turns
+
+    @property
+    def scale(self) -> bool:
+        return self.numeric and 2 <= self.n_distinct <= _MOST_SCALE_POINTS
+
+
+def describe_columns(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    limits: Limits | None = None,
+) -> pd.DataFrame:
+    """Describe each column of a file, with a guess at the role that it has in `read`.
+
+    The guess goes by the column's name and the form of its cells (numbers, ids, prose, a JSON list of turns);
+    look at it before you use it. Nothing that stands in a cell is returned.
+
+    Parameters
+    ----------
+    source, encoding, sheet, limits
+        As for `read`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per column, in the file's order: column, role (``text``, ``unit_id``, ``document_id``,
+        ``case_id``, ``position``, ``context`` or ``rating``, each at most once; missing where none is
+        guessed), n_filled and n_distinct (cells that are not blank, and different ones among them; `Int64`),
+        n_characters (the median length of the filled cells; NaN where there is none).
+
+    Raises
+    ------
+    ImportRefused, TableError
+        As of `read`, where the file cannot be read.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"PID": ["p1", "p1"], "stars": ["4", "2"],
+    ...                       "Why": ["It heard me out.", "It lectured me."]})
+    >>> describe_columns(table)[["column", "role"]].to_dict("list")
+    {'column': ['PID', 'stars', 'Why'], 'role': ['case_id', 'rating', 'text']}
+    """
+    check_arguments(describe_columns, locals())
+    table = table_of(source, encoding=encoding, sheet=sheet, limits=limits)
+    columns = [_described(table[name], str(name)) for name in table.columns]
+    roles = {column: role for role, column in _guessed(columns)}
+    described = pd.DataFrame(
+        {
+            "column": [column.name for column in columns],
+            "role": [roles.get(column.name) for column in columns],
+            "n_filled": [column.n_filled for column in columns],
+            "n_distinct": [column.n_distinct for column in columns],
+            "n_characters": [column.n_characters for column in columns],
+        }
+    )
+    types = {"column": "string", "role": "string", "n_filled": "Int64", "n_distinct": "Int64"}
+    return described.astype({**types, "n_characters": "float64"})
+
+
+def _described(cells: pd.Series, name: str) -> _Column:
+    stripped = [cell for cell in cells.fillna("").map(str.strip) if cell]
+    lengths = pd.Series([len(cell) for cell in stripped], dtype="float64")
+
+    def most(holds: Callable[[str], bool]) -> bool:
+        return sum(map(holds, stripped)) * 2 > len(stripped)
+
+    return _Column(
+        name=name,
+        n_rows=len(cells),
+        n_filled=len(stripped),
+        n_distinct=len(set(stripped)),
+        n_characters=float(lengths.median()),
+        longest=int(lengths.max()) if stripped else 0,
+        numeric=bool(stripped) and all(NUMBER.fullmatch(cell) for cell in stripped),
+        whole=bool(stripped) and all(re.fullmatch(r"[+-]?[0-9]{1,15}", cell) for cell in stripped),
+        prose=most(_is_prose),
+        turns=most(lambda cell: cell.startswith("[")),
+    )
+
+
+def _is_prose(cell: str) -> bool:
+    n_letters = sum(letter.isalpha() for letter in cell)
+    return n_letters * 2 > len(cell) and (len(cell.split()) > 1 or not cell.isascii())
+
+
+def _guessed(columns: list[_Column]) -> Iterator[tuple[str, str]]:
+    """Yield each role for which there is a column, with its name."""
+    left = list(columns)
+
+    def take(role: str, *holds: Callable[[_Column], bool]) -> Iterator[tuple[str, str]]:
+        """Take the first column of which one of the conditions holds, the first condition first."""
+        for condition in holds:
+            for column in left:
+                if condition(column):
+                    left.remove(column)
+                    yield role, column.name
+                    return
+
+    yield from take("context", lambda c: c.turns or c.named("context|history|transcript|dialog(ue)?history"))
+    people = "case|participant|subject|respondent|user|person|worker|prolific|interviewee"
+    yield from take(
+        "case_id", lambda c: c.identifies and c.named(f"({people}){_NUMBERED}|(prolific)?pid|vpn?")
+    )
+    talks = "document|doc|conversation|dialog|dialogue|chat|thread|session|task|interview"
+    yield from take("document_id", lambda c: c.identifies and c.named(f"({talks}){_NUMBERED}"))
+    texts = "unit|message|msg|row|item|comment|text|response|answer|utterance|record"
+    yield from take(
+        "unit_id",
+        lambda c: c.identifies and c.n_distinct == c.n_rows and c.named(f"({texts})?(id|key|uuid)"),
+    )
+    yield from take("position", lambda c: c.whole and c.named("position|pos|order|turn(no|index)?|index"))
+    asked = ".*(text|comment|explanation|reason|why|answer|response|feedback|utterance).*"
+    prose = [c for c in left if c.prose and not c.numeric and c.n_characters >= _SHORTEST_TEXT]
+    longest = max(prose, key=lambda c: c.n_characters, default=None)
+    yield from take("text", lambda c: c in prose and c.named(asked), lambda c: c is longest)
+    rated = ".*(rating|score|overall|stars?|satisf|likert|empathy).*"
+    yield from take("rating", lambda c: c.scale and c.named(rated), lambda c: c.scale)

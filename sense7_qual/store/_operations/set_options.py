@@ -1,0 +1,96 @@
+"""What the lead settles for all who code in a study: what becomes of a new code, and who sees the rating."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from sense7_qual._messages import did_you_mean, word
+from sense7_qual.acts import Act, stamp
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+
+__all__ = ["Options", "act_of", "options_after", "read_options"]
+
+_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "new_codes": ("propose", "add"),
+    "rating": ("hidden", "shown", "finished"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the coders of a study work, as its lead settled it.
+
+    Attributes
+    ----------
+    new_codes : {"propose", "add"}
+        What a coder does who sees something that no code names: propose a code to the lead, or add it to the
+        codebook at once.
+    rating : {"hidden", "shown", "finished"}
+        Whether the coding widget shows the rating beside a text from the start, and with "finished" once the
+        coder has finished it.
+    """
+
+    new_codes: str = "propose"
+    rating: str = "hidden"
+
+
+def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: str | None) -> Act | None:
+    """Return the act that sets what is `wished` (None: left as it is), or None where all of it stands."""
+    named = {name: value for name, value in wished.items() if value is not None}
+    _check(named)
+    if not named:
+        raise ActError(
+            "set_options: expected an option to set – found none – name one: new_codes='add', or "
+            "rating='hidden'."
+        )
+    if replace(options, **named) == options:
+        return None
+    text = json.dumps(named, sort_keys=True)
+    return Act(kind="set_options", text=text, **stamp(coder, codebook, None, None))
+
+
+def read_options(act: Act) -> dict[str, str]:
+    """Return what an act of kind ``set_options`` sets.
+
+    Raises
+    ------
+    ActError
+        Its text is not what `act_of` wrote.
+    """
+    try:
+        named: dict[str, Any] = json.loads(str(act.text))
+        if json.dumps(named, sort_keys=True) != act.text or not named:
+            raise ValueError("another form")
+        _check(named)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise ActError(
+            f"set_options: expected the options that act {act.act_id!r} sets – found something else – set "
+            "them with store.set_options."
+        ) from None
+    return named
+
+
+def options_after(acts: Iterable[Act]) -> Options:
+    """Return what stands after `acts`: of each option what was set last, by the act's time, then its id."""
+    setting = sorted((act for act in acts if act.kind == "set_options"), key=lambda act: (act.at, act.act_id))
+    named = {name: value for act in setting for name, value in read_options(act).items()}
+    return replace(Options(), **named)
+
+
+def _check(named: Mapping[str, object]) -> None:
+    known = [field.name for field in fields(Options)]
+    for name, value in named.items():
+        if name not in known:
+            raise ActError(
+                f"set_options: expected the name of an option – found {word(name)} – "
+                f"{did_you_mean(name, known)}"
+            )
+        if not isinstance(value, str) or value not in _CHOICES[name]:
+            raise ActError(
+                f"set_options: expected {name} out of {', '.join(_CHOICES[name])} – found {word(value)} – "
+                "choose one of these."
+            )

@@ -1,0 +1,117 @@
+"""`sense7-qual report`: which files it writes, that they are those of the package, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import sense7_qual as qual
+from sense7_qual._commands import main
+from tests.helpers.places import ROOT
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study of ten participants of the example, coded by ana and ben."""
+    place = tmp_path_factory.mktemp("report") / "study"
+    units = qual.corpus.read(
+        ROOT / "data" / "explanations.csv",
+        text="Comment",
+        unit_id="MessageId",
+        document_id="TaskId",
+        case_id="PID",
+        ratings=["EmpathyOverall"],
+    )
+    units = units[units["case_id"].isin(sorted(set(units["case_id"]))[:10])].reset_index(drop=True)
+    store = qual.Store.create(place, units=units, codebook=qual.Codebook.read("sense7"))
+    known = set(units["unit_id"])
+    lines = (ROOT / "data" / "example_acts.jsonl").read_text("utf-8").splitlines()
+    acts = [qual.acts.Act(**json.loads(line)) for line in lines]
+    for coder in ("ana", "ben"):
+        store.append([act for act in acts if act.coder == coder and act.unit_id in known])
+    return place
+
+
+@pytest.mark.long
+def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "paper"
+    assert main(["report", str(folder), "--out", str(out), "--format", "csv, tex,docx", "--seed", "7"]) == 0
+    tables = [f"{name}.{form}" for name in ("codebook", "reliability") for form in ("csv", "docx", "tex")]
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        [*tables, "reliability.pdf", "reliability.png"]
+    )
+    store = qual.Store(folder)
+    agreement = qual.agreement.by_code(store.decisions(), units=store.units, cluster="case_id", seed=7)
+    own = qual.report.reliability_table(agreement, codebook=store.codebook, cluster_name="participants")
+    own.write(tmp_path / "own.csv")
+    assert (out / "reliability.csv").read_bytes() == (tmp_path / "own.csv").read_bytes()
+    printed = capsys.readouterr().out
+    assert printed == f"8 files in {out}: tables of codebook, reliability; figures of reliability.\n"
+    written = (out / "reliability.tex").read_text("utf-8") + (out / "reliability.csv").read_text("utf-8")
+    assert not [text for text in store.units["text"] if text in written]
+
+
+@pytest.mark.long
+def test_a_rating_adds_the_links_of_the_source_that_is_named(folder, tmp_path) -> None:
+    out = tmp_path / "paper"
+    words = ["--rating", "EmpathyOverall", "--source", "ana", "--format", "csv", "--cluster", "case_id"]
+    assert main(["report", str(folder), "--out", str(out), *words]) == 0
+    assert (out / "links.pdf").stat().st_size > 1000
+    with (out / "links.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    store = qual.Store(folder)
+    links = qual.links.code_to_rating(
+        store.decisions(), store.units, rating="EmpathyOverall", cluster="case_id", sources=["ana"]
+    )
+    own = qual.report.link_table(
+        links, source="ana", codebook=store.codebook, rating="EmpathyOverall", cluster_name="participants"
+    )
+    assert tuple(rows[0]) == own.headers
+    assert [tuple(row) for row in rows[1 : 1 + len(own.rows)]] == list(own.rows)
+
+
+@pytest.mark.long
+def test_an_earlier_report_stays_unless_it_may_be_written_over(folder, tmp_path, capsys) -> None:
+    out = tmp_path / "paper"
+    out.mkdir()
+    (out / "reliability.csv").write_text("mine", encoding="utf-8")
+    words = ["report", str(folder), "--out", str(out), "--format", "csv"]
+    assert main(words) == 1
+    assert "'reliability.csv'" in capsys.readouterr().err
+    assert [path.name for path in out.iterdir()] == ["reliability.csv"]
+    assert (out / "reliability.csv").read_text("utf-8") == "mine"
+    assert main([*words, "--overwrite"]) == 0
+    assert (out / "reliability.csv").read_text("utf-8-sig").startswith("Code")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--format", "docs"], "did you mean 'docx'?"),
+        (["--rating", "Empathy"], "did you mean 'EmpathyOverall'?"),
+        (["--rating", "text"], "expected a column of the study's units"),
+        (["--rating", "EmpathyOverall", "--cluster", "caseid"], "did you mean 'case_id'?"),
+        (["--rating", "EmpathyOverall", "--source", "anna"], "'ana'"),
+        (["--round", "blind"], "round"),
+        (["--seed", "-1"], "seed"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence_and_no_file(folder, tmp_path, words, error, capsys) -> None:
+    assert main(["report", str(folder), "--out", str(tmp_path / "paper"), *words]) == 1
+    printed = capsys.readouterr().err
+    assert error in printed
+    assert printed.startswith("sense7-qual: ")
+    assert printed.count("\n") == 1
+    assert not (tmp_path / "paper").exists()
+
+
+def test_a_study_that_nobody_has_coded_has_no_report(tmp_path, capsys) -> None:
+    data = ROOT / "data" / "explanations.csv"
+    assert main(["new", str(tmp_path / "study"), "--data", str(data), "--yes"]) == 0
+    assert main(["report", str(tmp_path / "study"), "--out", str(tmp_path / "paper")]) == 1
+    assert "expected texts that a coder has finished" in capsys.readouterr().err
+    assert not (tmp_path / "paper").exists()

@@ -1,0 +1,80 @@
+"""What the columns of a file are guessed to hold: by their names and the form of their cells."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from sense7_qual.corpus import describe_columns, read
+from tests.helpers.places import ROOT
+
+TEXT = ["It listened to me, and I felt heard.", "It lectured me about my choices."]
+
+
+def roles(**columns: list[str]) -> dict[str, str]:
+    described = describe_columns(pd.DataFrame(columns)).dropna(subset="role")
+    return dict(zip(described["role"], described["column"], strict=True))
+
+
+def test_the_example_is_described_as_its_own_notebook_reads_it() -> None:
+    described = describe_columns(ROOT / "data" / "explanations.csv").set_index("column")
+    assert described["role"].dropna().to_dict() == {
+        "MessageId": "unit_id",
+        "TaskId": "document_id",
+        "PID": "case_id",
+        "Position": "position",
+        "EmpathyOverall": "rating",
+        "Comment": "text",
+        "Context": "context",
+    }
+    counted = described.loc["EmpathyOverall", ["n_filled", "n_distinct", "n_characters"]]
+    assert counted.tolist() == [286, 5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["participant", "Participant ID", "subject_id", "USER-ID", "vpn", "PROLIFIC_PID"]
+)
+def test_participants_are_known_by_their_column(name: str) -> None:
+    assert roles(**{name: ["p1", "p1"], "Why?": TEXT})["case_id"] == name
+
+
+def test_the_text_is_prose_and_a_name_that_fits_goes_before_length() -> None:
+    longer = [f"{text} {text}" for text in TEXT]
+    assert roles(notes=longer, comment=TEXT)["text"] == "comment"
+    assert roles(notes=longer, other=TEXT)["text"] == "notes"
+    assert (
+        roles(said=["とても良かったです、本当に聞いてくれました", "説教されたように感じました"])["text"]
+        == "said"
+    )
+    uuids = ["8d1f0a7e-0000-4000-8000-000000000001", "8d1f0a7e-0000-4000-8000-000000000002"]
+    assert "text" not in roles(key=uuids, when=["2026-01-01 10:00:00", "2026-01-01 10:05:00"], n=["12", "13"])
+
+
+def test_an_id_column_with_a_gap_or_a_repeat_is_no_id() -> None:
+    assert "case_id" not in roles(pid=["p1", ""], why=TEXT)
+    assert "unit_id" not in roles(id=["a", "a"], why=TEXT)
+    assert roles(id=["a", "b"], why=TEXT)["unit_id"] == "id"
+
+
+def test_a_rating_is_a_scale_of_numbers() -> None:
+    assert "rating" not in roles(rating=["good", "poor"], why=TEXT)
+    assert "rating" not in roles(age=["33", "33"], why=TEXT)
+    assert roles(condition=["1", "2"], overall_score=["1", "5"], why=TEXT)["rating"] == "overall_score"
+
+
+def test_every_guess_is_one_that_read_takes(tmp_path) -> None:
+    described = describe_columns(ROOT / "data" / "explanations.csv").dropna(subset="role")
+    columns = dict(zip(described["role"], described["column"], strict=True))
+    units = read(ROOT / "data" / "explanations.csv", ratings=[columns.pop("rating")], **columns)
+    assert len(units) == 300
+
+
+def test_no_cell_is_in_the_description() -> None:
+    table = pd.DataFrame({"Comment": ["Sentinel-Quokka said so.", "Sentinel-Quokka again."]})
+    assert "Quokka" not in describe_columns(table).to_csv()
+
+
+def test_a_column_without_a_filled_cell_has_no_role() -> None:
+    described = describe_columns(pd.DataFrame({"comment": ["", ""], "why": TEXT})).set_index("column")
+    assert described.loc["comment", ["n_filled", "n_distinct"]].tolist() == [0, 0]
+    assert described["role"].tolist() == [pd.NA, "text"]

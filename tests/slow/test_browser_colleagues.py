@@ -1,0 +1,84 @@
+"""Colleagues' codings beside one's own in a real browser: one key, never one's own text or acts changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sense7_qual as qual
+from sense7_qual import acts, rounds
+from tests.helpers import lab as labs
+from tests.helpers.axe import AXE, show_in, sound
+from tests.helpers.coding_page import TEXTS, enter, press, saved, shows, study
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+
+
+def unblinded(folder: Path) -> qual.Store:
+    """Make a study whose round was coded by ana, ben and cleo, and unblinded."""
+    store = qual.Store(study(folder))
+    book, text = store.codebook, TEXTS[0]
+    ids = store.units["unit_id"].tolist()
+    store.append(
+        [rounds.open_round("one", units=ids, coders=["ana", "ben", "cleo"], coder="lead", codebook=book)]
+    )
+    for coder, codings in {
+        "ana": [("cognitive", "remembered what I said"), ("affective", "I felt unheard")],
+        "ben": [
+            ("cognitive", "what I said 👍🏽 about my exam"),
+            ("relational", "it lectured me"),
+        ],
+        "cleo": [("affective", "felt unheard"), ("interest", None)],
+    }.items():
+        mine = {"coder": coder, "unit_id": ids[0], "codebook": book, "round": "one"}
+        for code, quote in codings:
+            start = None if quote is None else text.index(quote)
+            end = None if quote is None else text.index(quote) + len(quote)
+            store.append([acts.apply(code=code, start=start, end=end, **mine)])
+        store.append([acts.finish(**mine)])
+    store.append([rounds.unblind("one", coder="lead", codebook=book)])
+    return store
+
+
+def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_path):
+    store = unblinded(tmp_path / "study")
+    before = store.acts()
+    labs.notebook(
+        lab.root / "beside.ipynb",
+        "import sense7_qual as qual\n"
+        f"qual.widgets.CodingWidget(qual.Store({str(store.path)!r}), coder='ana', round='one')",
+    )
+    with lab.page() as page:
+        enter(lab, page, "beside.ipynb")
+        shows(page, "t1/1")
+        press(page, "ArrowLeft")
+        shows(page, "t0/1")
+        text = page.locator(".s7-text").inner_text()
+        assert "ben" not in page.locator(".s7").inner_text()
+        page.keyboard.press("=")
+        page.wait_for_selector(".s7-beside")
+        assert page.locator(".s7-text").inner_text() == text
+        assert page.locator("[data-theirs]").evaluate_all("n => n.map(e => e.dataset.theirs)") == [
+            "ben 2",
+            "ben 7",
+            "cleo 1",
+        ]
+        assert page.locator(".s7-sign-of").evaluate_all("n => n.map(e => e.ariaLabel)") == [
+            "only you", "the same", "the same", "only you", "only cleo", "only ben"
+        ]  # fmt: skip
+        page.add_script_tag(path=str(AXE))
+        show_in(page, "JupyterLab Light")
+        sound(page, "light")
+        page.keyboard.press(";")
+        page.wait_for_function("() => document.querySelectorAll('.s7-beside thead th').length === 3")
+        show_in(page, "JupyterLab Dark")
+        sound(page, "dark")
+        page.keyboard.press("7")
+        page.wait_for_selector(".s7-coding:nth-child(3)")
+        saved(page)
+        page.locator(".s7-colleagues-buttons button >> nth=0").click()
+        page.wait_for_selector(".s7-beside", state="detached")
+        assert page.locator("[data-theirs]").count() == 0
+    new = [act for act in store.acts() if act not in before]
+    assert [(act.coder, act.kind, act.code) for act in new] == [("ana", "apply", "relational")]

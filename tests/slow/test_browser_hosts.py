@@ -1,0 +1,286 @@
+"""The coding widget in other hosts: `sense7-qual code` (Voilà), marimo, and a page that allows no eval.
+
+The page is asked over HTTP as well: only with its token, and only by this computer's name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPMessage
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.helpers.coding_page import SENTINEL, press, shows, spans, study
+from tests.helpers.places import ROOT
+
+pytestmark = pytest.mark.browser
+
+START_SECONDS = 120
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+STATIC = ROOT / "sense7_qual" / "widgets" / "static"
+
+
+@dataclass
+class Host:
+    """What serves the widget, and what went wrong in its pages."""
+
+    address: str
+    """With the token, where there is one."""
+    study: Path
+    home: Path
+    """Where everything lies that the host may write: the user's folders and the temporary ones."""
+    process: subprocess.Popen[bytes]
+    log: Path
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    @property
+    def origin(self) -> str:
+        return re.match(r"http://[^/?]+", self.address)[0]  # type: ignore[index]
+
+    @contextmanager
+    def page(self, browser: Browser) -> Iterator[Page]:
+        """Open the page; at its end no error and no request to another origin may have been seen."""
+        page = browser.new_page(viewport={"width": 1300, "height": 850})
+        page.set_default_timeout(60_000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self._watch(request.url))
+        page.goto(self.address)
+        page.wait_for_selector(".s7-text")
+        yield page
+        page.close()
+        assert self.errors == []
+        assert self.strangers == []
+
+    def _watch(self, url: str) -> None:
+        if not url.startswith(
+            (self.origin, self.origin.replace("http", "ws", 1), "data:", "blob:", "about:")
+        ):
+            self.strangers.append(url)
+
+    def files_with_texts(self) -> list[str]:
+        """Return the files outside of the study that hold one of its texts."""
+        paths = [path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()]
+        assert len(paths) > 1
+        return [str(path) for path in paths if SENTINEL.encode() in path.read_bytes()]
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return an environment in which everything that is written lies in `home`."""
+    own = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    own |= {"HOME": str(home), "TMPDIR": str(home / "tmp"), "IPYTHONDIR": str(home / "ipython")}
+    own |= {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    (home / "tmp").mkdir(parents=True)
+    return {**os.environ, **own, "PYTHONPATH": str(ROOT), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+
+
+@contextmanager
+def hosted(folder: Path, *command: str, until: str) -> Iterator[Host]:
+    """Start a host of the study in `folder`, and wait until it prints an address; end it with Ctrl+C."""
+    home, log = folder / "home", folder / "log"
+    environ = environment(home)
+    with (
+        log.open("w") as output,
+        subprocess.Popen(command, cwd=home, env=environ, stdout=output, stderr=output) as process,
+    ):
+        try:
+            address = waited_for(until, log, process)
+            yield Host(address, folder / "study", home, process, log)
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                try:
+                    process.wait(30)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+def waited_for(pattern: str, log: Path, process: subprocess.Popen[bytes]) -> str:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        if match := re.search(pattern, log.read_text("utf-8")):
+            return match[0]
+        time.sleep(0.2)
+    pytest.fail(f"{process.args} printed no address:\n{log.read_text('utf-8')[-3000:]}")
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[False, True], ids=["light", "dark"])
+def voila(request, tmp_path) -> Iterator[Host]:
+    """The page of `sense7-qual code`."""
+    folder = study(tmp_path / "study")
+    words = ["-m", "sense7_qual", "code", str(folder), "--coder", "ana", "--no-browser"]
+    words += ["--rating", "EmpathyOverall"] + ["--dark"] * request.param
+    with hosted(tmp_path, sys.executable, *words, until=r"http://127\.0\.0\.1:\d+/\?token=\S+") as host:
+        yield host
+
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for the answer that it is."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
+    ) -> None:
+        return None
+
+
+def ask(url: str, **headers: str) -> tuple[int, str]:
+    """Return status and body of a request."""
+    request = urllib.request.Request(url, headers=headers)  # noqa: S310 – loopback
+    try:
+        with urllib.request.build_opener(NoRedirects).open(request, timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_a_text_is_coded_on_the_page_and_ctrl_c_ends_it(voila: Host, browser: Browser) -> None:
+    with voila.page(browser) as page:
+        assert page.locator(".jp-InputArea").count() == 0
+        box = page.locator(".s7").bounding_box()
+        assert box == {"x": 0, "y": 0, "width": 1300, "height": 850}
+        page.locator(".s7").focus()
+        press(page, "3", "Enter")
+        shows(page, "t1/1")
+        press(page, "1")
+        assert sorted(spans(voila.study)) == [("t0/1", "response", None), ("t1/1", "affective", None)]
+        if AXE.is_file():
+            page.add_script_tag(path=str(AXE))
+            broken = page.evaluate("() => axe.run('.s7').then(r => r.violations.map(v => v.id))")
+            assert broken == []
+        assert voila.files_with_texts() == []
+    voila.process.send_signal(signal.SIGINT)
+    assert voila.process.wait(60) == 0
+    printed = voila.log.read_text("utf-8")
+    assert printed.rstrip().endswith("Ended. What said Saved is in the study.")
+    assert "Traceback" not in printed
+    assert SENTINEL not in printed
+    assert voila.files_with_texts() == []
+    assert list((voila.home / "tmp").glob("sense7-qual-*")) == []
+
+
+@pytest.mark.parametrize("voila", [False], indirect=True)
+def test_without_its_token_the_page_is_refused(voila: Host) -> None:
+    token = voila.address.partition("token=")[2]
+    assert len(token) >= 40
+    for path in ("/", f"/?token={token[:-1]}", "/?token=", "/voila/render/page.ipynb", "/api/kernels"):
+        status, body = ask(f"{voila.origin}{path}")
+        assert status in (302, 403, 404), path
+        assert body == "" or "Forbidden" in body or "Not Found" in body or status == 404, path
+    for path in ("page.ipynb", "../page.ipynb", "%2e%2e/study/units.parquet"):
+        assert ask(f"{voila.origin}/voila/files/{path}")[0] in (403, 404)
+    # A page of another name that resolves to this computer is refused, with the token too.
+    assert ask(voila.address, Host="example.org")[0] == 403
+    # Nor is it to be had by any other way to this computer than the loopback.
+    port = int(voila.origin.rpartition(":")[2])
+    for *_, (place, *_) in socket.getaddrinfo(socket.gethostname(), port, socket.AF_INET):
+        if not str(place).startswith("127."):
+            with pytest.raises(OSError, match=r"refused|timed out"):
+                socket.create_connection((str(place), port), timeout=2).close()
+
+
+MARIMO = """\
+import marimo
+
+app = marimo.App()
+
+
+@app.cell
+def _():
+    import marimo as mo
+
+    from sense7_qual.store import Store
+    from sense7_qual.widgets import CodingWidget
+
+    mo.ui.anywidget(CodingWidget(Store({study!r}), coder="ana"))
+    return
+"""
+
+
+def test_a_text_is_coded_in_marimo_within_its_shadow_root(browser: Browser, tmp_path: Path) -> None:
+    pytest.importorskip("marimo")
+    folder = study(tmp_path / "study")
+    app = tmp_path / "app.py"
+    app.write_text(MARIMO.format(study=str(folder)), encoding="utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = ["-m", "marimo", "run", str(app), "--headless", "--host", "127.0.0.1", f"--port={port}"]
+    words += [f"--token-password={secrets.token_hex(16)}"]
+    until = r"http://\S+access_token=\w+"
+    with hosted(tmp_path, sys.executable, *words, until=until) as host, host.page(browser) as page:
+        inside = "[...document.querySelectorAll('*')].filter(e => e.shadowRoot?.querySelector('.s7')).length"
+        assert page.evaluate(inside) == 1
+        page.locator(".s7").focus()
+        press(page, "3")
+        page.wait_for_selector(".s7-coding")
+        assert spans(folder) == [("t0/1", "response", None)]
+        assert host.files_with_texts() == []
+
+
+STRICT = """\
+<!doctype html><meta charset="utf-8"><title>strict</title><body><div id="here"></div>
+<script type="module" nonce="n">
+import widget from "/coding.js";
+try { eval("1"); } catch (error) { window.refused = error.name; }
+const sent = [];
+const nothing = () => {};
+const model = {on: nothing, off: nothing, get: nothing, set: nothing, save_changes: nothing};
+model.send = (content) => sent.push(content);
+await widget.render({model, el: document.getElementById("here")});
+window.sent = sent;
+</script>"""
+POLICY = "default-src 'none'; script-src 'nonce-n' 'self'; style-src 'unsafe-inline'"
+
+
+def test_the_bundle_runs_where_nothing_may_be_evaluated_or_fetched(browser: Browser) -> None:
+    """The most that a webview (VS Code's, say) may forbid: no eval, no inline script, no other origin."""
+    page = browser.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+
+    def answer(route: Any) -> None:
+        if route.request.url.endswith("/coding.js"):
+            script = (STATIC / "coding.js").read_text("utf-8")
+            route.fulfill(body=script, content_type="text/javascript")
+        else:
+            headers = {"Content-Security-Policy": POLICY}
+            route.fulfill(body=STRICT, content_type="text/html", headers=headers)
+
+    page.route("**/*", answer)
+    page.goto("http://strict.test/")
+    page.wait_for_function("() => window.sent?.length > 0")  # it has asked its kernel for the first text
+    assert page.evaluate("() => window.sent[0].type") == "hello"
+    assert page.locator(".s7").count() == 1
+    assert errors == []
+    assert page.evaluate("() => window.refused") == "EvalError"  # the policy is in force
+    page.close()

@@ -1,0 +1,176 @@
+"""The text in the coding widget: its height, what is in sight, whole words; in a real JupyterLab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.helpers import lab as labs
+from tests.helpers.coding_page import cell, drag, ends, enter, press, shows, spans, study
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+
+SENTENCES = [
+    f"In sentence {number} it asked how my sister had reacted, and I told it." for number in range(60)
+]
+LONG = " ".join(SENTENCES)
+TEXTS = [LONG, "It listened well. Then it spoke.", "我喜欢学习语言。他也喜欢。", LONG]
+# Where the pane stands, and by how much the notebook around it is scrolled.
+PANE = """() => {
+  const box = document.querySelector('.s7-text');
+  let around = 0;
+  for (let at = box.parentElement; at; at = at.parentElement) around += at.scrollTop;
+  const {top, bottom} = box.getBoundingClientRect();
+  return {top, bottom, scrolled: box.scrollTop, most: box.scrollHeight - box.clientHeight, around};
+}"""
+IN_SIGHT = """selector => {
+  const box = document.querySelector('.s7-text').getBoundingClientRect();
+  const parts = [...document.querySelectorAll(selector)].flatMap(one => [...one.getClientRects()]);
+  return parts.length > 0 && parts.every(one => one.top >= box.top && one.bottom <= box.bottom);
+}"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return study(tmp_path / "study", TEXTS)
+
+
+def test_a_long_text_takes_the_height_there_is_and_says_that_it_goes_on(lab: labs.Lab, folder: Path) -> None:
+    labs.notebook(lab.root / "long.ipynb", cell(folder))
+    with lab.page(height=1000) as page:
+        enter(lab, page, "long.ipynb")
+        page.keyboard.press("c")  # the conversation is folded
+        pane = page.evaluate(PANE)
+        assert pane["bottom"] - pane["top"] > 450
+        assert page.locator(".s7").bounding_box()["height"] < 1000 - 100
+        assert page.locator(".s7-more").inner_text().endswith("more lines")
+        assert "Text 1 of 4, 840 words, not finished" in page.locator(".s7-status").inner_text()
+
+        page.keyboard.press("PageDown")
+        after = page.evaluate(PANE)
+        assert 0.7 * (pane["bottom"] - pane["top"]) < after["scrolled"] < pane["bottom"] - pane["top"]
+        page.keyboard.press("PageUp")
+        assert page.evaluate(PANE)["scrolled"] == 0
+        page.locator(".s7-more").wait_for()
+        page.keyboard.press("End")
+        page.locator(".s7-more").wait_for(state="detached")
+        assert page.evaluate(PANE)["scrolled"] == pytest.approx(after["most"], abs=2)
+        page.keyboard.press("Home")  # its end has been on the screen
+        page.wait_for_function("() => document.querySelector('.s7-below')")
+        assert page.locator(".s7-more").count() == 0
+        assert page.evaluate(PANE)["around"] == pane["around"]
+
+        # The next text is shown from its beginning; finishing one whose end was never in sight is said.
+        press(page, "End", "Enter")
+        shows(page, "t1/1")
+        assert "t0/1 finished. Text 2" in page.locator(".s7-status").inner_text()
+        page.locator(".s7-goto input").fill("4")
+        page.keyboard.press("Enter")
+        shows(page, "t3/1")
+        assert page.evaluate(PANE)["scrolled"] == 0
+        page.locator(".s7").focus()
+        page.locator(".s7-more").click()
+        assert page.evaluate(PANE)["scrolled"] > 300
+        press(page, "f")
+        assert "its end was not on the screen" in page.locator(".s7-status").inner_text()
+
+
+def test_what_is_selected_or_marked_by_key_is_in_sight_and_the_notebook_stays(
+    lab: labs.Lab, folder: Path
+) -> None:
+    labs.notebook(lab.root / "sight.ipynb", cell(folder), *["1 + 1"] * 20)
+    with lab.page(height=700) as page:
+        enter(lab, page, "sight.ipynb")
+        around = page.evaluate(PANE)["around"]
+        for number in range(len(SENTENCES)):
+            page.keyboard.press("s")
+            assert page.evaluate(IN_SIGHT, ".s7-selected"), number
+        press(page, "1", "Escape")
+        page.keyboard.press("s")  # goes round: the first sentence again
+        assert page.evaluate(PANE)["scrolled"] == 0
+        for _ in range(20):
+            page.keyboard.press("Shift+ArrowDown")
+        last = "() => [...document.querySelectorAll('.s7-selected')].at(-1).textContent"
+        assert page.evaluate(last).endswith(SENTENCES[20])
+        assert page.evaluate(PANE)["scrolled"] > 0
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowDown")  # marks the coding of the last sentence
+        page.wait_for_selector(".s7-active.s7-mark")
+        assert page.evaluate(IN_SIGHT, ".s7-active.s7-mark")
+        assert page.evaluate(PANE)["around"] == around
+
+
+def test_a_drag_takes_whole_words_and_with_alt_exactly_what_it_covered(lab: labs.Lab, folder: Path) -> None:
+    labs.notebook(lab.root / "words.ipynb", cell(folder))
+    text = TEXTS[1]
+    with lab.page() as page:
+        enter(lab, page, "words.ipynb")
+        press(page, "ArrowRight")
+        shows(page, "t1/1")
+        for step, key in ((1, "1"), (-1, "2")):
+            drag(page, *ends(page, text, "stened we")[::step])
+            press(page, key)
+        page.keyboard.down("Alt")
+        drag(page, *ends(page, text, "stened we"))
+        page.keyboard.up("Alt")
+        press(page, "3")
+        begin, _ = ends(page, text, "spoke")
+        page.mouse.click(begin[0] + 9, begin[1], click_count=3)
+        press(page, "4")
+        page.mouse.click(begin[0] + 9, begin[1], click_count=2)
+        press(page, "5")
+        press(page, "ArrowRight")
+        shows(page, "t2/1")
+        drag(page, *ends(page, TEXTS[2], "欢学"))
+        press(page, "6")
+    assert spans(folder) == [
+        ("t1/1", "affective", "listened well"),
+        ("t1/1", "cognitive", "listened well"),
+        ("t1/1", "response", "stened we"),
+        ("t1/1", "prosocial", "Then it spoke."),
+        ("t1/1", "interest", "spoke"),
+        ("t2/1", "contextual", "喜欢学习"),
+    ]
+
+
+def test_five_keys_select_any_words_in_sight(lab: labs.Lab, folder: Path) -> None:
+    labs.notebook(lab.root / "letters.ipynb", cell(folder))
+    with lab.page() as page:
+        enter(lab, page, "letters.ipynb")
+        page.keyboard.press("PageDown")
+        page.keyboard.press("Space")
+        page.wait_for_selector(".s7-letters b")
+        words = _labelled(page)
+        assert 40 < len(words) < 700
+        # Each stands on its own word, within the pane.
+        assert {word for _, word in words} <= {*LONG.replace(",", "").replace(".", "").split()}
+        first, last = words[17], words[22]
+        for letter in first[0] + last[0]:
+            page.keyboard.press(letter)
+        page.wait_for_selector(".s7-letters", state="detached")
+        press(page, "7")
+        begin = page.evaluate(PANE)["scrolled"]
+        assert begin > 0
+    ((unit_id, code, quote),) = spans(folder)
+    assert (unit_id, code) == ("t0/1", "relational")
+    assert quote is not None
+    assert quote.replace(",", "").replace(".", "").split() == [word for _, word in words[17:23]]
+
+
+def _labelled(page: Page) -> list[tuple[str, str]]:
+    """Return each label with the word that stands where the label does."""
+    found = page.evaluate(
+        """() => [...document.querySelectorAll('.s7-letters b')].map(label => {
+          const at = label.getBoundingClientRect();
+          const under = label.classList.contains('s7-under');
+          label.style.visibility = 'hidden';
+          const caret = document.caretPositionFromPoint(at.left + 3, under ? at.top - 5 : at.bottom + 4);
+          label.style.visibility = '';
+          const text = caret.offsetNode.textContent;
+          const begin = Math.max(text.lastIndexOf(' ', caret.offset - 1) + 1, 0);
+          return [label.textContent, text.slice(begin).match(/^[A-Za-z0-9]+/)?.[0] ?? ''];
+        })"""
+    )
+    return [(label, word) for label, word in found]

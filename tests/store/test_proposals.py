@@ -1,0 +1,181 @@
+"""Codes that coders propose, and what the lead settles for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sense7_qual import acts, rounds
+from sense7_qual.acts import Act
+from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
+from sense7_qual.store import Options, Store
+from sense7_qual.store._postgres import server
+from sense7_qual.tables import PROPOSALS
+from tests.helpers.small_study import CODEBOOK, TEXTS, changed, frame_of, put
+
+
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "folder":
+        yield Store.create(tmp_path / "s", units=frame_of(), codebook=CODEBOOK)
+        return
+    made = Store.create(request.getfixturevalue("postgres")(), units=frame_of(), codebook=CODEBOOK)
+    yield made
+    server.connect(str(made.path)).engine.dispose()
+
+
+def hope(coder: str = "ana", unit_id: str = "m1", **named: object) -> Act:
+    wished = {"label": "Hope", "definition": "Looks forward.", "codebook": CODEBOOK} | named
+    return acts.propose(coder=coder, unit_id=unit_id, **wished)
+
+
+def test_a_proposal_comes_back_and_is_taken_back(store: Store, tmp_path: Path) -> None:
+    one, two = hope(start=0, end=2), hope("ben", label="Ærger", definition='a "b"\n\\')
+    store.append([one])
+    store.append([two])
+    proposals = store.proposals()
+    PROPOSALS.check(proposals)
+    row = proposals.set_index("coder").loc["ana"]
+    assert (row["proposal_id"], row["label"], row["definition"]) == (one.act_id, "Hope", "Looks forward.")
+    assert (row["unit_id"], row["start"], row["end"]) == ("m1", 0, 2)
+    assert proposals["definition"].tolist()[1] == 'a "b"\n\\'
+    store.archive(tmp_path / "s.zip")
+    restored = Store.restore(tmp_path / "s.zip", tmp_path / "again")
+    assert restored.proposals().equals(proposals)
+    undo = acts.undo(one, codebook=CODEBOOK)
+    store.append([undo])
+    assert store.proposals()["coder"].tolist() == ["ben"]
+    store.append([acts.redo(one, codebook=CODEBOOK)])
+    assert len(store.proposals()) == 2
+    assert store.codings().empty
+    assert store.coverage().empty
+    assert store.verify()["ok"].all()
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: hope(label=""), "one line of 1 to 200 characters"),
+        (lambda: hope(label="a\nb"), "one line of 1 to 200 characters"),
+        (lambda: hope(label="x" * 201), "found 201 characters"),
+        (lambda: hope(definition="x" * 1001), "at most 1000 characters – found 1001"),
+        (lambda: changed(hope(), text="Hope"), "expected the label and definition of a code"),
+        (lambda: changed(hope(), text='{"label": "Hope", "definition": ""}'), "expected the label and"),
+        (lambda: changed(hope(), text='{"definition": "", "label": "a\\nb"}'), "one line of 1 to 200"),
+        (lambda: hope(start=0, end=999), "expected a span within the text"),
+        (lambda: hope(unit_id="m9"), "expected a unit of this study"),
+        (lambda: changed(hope(), unit_id=None), "expected unit_id for kind 'propose'"),
+    ],
+)  # fmt: skip
+def test_what_is_no_proposal_is_not_recorded(store: Store, act: Callable[[], Act], message: str) -> None:
+    with pytest.raises(ActError, match=message):
+        store.append([act()])
+    assert store.acts() == []
+
+
+def test_a_round_s_proposals_are_of_its_coders_and_blind_until_it_is_unblinded(store: Store) -> None:
+    named = {"coder": "lead", "codebook": CODEBOOK}
+    store.append([rounds.open_round("one", units=["m1"], coders=["ana", "ben"], **named)])
+    store.append([hope("ben", round="one")])
+    for stranger in (hope("cyd", round="one"), hope("ana", "m2", round="one")):
+        with pytest.raises(ActError, match="nothing was recorded"):
+            store.append([stranger])
+    assert store.proposals(viewer="ana").empty
+    assert store.proposals(viewer="ben")["label"].tolist() == ["Hope"]
+    store.append([rounds.unblind("one", **named)])
+    assert store.proposals(viewer="ana")["label"].tolist() == ["Hope"]
+
+
+def test_a_withdrawal_takes_the_words_out_of_proposals(store: Store) -> None:
+    long = "This is what the participant of the first text wrote in so many words"
+    units = frame_of({**TEXTS, "m4": long}).assign(case_id=["p0", "p1", "p0", "p4"])
+    other = Store.create(
+        Path(store.path).with_name("other") if isinstance(store.path, Path) else f"{store.path}_other",
+        units=units, codebook=CODEBOOK,
+    )  # fmt: skip
+    in_vivo = hope(unit_id="m4", label="participant of the first text", start=17, end=46)
+    broken = f'"Said":\n{long[:30]}\n{long[31:]}'  # JSON writes the line break as a letter n
+    elsewhere = hope(unit_id="m1", label="Wording", definition=broken)
+    stays = hope("ben", label="Mine")
+    other.append([in_vivo, elsewhere])
+    other.append([stays])
+    forgotten = other.forget("p4", why="By mail.")
+    assert other.proposals()["label"].tolist() == ["Mine"]
+    assert [act.text for act in other.acts(coder="ana")] == ["", ""]
+    assert forgotten.n_memos_elsewhere == 1
+    assert other.verify()["ok"].all()
+    with pytest.raises(ActError, match="memos, proposals or reasons"):
+        other.append([hope(unit_id="m1", definition=broken)])
+    if not isinstance(other.path, Path):
+        server.connect(str(other.path)).engine.dispose()
+
+
+def test_who_proposed_on_a_text_keeps_it(store: Store) -> None:
+    plan = store.assign(coders=["ana", "ben"], overlap=0, coder="lead")
+    mine = plan.loc[plan["coder"] == "ana", "unit_id"].iloc[0]
+    store.append([hope(unit_id=mine)])
+    later = store.assign(coders=["ana", "ben", "cyd", "dee"], overlap=0, coder="lead")
+    assert mine in set(later.loc[later["coder"] == "ana", "unit_id"])
+
+
+# what the lead settles ------------------------------------------------------------------------------
+
+
+def test_the_lead_settles_options_for_all(store: Store) -> None:
+    assert store.options == Options(new_codes="propose", rating="hidden")
+    assert store.set_options(new_codes="add", coder="lead") == Options(new_codes="add", rating="hidden")
+    before = store.acts()
+    assert store.set_options(new_codes="add", coder="lead").new_codes == "add"
+    assert store.acts() == before
+    assert store.set_options(rating="finished", coder="lead") == Options(new_codes="add", rating="finished")
+    assert Store(store.path).options == Options(new_codes="add", rating="finished")
+    assert [act.kind for act in store.acts(viewer="ana")] == ["set_options"] * 2
+    assert store.verify()["ok"].all()
+    with pytest.raises(ActError, match="can be taken back"):
+        acts.undo(store.acts()[0], codebook=CODEBOOK)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"new_codes": "ad"}, {"rating": True}, {"new_codes": 1}])
+def test_an_option_that_is_none_is_refused(store: Store, wrong: dict[str, object]) -> None:
+    with pytest.raises(QualError, match=r"set_options|new_codes|rating") as refusal:
+        store.set_options(coder="lead", **wrong)
+    assert isinstance(refusal.value, ActError | ArgumentError)
+    text = '{"new_codes": "sometimes"}'
+    act = acts.Act(kind="set_options", text=text, **acts.stamp("lead", CODEBOOK, None, None))
+    with pytest.raises(ActError, match="expected the options that act"):
+        store.append([act])
+    assert store.acts() == []
+
+
+def test_copies_that_were_set_apart_agree_once_they_are_merged(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=frame_of(), codebook=CODEBOOK)
+    store.append([put()])
+    store.backup(tmp_path / "copy")
+    copy = Store(tmp_path / "copy")
+    store.set_options(new_codes="add", rating="shown", coder="lead")
+    copy.set_options(rating="finished", coder="chair")
+    copy.merge(store)
+    store.merge(copy)
+    assert store.options == copy.options == Options(new_codes="add", rating="finished")
+
+
+@pytest.mark.postgres
+def test_only_a_lead_of_the_database_sets_options(postgres: Callable[..., str]) -> None:
+    address = postgres()
+    lead = Store.create(address, units=frame_of(), codebook=CODEBOOK)
+    role = "options_ana"
+    lead.add_coder("ana", role=role)
+    lead.set_options(new_codes="add", coder="lead")
+    of_ana = Store(postgres(role, address.rpartition("study=")[2]))
+    try:
+        assert of_ana.options.new_codes == "add"
+        with pytest.raises(StoreError):
+            of_ana.set_options(new_codes="propose", coder="ana")
+        act = hope()
+        of_ana.append([act])
+        assert lead.proposals()["proposal_id"].tolist() == [act.act_id]
+    finally:
+        for store in (lead, of_ana):
+            server.connect(str(store.path)).engine.dispose()

@@ -1,0 +1,73 @@
+"""A file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from sense7_qual._atomic import save, write
+from sense7_qual.errors import StoreError
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The modes (and kinds) of what was synced so far, in order."""
+    modes: list[int] = []
+    sync = os.fsync
+
+    def noted(handle: int) -> None:
+        modes.append(os.fstat(handle).st_mode)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return modes
+
+
+def test_a_file_and_then_its_name_are_on_the_disk(tmp_path: Path, synced: list[int]) -> None:
+    for overwrite in (False, True):
+        save(tmp_path / "a.txt", b"some", overwrite=overwrite)
+        assert [stat.S_ISDIR(mode) for mode in synced] == [False, True]
+        synced.clear()
+    write(tmp_path / "a.txt", b"more", overwrite=True, sync=False)
+    assert not synced
+
+
+def test_a_file_keeps_its_mode_and_is_never_more_open_while_it_is_written(
+    tmp_path: Path, synced: list[int]
+) -> None:
+    path = tmp_path / "a.txt"
+    for mode in (0o600, 0o666):
+        path.write_bytes(b"first")
+        path.chmod(mode)
+        save(path, b"second", overwrite=True)
+        assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"second", mode)
+        assert stat.S_IMODE(synced[0]) & ~mode == 0
+        synced.clear()
+    save(tmp_path / "new.txt", b"x", overwrite=False)
+    path.unlink()
+    path.touch()
+    assert (tmp_path / "new.txt").stat().st_mode == path.stat().st_mode  # the user's usual one
+
+
+def test_a_file_that_came_meanwhile_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, sync = tmp_path / "a.txt", os.fsync
+
+    def other_first(handle: int) -> None:
+        path.write_bytes(b"theirs")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", other_first)
+    with pytest.raises(StoreError, match=r"found a file 'a.txt' there"):
+        save(path, b"mine", overwrite=False)
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("a.txt", b"theirs")]
+
+
+def test_what_a_link_leads_to_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"first")
+    (tmp_path / "link.txt").symlink_to("a.txt")
+    save(tmp_path / "link.txt", b"second", overwrite=True)
+    assert (tmp_path / "a.txt").read_bytes() == b"second"
+    assert (tmp_path / "link.txt").is_symlink()
