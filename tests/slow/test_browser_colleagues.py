@@ -57,7 +57,7 @@ def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_p
         text = page.locator(".s7-text").inner_text()
         assert "ben" not in page.locator(".s7").inner_text()
         page.keyboard.press("=")
-        page.wait_for_selector(".s7-beside")
+        page.wait_for_selector(".s7-coders")
         assert page.locator(".s7-text").inner_text() == text
         assert page.locator("[data-theirs]").evaluate_all("n => n.map(e => e.dataset.theirs)") == [
             "ben 2",
@@ -71,14 +71,14 @@ def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_p
         show_in(page, "JupyterLab Light")
         sound(page, "light")
         page.keyboard.press(";")
-        page.wait_for_function("() => document.querySelectorAll('.s7-beside thead th').length === 3")
+        page.wait_for_function("() => document.querySelectorAll('.s7-coders thead th').length === 3")
         show_in(page, "JupyterLab Dark")
         sound(page, "dark")
         page.keyboard.press("7")
         page.wait_for_selector(".s7-coding:nth-child(3)")
         saved(page)
         page.locator(".s7-colleagues-buttons button >> nth=0").click()
-        page.wait_for_selector(".s7-beside", state="detached")
+        page.wait_for_selector(".s7-coders", state="detached")
         assert page.locator("[data-theirs]").count() == 0
     new = [act for act in store.acts() if act not in before]
     assert [(act.coder, act.kind, act.code) for act in new] == [("ana", "apply", "relational")]

@@ -99,7 +99,7 @@ def test_finding_choosing_and_going_there_by_keys_alone(lab, folder):
         )
         assert page.locator(".s7-row.s7-gone").count() == 1
         page.keyboard.press(",")
-        assert page.locator(".s7-texts").count() == 0
+        assert page.locator(".s7-side").count() == 0
         page.keyboard.press(",")
         assert focused(page) == "s7-rows"
         page.keyboard.press("Escape")
@@ -157,22 +157,22 @@ def test_below_900_pixels_the_list_is_a_drawer_over_the_text(lab, folder):
     with lab.page(width=900) as page:
         enter(lab, page, "narrow.ipynb")
         assert page.locator(".s7").evaluate("e => e.clientWidth") < 900
-        assert page.locator(".s7-texts").count() == 0
+        assert page.locator(".s7-side").count() == 0
         before = page.locator(".s7-text").bounding_box()
         page.keyboard.press(".")
         page.keyboard.type("cafe")
         counted(page, "3 of 600 texts")
         page.keyboard.press("Enter")  # the first of them
         shows(page, "t17")
-        assert (page.locator(".s7-texts").count(), focused(page)) == (0, "s7")
+        assert (page.locator(".s7-side").count(), focused(page)) == (0, "s7")
         page.locator(".s7-clear").click()
         page.locator(".s7-texts-button").click()
         page.wait_for_selector(".s7-row[aria-selected=true][aria-label*='t17']")
         assert page.locator(".s7-text").bounding_box() == before  # it moves nothing
         page.set_viewport_size({"width": 1400, "height": 950})
         page.wait_for_function("() => document.querySelector('.s7').clientWidth >= 900")
-        page.wait_for_selector(".s7-texts")
-        box, text = page.locator(".s7-texts").bounding_box(), page.locator(".s7-text").bounding_box()
+        page.wait_for_selector(".s7-side")
+        box, text = page.locator(".s7-side").bounding_box(), page.locator(".s7-text").bounding_box()
         assert box["x"] + box["width"] <= text["x"]
 
 
@@ -197,7 +197,7 @@ def test_axe_finds_nothing_in_pane_and_drawer(lab, folder, theme):
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
             page.set_viewport_size({"width": width, "height": 950})
-            if not page.locator(".s7-texts").count():
+            if not page.locator(".s7-side").count():
                 page.locator(".s7-texts-button").click()
             page.wait_for_selector(".s7-row mark")
             found = page.evaluate(

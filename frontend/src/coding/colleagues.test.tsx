@@ -78,8 +78,8 @@ test("codings of words stand in the text apart from one's own, and the text stay
 
 test("code by code it is seen what is the same, mine alone, theirs alone, and what is not finished", async () => {
   await press("=");
-  expect(all(".s7-beside thead th")).toEqual(["Code", "ana (you) not finished", "ben", "cleo not finished"]);
-  const rows = [...el.querySelectorAll(".s7-beside tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
+  expect(all(".s7-coders thead th")).toEqual(["Code", "ana (you) not finished", "ben", "cleo not finished"]);
+  const rows = [...el.querySelectorAll(".s7-coders tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
   expect(rows).toEqual([
     ["1 Affective", "–", "=“listened”", "–"],
     ["2 Cognitive", "–", "−–", "“listened”"],
@@ -90,14 +90,14 @@ test("code by code it is seen what is the same, mine alone, theirs alone, and wh
 test("another key goes from all to each, and the next text is asked for", async () => {
   await press("=");
   await press(";");
-  expect(all(".s7-beside thead th")).toEqual(["Code", "ana (you) not finished", "ben"]);
+  expect(all(".s7-coders thead th")).toEqual(["Code", "ana (you) not finished", "ben"]);
   await press(";");
-  expect(all(".s7-beside thead th")[2]).toContain("cleo");
+  expect(all(".s7-coders thead th")[2]).toContain("cleo");
   await press(";");
-  expect(all(".s7-beside thead th").length).toBe(4);
+  expect(all(".s7-coders thead th").length).toBe(4);
   await press("ArrowRight");
   expect(asked("beside").map(({ place }) => place)).toEqual([0, 1]);
-  expect(find(".s7-beside")).toBeNull();
+  expect(find(".s7-coders")).toBeNull();
 });
 
 test("one's own act asks afresh how they agree; theirs are never changed", async () => {
@@ -113,7 +113,7 @@ test("by mouse: a button, and one for the next; the filter is offered once the r
     await answer();
   };
   await click(".s7-colleagues-buttons button");
-  expect(find(".s7-beside")).not.toBeNull();
+  expect(find(".s7-coders")).not.toBeNull();
   await click(".s7-colleagues-buttons button:nth-child(2)");
   expect(find(".s7-colleagues-buttons")!.textContent).toBe("Colleaguesben ▸");
   await press(",");

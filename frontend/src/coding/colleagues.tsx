@@ -1,9 +1,9 @@
 // Colleagues' codings beside one's own, once their round is unblinded: asked for, stepped through, drawn; never changed.
 import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
-import { UNKNOWN } from "../shared/colours";
+import { CodersTable } from "../shared/coderstable";
 import { keyLabel } from "../shared/keys";
-import type { Coding, Theirs } from "../shared/protocol";
-import type { Beside, ColleaguesAnswer, ColleaguesQuestion, RoundState, Sign, Unit } from "./messages";
+import type { Theirs } from "../shared/protocol";
+import type { Beside, ColleaguesAnswer, ColleaguesQuestion, RoundState, Unit } from "./messages";
 import type { Session } from "./session";
 
 interface Surroundings {
@@ -107,93 +107,10 @@ export function ColleaguesButtons({ session }: { session: Session }) {
   );
 }
 
-/** One row a code, one column a coder: mine, theirs, and how they agree. */
+/** Mine, theirs, and how they agree. */
 export function BesideTable({ session, unit }: { session: Session; unit: Unit }) {
   const coders = session.colleagues.shown.value;
   if (!coders.length) return null;
-  const there = new Set([unit, ...coders].flatMap(({ codings }) => codings.map(({ code }) => code)));
-  const codes = [...session.book.list.value.map(({ id }) => id).filter((id) => there.delete(id)), ...there];
-  return (
-    <div class="s7-beside" role="region" aria-label="Colleagues’ codings beside yours" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Code</th>
-            <th scope="col">
-              {session.coder.value} (you){!unit.finished && <Unfinished />}
-            </th>
-            {coders.map(({ coder, finished }) => (
-              <th scope="col" key={coder}>
-                {coder}
-                {!finished && <Unfinished />}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {codes.map((code) => (
-            <BesideRow key={code} {...{ session, unit, code, coders }} />
-          ))}
-        </tbody>
-      </table>
-      {!codes.length && <p class="s7-hint">Nobody applied a code here.</p>}
-    </div>
-  );
-}
-
-const Unfinished = () => <span class="s7-unfinished"> not finished</span>;
-
-interface RowProps {
-  session: Session;
-  unit: Unit;
-  code: string;
-  coders: readonly Beside[];
-}
-
-function BesideRow({ session, unit, code, coders }: RowProps) {
-  const look = session.book.looks.value.get(code) ?? UNKNOWN;
-  return (
-    <tr>
-      <th scope="row">
-        <kbd>{look.tag}</kbd> {session.label(code)}
-      </th>
-      <td>
-        <Quotes text={unit.text} codings={unit.codings} code={code} />
-      </td>
-      {coders.map(({ coder, codings, signs }) => (
-        <td key={coder} class={signs[code] && `s7-sign-${signs[code]}`}>
-          {signs[code] && <SignOf sign={signs[code]} coder={coder} />}
-          <Quotes text={unit.text} codings={codings} code={code} />
-        </td>
-      ))}
-    </tr>
-  );
-}
-
-/** Where the code stands, in the words of the text. */
-function Quotes({ text, codings, code }: { text: string; codings: readonly Coding[]; code: string }) {
-  const quotes = codings
-    .filter((coding) => coding.code === code)
-    .map(({ start, end }) => (start === null ? "whole text" : `“${text.slice(start, end!)}”`));
-  return (
-    <span class="s7-quotes" dir="auto" title={quotes.join(" ") || undefined}>
-      {quotes.join(" ") || "–"}
-    </span>
-  );
-}
-
-const SIGNS: Record<Sign, [string, (coder: string) => string]> = {
-  both: ["=", () => "the same"],
-  elsewhere: ["≈", () => "the same code on other words"],
-  own: ["−", () => "only you"],
-  theirs: ["+", (coder) => `only ${coder}`],
-};
-
-function SignOf({ sign, coder }: { sign: Sign; coder: string }) {
-  const [mark, words] = SIGNS[sign];
-  return (
-    <span class="s7-sign-of" role="img" aria-label={words(coder)} title={words(coder)}>
-      {mark}
-    </span>
-  );
+  const own = { coder: `${session.coder.value} (you)`, finished: unit.finished, codings: unit.codings };
+  return <CodersTable label="Colleagues’ codings beside yours" text={unit.text} book={session.book} columns={[own, ...coders]} />;
 }

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { code } from "../shared/code.test.kit";
 import { Heights } from "./gridrows";
 import { closeAll, kernel, open, place, plugIn, press, ready, TEXTS } from "./kernel.test.kit";
-import { Listing } from "./listing";
+import { Listing } from "../shared/listing";
 
 afterEach(closeAll);
 

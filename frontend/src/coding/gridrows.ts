@@ -1,6 +1,6 @@
 // The survey grid in one view: how high its rows are, which texts are here, which columns are shown, what keys mean.
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
-import type { Listing } from "./listing";
+import type { Listing } from "../shared/listing";
 import type { GridAnswer, GridQuestion, GridRow, Unit } from "./messages";
 
 /** A row that was never drawn is taken to be so high. */

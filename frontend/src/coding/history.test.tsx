@@ -2,7 +2,7 @@
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { shelf } from "../shared/outbox";
-import { byDay, described } from "./history";
+import { described } from "./history";
 import widget from "./index";
 import { Kernel } from "./kernel.test.kit";
 import type { HistoryRow } from "./messages";
@@ -108,12 +108,6 @@ describe("the history", () => {
     await answer();
     expect(kernel.recorded).toHaveLength(3);
   });
-});
-
-test("each day stands above its acts, in the reader's own time", () => {
-  const at = (day: number, hour: number) => new Date(2026, 0, day, hour).getTime();
-  expect(byDay([at(3, 1), at(2, 23), at(2, 0)]).map((line) => ("day" in line ? "day" : line.index))).toEqual(["day", 0, "day", 1, 2]);
-  expect(byDay([])).toEqual([]);
 });
 
 test("each kind of act has its words", () => {

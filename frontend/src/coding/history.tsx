@@ -1,14 +1,16 @@
 // What was done, the newest first, by day: each line leads to its text, and can be taken back or done again.
 import { computed, signal } from "@preact/signals";
+import { DayLine, HISTORY_ROW, HistoryLine } from "../shared/historyrow";
+import { bytes } from "../shared/listing";
 import { PagedRows } from "../shared/pagedrows";
 import { uuid, type Act } from "../shared/protocol";
+import { listBox, listRow } from "../shared/rowlist";
+import { byDay, shownTime } from "../shared/times";
 import { VirtualList, type RowStyle } from "../shared/virtuallist";
-import { bytes } from "./listing";
 import type { Back, BackAnswer, HistoryAnswer, HistoryQuestion, HistoryRow } from "./messages";
 import type { Session } from "./session";
-import { SideTabs } from "./side";
+import { Tabs } from "./side";
 
-const ROW = 58;
 const SETTLED_MS = 200;
 
 const SCOPES: [HistoryQuestion["scope"], string][] = [
@@ -24,9 +26,6 @@ interface Host {
   unit_id(): string | undefined;
   say(words: string): void;
 }
-
-/** A line of the list: a day, or the act of this index. */
-type Line = { day: string } | { index: number };
 
 export class History {
   readonly id = `s7-${uuid()}`;
@@ -112,17 +111,6 @@ export class History {
 
 const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-/** Days in the reader's own time, each above its acts. */
-export function byDay(times: readonly number[]): Line[] {
-  let last = "";
-  return times.flatMap((time, index): Line[] => {
-    const day = new Date(time).toLocaleDateString([], { weekday: "short", day: "numeric", month: "long", year: "numeric" });
-    const begins = day !== last;
-    last = day;
-    return begins ? [{ day }, { index }] : [{ index }];
-  });
-}
-
 /** What was done, in words, without the quote. */
 export function described(row: HistoryRow, label: (code: string) => string): string {
   const facets = [...Object.values(row.facets), ...(row.unsure ? ["unsure"] : [])].join(", ");
@@ -172,7 +160,7 @@ export function HistoryPane({ session }: { session: Session }) {
   const [lines, n, cursor] = [history.lines.value, history.list.count.value, history.list.cursor.value];
   return (
     <>
-      <SideTabs session={session} />
+      <Tabs session={session} />
       <div class="s7-choose">
         <select aria-label="Which acts" value={history.scope.value} onChange={(event) => history.choose(event.currentTarget.value as HistoryQuestion["scope"])}>
           {SCOPES.map(([name, words]) => (
@@ -188,19 +176,13 @@ export function HistoryPane({ session }: { session: Session }) {
       </div>
       <VirtualList
         count={lines.length}
-        rowHeight={ROW}
+        rowHeight={HISTORY_ROW}
         cursor={history.lineOf.value[cursor] ?? 0}
         onShown={history.want}
-        box={{ id: `${history.id}-rows`, class: "s7-rows", role: "listbox", tabIndex: 0, "aria-label": "What was done", "aria-activedescendant": n ? `${history.id}-${cursor}` : undefined }}
+        box={listBox(history.id, "What was done", n, cursor)}
         row={(place, style) => {
           const line = lines[place]!;
-          if ("day" in line) {
-            return (
-              <div key={line.day} class="s7-day" role="presentation" style={style}>
-                {line.day}
-              </div>
-            );
-          }
+          if ("day" in line) return <DayLine key={line.day} day={line.day} style={style} />;
           return <ActView key={line.index} session={session} index={line.index} style={style} />;
         }}
       />
@@ -243,23 +225,14 @@ function GoBack({ session }: { session: Session }) {
 function ActView({ session, index, style }: { session: Session; index: number; style: RowStyle }) {
   const { history } = session;
   const row = history.list.rows.value.get(index);
-  const marked = index === history.list.cursor.value;
-  const names = ["s7-row", "s7-act", marked && "s7-cursor", row?.state === "undone" && "s7-taken-back"];
-  const shared = { id: `${history.id}-${index}`, class: names.filter(Boolean).join(" "), role: "option" as const, "aria-selected": marked, "aria-setsize": history.list.count.value, "aria-posinset": index + 1, style };
+  const undone = row?.state === "undone";
+  const shared = listRow(history.id, history.list, index, style, ["s7-act", undone && "s7-taken-back"]);
   if (!row) return <div {...shared}>…</div>;
   const what = described(row, (code) => session.label(code));
-  const quote = row.quote && `“${row.quote}”`;
+  const where = row.place === null ? (row.unit_id ?? "") : `${row.place + 1} · ${row.unit_id}`;
   return (
-    <div {...shared} aria-label={[shownTime(row.at), row.state === "undone" && "taken back", row.unit_id, what, row.quote].filter(Boolean).join(", ")} onClick={() => openAct(session, index)}>
-      <div class="s7-row-line">
-        <time dateTime={row.at}>{shownTime(row.at)}</time>
-        <span class="s7-row-id">{row.place === null ? (row.unit_id ?? "") : `${row.place + 1} · ${row.unit_id}`}</span>
-        {row.state === "undone" && row.taken_back && <span>taken back {shownTime(row.taken_back)}</span>}
-      </div>
-      <div class="s7-row-words" dir="auto">
-        {quote ? `${what} ${quote}` : what}
-        {row.kind === "memo" && row.words && `: ${row.words}`}
-      </div>
+    <div {...shared} aria-label={[shownTime(row.at), undone && "taken back", row.unit_id, what, row.quote].filter(Boolean).join(", ")} onClick={() => openAct(session, index)}>
+      <HistoryLine at={row.at} where={where} what={what} quote={row.quote} more={row.kind === "memo" && row.words ? `: ${row.words}` : ""} taken_back={undone ? row.taken_back : null} />
     </div>
   );
 }
@@ -280,9 +253,4 @@ export function ActButtons({ session }: { session: Session }) {
       </button>
     </div>
   );
-}
-
-/** The minute in the reader's own time. */
-function shownTime(at: string): string {
-  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 }

@@ -2,10 +2,12 @@
 import { signal } from "@preact/signals";
 import { PagedRows } from "../shared/pagedrows";
 import { uuid } from "../shared/protocol";
+import { listBox, listRow } from "../shared/rowlist";
+import { shownDate } from "../shared/times";
 import { VirtualList, type RowStyle } from "../shared/virtuallist";
 import type { MemoAnswer, MemoQuestion, MemoRow } from "./messages";
 import type { Session } from "./session";
-import { SideTabs } from "./side";
+import { Tabs } from "./side";
 
 const ROW = 86;
 
@@ -69,7 +71,7 @@ export function MemoPane({ session }: { session: Session }) {
   const codes = session.book.list.value;
   return (
     <>
-      <SideTabs session={session} />
+      <Tabs session={session} />
       <div class="s7-choose">
         <input class="s7-find" type="search" aria-label="Find in memos, their words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
         <div class="s7-choose-line">
@@ -101,7 +103,7 @@ export function MemoPane({ session }: { session: Session }) {
         rowHeight={ROW}
         cursor={memoList.list.cursor.value}
         onShown={memoList.list.want}
-        box={{ id: `${memoList.id}-rows`, class: "s7-rows", role: "listbox", tabIndex: 0, "aria-label": "Memos", "aria-activedescendant": n ? `${memoList.id}-${memoList.list.cursor.value}` : undefined }}
+        box={listBox(memoList.id, "Memos", n, memoList.list.cursor.value)}
         row={(index, style) => <MemoView key={index} session={session} index={index} style={style} />}
       />
       {!n && <p class="s7-hint">{all ? "No memo fits." : `No memo yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
@@ -119,8 +121,7 @@ function about(row: MemoRow, session: Session): string {
 function MemoView({ session, index, style }: { session: Session; index: number; style: RowStyle }) {
   const { memoList } = session;
   const row = memoList.list.rows.value.get(index);
-  const marked = index === memoList.list.cursor.value;
-  const shared = { id: `${memoList.id}-${index}`, class: marked ? "s7-row s7-cursor" : "s7-row", role: "option" as const, "aria-selected": marked, "aria-setsize": memoList.list.count.value, "aria-posinset": index + 1, style };
+  const shared = listRow(memoList.id, memoList.list, index, style);
   if (!row) return <div {...shared}>…</div>;
   const who = [!row.own && row.coder, row.team && "team"].filter(Boolean).join(", ");
   return (
@@ -140,9 +141,4 @@ function MemoView({ session, index, style }: { session: Session; index: number; 
       </div>
     </div>
   );
-}
-
-/** The day and minute in the reader's own time. */
-function shownDate(at: string): string {
-  return new Date(at).toLocaleString([], { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 }

@@ -1,6 +1,6 @@
 // Memos: on the text on screen, on words of it, on a code, on the study; one's own, or for the team.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { ForTeam, MemoForm } from "../shared/memoform";
 import type { Act, Code, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import type { FreeMemo, Memo, Unit } from "./messages";
@@ -128,17 +128,6 @@ function heading({ on, unit, span, code }: About, session: Session): string {
   return on === "study" ? "Memo on the study" : "Memo on this text";
 }
 
-/** Whether the memo is for the team; nothing outside of a round, which nobody could unblind. */
-export function ForTeam({ session, on, onChange }: { session: Session; on: boolean; onChange: (team: boolean) => void }) {
-  const round = session.memos.round.value;
-  if (round === null) return null;
-  return (
-    <label class="s7-for-team" title={`The others see it once round “${round}” is unblinded, and so what it said before. Any other memo stays yours.`}>
-      <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> <span>for the team</span>
-    </label>
-  );
-}
-
 /** The memos on words of the text on screen; a click opens one. */
 export function SpanMemos({ session, unit }: { session: Session; unit: Unit }) {
   if (!unit.memos.length) return null;
@@ -172,52 +161,22 @@ export function CodeMemoButton({ session, code }: { session: Session; code: Code
   );
 }
 
-export function MemoForm({ session }: { session: Session }) {
+export function OpenMemo({ session }: { session: Session }) {
   const { memos } = session;
-  const box = useRef<HTMLElement>(null);
-  const field = useRef<HTMLTextAreaElement>(null);
   const about = memos.open.value;
-  useLayoutEffect(() => {
-    if (!about) return;
-    field.current!.focus({ preventScroll: true });
-    field.current!.setSelectionRange(field.current!.value.length, field.current!.value.length);
-    box.current!.scrollIntoView?.({ block: "nearest" });
-  }, [about]);
-  useEffect(() => {
-    // Before the check for unsaved acts hears of it: a page closed in mid-sentence keeps the sentence.
-    const keep = () => memos.keep();
-    addEventListener("beforeunload", keep, true);
-    return () => removeEventListener("beforeunload", keep, true);
-  }, []);
   if (!about) return null;
-  const leave = (event: FocusEvent) => {
-    const elsewhere = !box.current?.contains(event.relatedTarget as Node | null);
-    if (elsewhere && document.hasFocus()) memos.keep();
-  };
-  const down = (event: MouseEvent) => {
-    event.stopPropagation();
-    if (!(event.target as Element).closest("textarea")) event.preventDefault();
-  };
-  const words = heading(about, session);
   return (
-    <section class="s7-memo-form" role="group" aria-label="Memo" ref={box} onFocusOut={leave} onMouseDown={down} onPointerDown={(event) => event.stopPropagation()}>
-      <h4 dir="auto">{words}</h4>
-      <textarea ref={field} rows={3} aria-label={words} placeholder="A thought" value={memos.draft.value} onInput={(event) => (memos.draft.value = event.currentTarget.value)} />
-      <div class="s7-memo-buttons">
-        <ForTeam session={session} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />
-        <span class="s7-space" />
-        {about.memo && (
-          <button type="button" onClick={() => memos.end()}>
-            End memo
-          </button>
-        )}
-        <button type="button" onClick={() => memos.discard()}>
-          Discard
-        </button>
-        <button type="button" class="s7-primary" title="Esc or Ctrl+Enter" onClick={() => memos.close()}>
-          Save
-        </button>
-      </div>
-    </section>
+    <MemoForm
+      about={about}
+      words={heading(about, session)}
+      draft={memos.draft.value}
+      onWrite={(text) => (memos.draft.value = text)}
+      onLeave={() => memos.keep()}
+      onSave={() => memos.close()}
+      onDiscard={() => memos.discard()}
+      onEnd={about.memo ? () => memos.end() : undefined}
+    >
+      <ForTeam round={memos.round.value} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />
+    </MemoForm>
   );
 }

@@ -1,4 +1,5 @@
 // What the coding widget asks the kernel, and what it is answered.
+import type { Sign } from "../shared/coderstable";
 import type { Codebook, CodedText, Act, Coding, Span, Turn } from "../shared/protocol";
 
 /** Which texts are asked for, in which order; what is empty or null chooses nothing. */
@@ -140,9 +141,6 @@ export type ColleaguesQuestion = { type: "colleagues" } | { type: "beside"; plac
 export type ColleaguesAnswer =
   | { type: "colleagues"; state: RoundState; names: string[] }
   | { type: "beside"; place: number; coders: Beside[] };
-
-/** How two agree on a code: both (on words that overlap), both elsewhere, or one of them alone. */
-export type Sign = "both" | "elsewhere" | "own" | "theirs";
 
 /** A colleague's codings on a text; without signs where one of the two has not finished it. */
 export interface Beside {

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { CodePicker } from "../shared/codepicker";
 import { Conversation } from "../shared/conversation";
 import { scrollDefinition } from "../shared/definition";
+import { Help } from "../shared/help";
 import { focusIn, hearKeys, isModifier, isTextField, keyLabel, meaning, SCROLLS, write, type TextField } from "../shared/keys";
 import { letterOf, Letters } from "../shared/letters";
 import { scrollText } from "../shared/more";
@@ -14,15 +15,15 @@ import { pieces, type Edge, type Granularity, type Step } from "../shared/words"
 import { Codings } from "./codings";
 import { BesideTable, ColleaguesButtons } from "./colleagues";
 import { DecideBanner } from "./decide";
-import { startDrag } from "./drag";
+import { startDrag } from "../shared/drag";
 import { GridPane, LayoutButton } from "./grid";
-import { MemoField } from "./memo";
-import { CodeMemoButton, MemoForm, SpanMemos } from "./memos";
+import { UnitMemo } from "./memo";
+import { CodeMemoButton, OpenMemo, SpanMemos } from "./memos";
 import type { Unit } from "./messages";
 import { NewCodeButton, NewCodeForm } from "./newcode";
 import { Rating } from "./rating";
 import type { Session } from "./session";
-import { pressInSide, SidePane } from "./side";
+import { pressInSide, Side } from "./side";
 import { ListNote, TextsButton } from "./texts";
 import { FeedbackPanel, TrainingBanner } from "./training";
 
@@ -133,7 +134,7 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
   );
 }
 
-function Help({ session }: { session: Session }) {
+function Keys({ session }: { session: Session }) {
   if (!session.showHelp.value) return null;
   const rows: [string, string][] = [
     ["code key", "Apply the code to the selection or the whole text; again: remove it"],
@@ -149,20 +150,7 @@ function Help({ session }: { session: Session }) {
       .map(([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name]),
     ["Esc", "Drop the selection; again: leave for the notebook"],
   ];
-  return (
-    <section class="s7-help" aria-label="Keys">
-      <dl>
-        {rows.map(([key, words]) => (
-          <div key={words}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{words}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
+  return <Help rows={rows} />;
 }
 
 function Footer({ session, unit }: { session: Session; unit: Unit }) {
@@ -241,8 +229,8 @@ function Below({ session, unit }: { session: Session; unit: Unit }) {
     <>
       <NewCodeButton session={session} unit={unit} />
       <NewCodeForm session={session} />
-      <MemoForm session={session} />
-      <MemoField key={unit.unit_id} session={session} unit={unit} />
+      <OpenMemo session={session} />
+      <UnitMemo key={unit.unit_id} session={session} unit={unit} />
       {session.allDone.value && session.finished.value === session.total.value && (
         <p class="s7-all-done" role="status">
           All {session.total.value} texts are finished. Thank you – you can still go back and change anything.
@@ -422,7 +410,7 @@ export function Page({ session }: { session: Session }) {
   };
 
   const press = (event: KeyboardEvent, target: Element) => {
-    if (target.closest(".s7-texts") && pressInSide(event, target, session, meaning(event, keymap()))) return;
+    if (target.closest(".s7-side") && pressInSide(event, target, session, meaning(event, keymap()))) return;
     // The chosen result, which Tab reaches from the field, takes Enter as the field does.
     const field = target.matches("[role=option]") && event.key === "Enter" ? root.current!.querySelector(".s7-filter") : null;
     if (field || isTextField(target)) {
@@ -517,11 +505,11 @@ export function Page({ session }: { session: Session }) {
           </button>
         </p>
       )}
-      <Help session={session} />
+      <Keys session={session} />
       <TrainingBanner session={session} />
       <DecideBanner session={session} />
-      <div class={`s7-columns${inGrid ? " s7-with-grid" : withTexts ? " s7-with-texts" : ""}`}>
-        {withTexts && !inGrid && <SidePane session={session} />}
+      <div class={`s7-columns${inGrid ? " s7-with-grid" : withTexts ? " s7-with-side" : ""}`}>
+        {withTexts && !inGrid && <Side session={session} />}
         {inGrid ? (
           <GridPane session={session}>{unit && <Below session={session} unit={unit} />}</GridPane>
         ) : unit ? (

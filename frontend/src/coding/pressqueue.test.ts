@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PATIENCE_MS } from "../shared/outbox";
 import { closeAll, kernel, place, press, ready, shown } from "./kernel.test.kit";
-import { PAUSE_MS } from "./pressqueue";
+import { PAUSE_MS } from "../shared/pressqueue";
 import type { Session } from "./session";
 
 beforeEach(() => vi.useFakeTimers());

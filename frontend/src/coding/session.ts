@@ -16,9 +16,9 @@ import type { Answer, Counts, Done, GridQuestion, ListQuestion, MemoQuestion, Of
 import { NewCode } from "./newcode";
 import { pieces } from "../shared/words";
 import { withAct } from "./pending";
-import { PressQueue } from "./pressqueue";
-import { Selecting } from "./selecting";
-import type { Side } from "./side";
+import { PressQueue } from "../shared/pressqueue";
+import { Selecting } from "../shared/selecting";
+import type { SideName } from "./side";
 import { TextList } from "./textlist";
 import { Training } from "./training";
 
@@ -115,7 +115,7 @@ export class Session {
     say: (words) => this.say(words),
   });
   /** What stands beside the text, where that is open. */
-  readonly side = signal<Side>("texts");
+  readonly side = signal<SideName>("texts");
 
   constructor(model: Model) {
     this.channel = new KernelChannel(model, {
@@ -387,7 +387,7 @@ export class Session {
   }
 
   /** Show something beside the text; what stands there already is folded. */
-  showSide(side: Side, focus: "find" | "rows" = "rows"): void {
+  showSide(side: SideName, focus: "find" | "rows" = "rows"): void {
     const other = this.side.value !== side || !this.texts.isOpen.value;
     this.side.value = side;
     if (side === "memos" && other) this.memoList.opened();

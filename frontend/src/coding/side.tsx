@@ -1,41 +1,23 @@
 // What stands beside the text: the list of texts, of memos, or what was done; one at a time.
+import { stepOf } from "../shared/rowlist";
+import { SidePane, SideTabs } from "../shared/sidepane";
 import { HistoryPane, openAct, pressInHistory } from "./history";
 import { MemoPane, openMemo } from "./memolist";
 import type { Session } from "./session";
 import { pressInTexts, Texts } from "./texts";
 
-const PAGE = 6;
+export type SideName = "texts" | "memos" | "history";
 
-export type Side = "texts" | "memos" | "history";
+const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History" };
 
-const NAMES: Record<Side, string> = { texts: "Texts", memos: "Memos", history: "History" };
-
-export function SideTabs({ session }: { session: Session }) {
-  return (
-    <div class="s7-side-tabs" role="group" aria-label="What stands beside the text">
-      {(Object.keys(NAMES) as Side[]).map((side) => (
-        <button key={side} type="button" aria-pressed={session.side.value === side} title={`${NAMES[side]} (${session.commands.value[side] ?? ""})`} onClick={() => session.side.value === side || session.showSide(side)}>
-          {NAMES[side]}
-        </button>
-      ))}
-    </div>
-  );
+export function Tabs({ session }: { session: Session }) {
+  return <SideTabs names={NAMES} keys={session.commands.value} shown={session.side.value} onPick={(side) => session.showSide(side)} />;
 }
 
-export function SidePane({ session }: { session: Session }) {
+export function Side({ session }: { session: Session }) {
   const side = session.side.value;
   if (side === "texts") return <Texts session={session} />;
-  const stop = (event: Event) => event.stopPropagation();
-  const down = (event: MouseEvent) => {
-    event.stopPropagation();
-    const target = event.target as Element;
-    if (!target.closest("input, select, .s7-rows") || target.closest(".s7-row")) event.preventDefault();
-  };
-  return (
-    <section class="s7-texts" aria-label={NAMES[side]} onPointerDown={stop} onMouseDown={down}>
-      {side === "memos" ? <MemoPane session={session} /> : <HistoryPane session={session} />}
-    </section>
-  );
+  return <SidePane label={NAMES[side]}>{side === "memos" ? <MemoPane session={session} /> : <HistoryPane session={session} />}</SidePane>;
 }
 
 /** A key in what stands beside the text; false where it means what it means elsewhere. */
@@ -51,8 +33,8 @@ export function pressInSide(event: KeyboardEvent, target: Element, session: Sess
   if (event.key === "Escape") return done(() => session.texts.leave());
   const inFind = target.matches(".s7-find");
   if (!inFind && !target.matches(".s7-rows")) return false;
-  const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE, ...(inFind ? {} : { Home: -Infinity, End: Infinity }) };
-  if (event.key in moves) return done(() => list.move(moves[event.key]!));
+  const step = stepOf(event.key, inFind);
+  if (step) return done(() => list.move(step));
   if (event.key === "Enter") return event.repeat || done(() => (isHistory ? openAct : openMemo)(session, list.cursor.value));
   if (inFind) return false;
   if (isHistory && pressInHistory(event, session)) return done(() => {});

@@ -1,7 +1,7 @@
 // The list of texts in one view: what is asked of it, its rows, its cursor, and whether it is open.
 import { batch, computed, effect, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { uuid } from "../shared/protocol";
-import { bytes, Listing, orderOf, type Order } from "./listing";
+import { bytes, Listing, orderOf, type Order } from "../shared/listing";
 import type { Choices, Done, Group, GroupBy, ListAnswer, ListQuestion, Query, Row } from "./messages";
 
 export const EVERYTHING: Query = { find: "", state: "", code: null, rating: null, group: null, conditions: {}, order: "plan" };

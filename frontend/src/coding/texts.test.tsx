@@ -74,33 +74,33 @@ describe("the pane", () => {
     expect(texts(".s7-row-words")).toEqual(TEXTS);
     expect(focused()).toBe("s7");
     await press(",");
-    expect([find(".s7-texts"), focused()]).toEqual([null, "s7"]);
+    expect([find(".s7-side"), focused()]).toEqual([null, "s7"]);
     await press("ArrowRight");
     await answer();
-    expect(find(".s7-texts")).toBeNull();
+    expect(find(".s7-side")).toBeNull();
     await click(".s7-texts-button");
     expect([texts(".s7-row").length, focused()]).toEqual([6, "s7-rows"]);
   });
 
   test("is a drawer in a narrow one, which choosing, Escape and a click on the text close", async () => {
     await show(899);
-    expect(find(".s7-texts")).toBeNull();
+    expect(find(".s7-side")).toBeNull();
     await press(",");
     await answer();
     expect([texts(".s7-row").length, focused()]).toEqual([6, "s7-rows"]);
     await press("Escape");
-    expect([find(".s7-texts"), focused()]).toEqual([null, "s7"]);
+    expect([find(".s7-side"), focused()]).toEqual([null, "s7"]);
     await press(".");
     expect(focused()).toBe("s7-find");
     await press("Escape");
     await press(",");
     for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await press(key);
     await answer();
-    expect([find(".s7-texts"), focused(), find(".s7-unit-id")!.textContent]).toEqual([null, "s7", "m2"]);
+    expect([find(".s7-side"), focused(), find(".s7-unit-id")!.textContent]).toEqual([null, "s7", "m2"]);
     await click(".s7-texts-button");
-    expect(find(".s7-texts")).not.toBeNull();
+    expect(find(".s7-side")).not.toBeNull();
     await click(".s7-text");
-    expect(find(".s7-texts")).toBeNull();
+    expect(find(".s7-side")).toBeNull();
   });
 
   test("goes where a row is clicked, and back to the keys of the text", async () => {
@@ -152,7 +152,7 @@ describe("finding", () => {
     expect(find(".s7-list-note")!.textContent).toContain("this text is not among them");
     await type("nowhere at all");
     expect(texts(".s7-row")).toEqual([]);
-    expect(find(".s7-texts .s7-hint")!.textContent).toBe("No text fits.");
+    expect(find(".s7-side .s7-hint")!.textContent).toBe("No text fits.");
   });
 });
 

@@ -1,13 +1,14 @@
 // The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each participant is.
 import type { VNode } from "preact";
+import { listBox, stepOf } from "../shared/rowlist";
+import { SidePane } from "../shared/sidepane";
 import { VirtualList, type RowStyle } from "../shared/virtuallist";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
-import { SideTabs } from "./side";
+import { Tabs } from "./side";
 import { isEverything, type TextList } from "./textlist";
 
 const [ROW, GROUP_ROW] = [62, 30];
-const PAGE = 8;
 
 const STATES: [Query["state"], string][] = [
   ["", "All texts"],
@@ -80,19 +81,13 @@ export function TextsButton({ session }: { session: Session }) {
 /** `children` stand in place of the rows, where those are shown elsewhere. */
 export function Texts({ session, children }: { session: Session; children?: VNode }) {
   const { texts } = session;
-  const stop = (event: Event) => event.stopPropagation();
-  const down = (event: MouseEvent) => {
-    event.stopPropagation();
-    // Buttons and rows leave the focus where it is.
-    if (!(event.target as Element).closest("input, select, .s7-rows, .s7-groups") || (event.target as Element).closest(".s7-row")) event.preventDefault();
-  };
   return (
-    <section class="s7-texts" aria-label="Texts" onPointerDown={stop} onMouseDown={down}>
-      <SideTabs session={session} />
+    <SidePane label="Texts">
+      <Tabs session={session} />
       <Find session={session} />
       {children ?? <Rows session={session} />}
       <Groups texts={texts} />
-    </section>
+    </SidePane>
   );
 }
 
@@ -222,14 +217,7 @@ function Rows({ session }: { session: Session }) {
         cursor={cursor}
         jump={texts.isOpen.value}
         onShown={texts.want}
-        box={{
-          id: `${texts.id}-rows`,
-          class: "s7-rows",
-          role: "listbox",
-          tabIndex: 0,
-          "aria-label": "Texts",
-          "aria-activedescendant": `${texts.id}-${cursor}`,
-        }}
+        box={listBox(texts.id, "Texts", listing.length, cursor)}
         row={(index, style) => {
           const place = listing.at(index)!;
           const row = rows.get(place);
@@ -392,12 +380,10 @@ export function pressInTexts(event: KeyboardEvent, target: Element, texts: TextL
   if (event.key === "Escape") return done(event, () => texts.leave());
   const inFind = target.matches(".s7-find");
   if (!inFind && !target.matches(".s7-rows")) return false;
-  const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE, PageUp: -PAGE };
   if (event.key === "Enter") return event.repeat || done(event, () => texts.choose());
-  if (event.key in moves) return done(event, () => texts.move(moves[event.key]!));
+  const step = stepOf(event.key, inFind);
+  if (step) return done(event, () => texts.move(step));
   if (inFind) return false;
-  if (event.key === "Home") return done(event, () => texts.move(-Infinity));
-  if (event.key === "End") return done(event, () => texts.move(Infinity));
   // No other key does anything here: a code's key is not meant for the text behind the list.
   return !["find_text", "texts", "memos", "history", "help"].includes(command ?? "");
 }

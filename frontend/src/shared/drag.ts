@@ -1,43 +1,51 @@
 // Selecting words with the mouse.
-import { offsetAt, selectedSpan, selectionIn, showSelected } from "../shared/onscreen";
-import type { Span } from "../shared/protocol";
-import { trimmed } from "../shared/spans";
-import { snapped } from "../shared/words";
-import type { Session } from "./session";
+import { offsetAt, selectedSpan, selectionIn, showSelected } from "./onscreen";
+import type { PressQueue } from "./pressqueue";
+import type { CodedText, Span } from "./protocol";
+import type { Selecting } from "./selecting";
+import { trimmed } from "./spans";
+import { snapped } from "./words";
+
+/** What a drag needs of the view in which it begins. */
+interface View {
+  unit: { readonly value: CodedText | null };
+  selecting: Selecting;
+  presses: PressQueue;
+}
 
 /**
  * Follow a drag of the mouse from its start to its end, and select the words that it covered of the text: with Alt
  * exactly what it covered, after three clicks whole sentences. Until the button is up nothing of the text is drawn
  * anew: the browser ties the drag to the nodes where it began.
  */
-export function startDrag(down: PointerEvent, session: Session, root: HTMLElement): void {
-  const [target, unit] = [down.composedPath()[0] as Element, session.unit.value];
+export function startDrag(down: PointerEvent, view: View, root: HTMLElement): void {
+  const [target, unit] = [down.composedPath()[0] as Element, view.unit.value];
   const box = root.querySelector(".s7-text");
   if (!unit || !box || down.button !== 0 || target.closest("button, input, textarea") || onScrollBar(down, target)) return;
   const inText = box.contains(target);
   // What else was selected on the page would be dragged away, or taken for a part of this text.
   if (!down.shiftKey) selectionIn(box)?.removeAllRanges();
-  else if (inText && session.selecting.span.value) showSelected(box, session.selecting.span.value);
-  const turn = session.presses.waiting.value.length;
+  else if (inText && view.selecting.span.value) showSelected(box, view.selecting.span.value);
+  const turn = view.presses.waiting.value.length;
   // The second click of two may come before the first has settled.
-  clearTimeout(session.selecting.settling);
-  session.selecting.dragging.value = true;
-  session.selecting.leaveLetters();
+  clearTimeout(view.selecting.settling);
+  view.selecting.dragging.value = true;
+  view.selecting.leaveLetters();
   let clicks = 1;
   const count = (event: MouseEvent) => void (clicks = event.detail);
   addEventListener("mousedown", count, { capture: true, once: true });
 
   const settle = (release: PointerEvent) => {
     const released = release.type !== "pointercancel";
-    const changed = session.unit.value?.unit_id !== unit.unit_id;
+    const changed = view.unit.value?.unit_id !== unit.unit_id;
     const covered = released && !changed ? selectedSpan(box) : null;
     const exact = down.altKey || release.altKey;
     const span = covered && chosen(unit.text, clicks > 2 ? between(box, down, release) ?? covered : covered, clicks, exact);
     if (span) selectionIn(box)?.removeAllRanges();
     if (span || (released && inText && !changed)) {
-      session.presses.insert(turn, () => session.selecting.select(span), unit.unit_id);
-    } else if (changed && session.presses.waiting.value.length > turn) session.presses.drop(0);
-    session.selecting.dragging.value = false;
+      view.presses.insert(turn, () => view.selecting.select(span), unit.unit_id);
+    } else if (changed && view.presses.waiting.value.length > turn) view.presses.drop(0);
+    view.selecting.dragging.value = false;
   };
   const end = (event: Event) => {
     // A move without a button: the release was not heard, as when it happens over another window.
@@ -45,7 +53,7 @@ export function startDrag(down: PointerEvent, session: Session, root: HTMLElemen
     for (const name of ENDS) removeEventListener(name, end, true);
     removeEventListener("mousedown", count, true);
     // Only after this event has the browser's own selection settled.
-    session.selecting.settling = setTimeout(() => settle(event as PointerEvent));
+    view.selecting.settling = setTimeout(() => settle(event as PointerEvent));
   };
   for (const name of ENDS) addEventListener(name, end, true);
 }

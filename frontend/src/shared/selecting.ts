@@ -1,9 +1,9 @@
 // What is selected of the text on screen, by key, by mouse, or by the letters on its words.
 import { signal } from "@preact/signals";
-import { labels } from "../shared/letters";
-import type { Placed } from "../shared/onscreen";
-import type { Span } from "../shared/protocol";
-import { moved, nextPiece, pieces, type Edge, type Granularity, type Step } from "../shared/words";
+import { labels } from "./letters";
+import type { Placed } from "./onscreen";
+import type { Span } from "./protocol";
+import { moved, nextPiece, pieces, type Edge, type Granularity, type Step } from "./words";
 
 /** While a span is selected by the letters on its words. */
 interface Letters {

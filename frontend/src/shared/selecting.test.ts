@@ -1,9 +1,9 @@
 // Selecting by the letters on words, and how many keys a span takes.
 import { describe, expect, test } from "vitest";
-import { labels } from "../shared/letters";
-import { numbers } from "../shared/numbers.test.kit";
-import type { Span } from "../shared/protocol";
-import { moved, nextPiece, pieces, type Edge, type Granularity, type Step } from "../shared/words";
+import { labels } from "./letters";
+import { numbers } from "./numbers.test.kit";
+import type { Span } from "./protocol";
+import { moved, nextPiece, pieces, type Edge, type Granularity, type Step } from "./words";
 import { Selecting } from "./selecting";
 
 const placed = (text: string) => pieces(text, "word").map((span) => ({ span, left: 0, top: 0 }));

@@ -1,0 +1,88 @@
+// What several coders coded on one text: one row a code, one column a coder, with signs of how they agree.
+import type { CodebookView } from "./codebook";
+import { UNKNOWN } from "./colours";
+import type { Coding } from "./protocol";
+
+/** How a coder agrees on a code with the one in the first column: both (on words that overlap), both elsewhere, or one alone. */
+export type Sign = "both" | "elsewhere" | "own" | "theirs";
+
+export interface CoderColumn {
+  coder: string;
+  finished: boolean;
+  codings: readonly Coding[];
+  signs?: Record<string, Sign>;
+}
+
+interface Props {
+  label: string;
+  text: string;
+  book: CodebookView;
+  /** The first is the one that the others are compared with. */
+  columns: readonly CoderColumn[];
+}
+
+export function CodersTable({ label, text, book, columns }: Props) {
+  const there = new Set(columns.flatMap(({ codings }) => codings.map(({ code }) => code)));
+  const codes = [...book.list.value.map(({ id }) => id).filter((id) => there.delete(id)), ...there];
+  return (
+    <div class="s7-coders" role="region" aria-label={label} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Code</th>
+            {columns.map(({ coder, finished }) => (
+              <th scope="col" key={coder}>
+                {coder}
+                {!finished && <span class="s7-unfinished"> not finished</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {codes.map((code) => (
+            <tr key={code}>
+              <th scope="row">
+                <kbd>{(book.looks.value.get(code) ?? UNKNOWN).tag}</kbd> {book.codes.value.get(code)?.label ?? code}
+              </th>
+              {columns.map(({ coder, codings, signs }) => (
+                <td key={coder} class={signs?.[code] && `s7-sign-${signs[code]}`}>
+                  {signs?.[code] && <SignOf sign={signs[code]} coder={coder} />}
+                  <Quotes text={text} codings={codings} code={code} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!codes.length && <p class="s7-hint">Nobody applied a code here.</p>}
+    </div>
+  );
+}
+
+/** Where the code stands, in the words of the text. */
+function Quotes({ text, codings, code }: { text: string; codings: readonly Coding[]; code: string }) {
+  const quotes = codings
+    .filter((coding) => coding.code === code)
+    .map(({ start, end }) => (start === null ? "whole text" : `“${text.slice(start, end!)}”`));
+  return (
+    <span class="s7-quotes" dir="auto" title={quotes.join(" ") || undefined}>
+      {quotes.join(" ") || "–"}
+    </span>
+  );
+}
+
+const SIGNS: Record<Sign, [string, (coder: string) => string]> = {
+  both: ["=", () => "the same"],
+  elsewhere: ["≈", () => "the same code on other words"],
+  own: ["−", () => "only you"],
+  theirs: ["+", (coder) => `only ${coder}`],
+};
+
+function SignOf({ sign, coder }: { sign: Sign; coder: string }) {
+  const [mark, words] = SIGNS[sign];
+  return (
+    <span class="s7-sign-of" role="img" aria-label={words(coder)} title={words(coder)}>
+      {mark}
+    </span>
+  );
+}

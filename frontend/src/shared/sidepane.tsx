@@ -1,0 +1,37 @@
+// What stands beside the text, in a pane or, where there is no room, in a drawer over it; and tabs, where it is one of several.
+import type { ComponentChildren } from "preact";
+
+interface Props<Name extends string> {
+  /** What there is, each with its words; and the key that shows it, where there is one. */
+  names: Readonly<Record<Name, string>>;
+  keys: Readonly<Record<string, string>>;
+  shown: Name;
+  onPick: (name: Name) => void;
+}
+
+export function SideTabs<Name extends string>({ names, keys, shown, onPick }: Props<Name>) {
+  const tabs = Object.entries(names) as [Name, string][];
+  return (
+    <div class="s7-side-tabs" role="group" aria-label="What stands beside the text">
+      {tabs.map(([name, words]) => (
+        <button key={name} type="button" aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)}>
+          {words}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function SidePane({ label, children }: { label: string; children: ComponentChildren }) {
+  const down = (event: MouseEvent) => {
+    event.stopPropagation();
+    // Buttons and rows leave the focus where it is.
+    const target = event.target as Element;
+    if (!target.closest("input, select, .s7-rows, .s7-groups") || target.closest(".s7-row")) event.preventDefault();
+  };
+  return (
+    <section class="s7-side" aria-label={label} onPointerDown={(event) => event.stopPropagation()} onMouseDown={down}>
+      {children}
+    </section>
+  );
+}
