@@ -212,7 +212,7 @@ class Store:
         """Return the fingerprint of the codebook that the study names as current now.
 
         It is another than that of `codebook` where somebody else revised the codebook since this store was
-        opened: open the study again then.
+        opened: `use_current_codebook` takes that one.
 
         Raises
         ------
@@ -220,6 +220,25 @@ class Store:
             The study cannot be read.
         """
         return self._backend.current()
+
+    def use_current_codebook(self) -> Codebook:
+        """Take the codebook that the study names as current now for this store's own, and return it.
+
+        As if the study was opened again: `codebook`, `decisions` and what is coded from now on go by it.
+
+        Raises
+        ------
+        StoreError
+            The study cannot be read, or the codebook that it names is an older one than was current here
+            before: an older copy of ``study.json`` was put in its place.
+
+        Examples
+        --------
+        After ``store.current_codebook() != store.codebook.fingerprint``: ``store.use_current_codebook()``.
+        """
+        self._refuse_superseded()
+        self._look_again(current=self._backend.current())
+        return self.codebook
 
     @property
     def codebooks(self) -> Mapping[str, Codebook]:

@@ -26,6 +26,7 @@ from sense7_qual.widgets._grid import Grid
 from sense7_qual.widgets._history import History
 from sense7_qual.widgets._memos import MemoList
 from sense7_qual.widgets._new_code import NewCodes, versions_alike
+from sense7_qual.widgets._newer_codebook import NewerCodebook
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import of_study, one_by_one
 from sense7_qual.widgets._text_list import TextList
@@ -61,6 +62,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "colleagues": "=",
     "next_colleague": ";",
     "layout": "#",
+    "take_codebook": ">",
     "undo": "z",
     "redo": "y",
     "help": "?",
@@ -71,7 +73,8 @@ _FREE_KEYS: Final = "1234567890abdeghijklopqtx"
 _RATING: Final[Mapping[str, bool | Literal["finished"]]] = {
     "hidden": False, "shown": True, "finished": "finished"
 }  # fmt: skip
-_DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "comparing the code"}
+_DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "comparing the code",
+                 "take_codebook": "taking in the codebook"}  # fmt: skip
 _STATIC: Final = Path(__file__).parent / "static"
 
 
@@ -185,6 +188,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             alike=versions_alike(study.study, study.codebook),
         )
         self._new_codes = NewCodes(self._session, study.study, embed=embed)
+        self._newer = NewerCodebook(self._session, study.study)
         self._colleagues = Colleagues(self._session, study.study)
         self._training = Training(self._session, study.study)
         if show_rating is None:
@@ -224,9 +228,10 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         That it was revised since the study was opened, or since the coder coded some of the texts.
         """
         session, n_earlier = self._session, self._session.n_earlier
+        take = "; take it in" if self._can_take else ". Open the study again, then run this cell again"
         notices = [
-            "The codebook of this study was revised after it was opened here. Open the study again, then run "
-            "this cell again: what you code until then counts as coded with the earlier version."
+            f"The codebook of this study was revised after it was opened here{take}: what you "
+            "code until then counts as coded with the earlier version."
         ] * self._moved_on
         if n_earlier:
             notices.append(
@@ -234,6 +239,11 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 "the codebook. Ask the lead which of them to look at again."
             )
         return " ".join(notices)
+
+    @property
+    def _can_take(self) -> bool:
+        """Whether there is a newer codebook that can be taken in here."""
+        return self._moved_on and self._newer.can_be_taken
 
     def goto(self, unit_id: str) -> None:
         """Show a unit in the open views of this widget; a view that is opened later begins there.
@@ -304,15 +314,15 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 if not content.get("peek"):
                     self._session.position = unit["place"]
                     self._look_at_the_codebook()
-                return {"type": "unit", "unit": unit, "notice": self.notice}
+                return {"type": "unit", "unit": unit, "notice": self.notice, "newer": self._can_take}
             case "act":
                 return self._do({**_field(content, "act", dict), "act_id": _field(content, "id", str)})
             case "alike":
                 return self._new_codes.alike(content)
-            case "decline":
-                return self._new_codes.decline(content)
             case "add_code":
-                return self._add_code(content)
+                return self._go_on_with(*self._new_codes.add(content))
+            case "take_codebook":
+                return self._take_codebook(content)
             case "colleagues" | "beside":
                 return self._colleagues.answer(content)
             case "feedback":
@@ -330,13 +340,21 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                     f"message: expected a question or an act – found {str(other)[:40]!r} – reload the page."
                 )
 
-    def _add_code(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Add a code to the study's codebook, and tell all views of the codebook that is used now."""
-        answer, codebook = self._new_codes.add(content)
+    def _take_codebook(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        if self._unsaved:
+            raise ActError(
+                "codebook: expected everything to be saved – found acts that are not – take the codebook in "
+                "once they are."
+            )
+        return self._go_on_with(*self._newer.take(content.get("agreed")))
+
+    def _go_on_with(self, answer: dict[str, Any], codebook: Codebook | None) -> dict[str, Any]:
+        """Tell all views of the codebook that is used now, if it is another; return the answer."""
         if codebook is not None:
             self._code_keys = _code_keys_of_others(codebook, self._commands)
             self._look_at_the_codebook()
             self.send({"type": "codebook", **self._of_the_codebook(), "client": None, "id": None})
+            self.n_finished = self._session.n_finished
             self.revision += 1
         return answer
 
@@ -347,7 +365,10 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             "under": session.codebook.fingerprint,
             "outbox": self._outbox,
             "notice": self.notice,
+            "newer": self._can_take,
             "waiting": self._new_codes.waiting(),
+            "flags": session.flags,
+            "n_finished": session.n_finished,
         }
 
     def _do(self, message: Mapping[str, Any]) -> dict[str, Any]:
@@ -376,6 +397,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             "kind": act.kind,
             "unit": unit,
             "notice": self.notice,
+            "newer": self._can_take,
             **free,
             **self._counts(place),
         }
@@ -399,7 +421,6 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             "colleagues": self._colleagues.state(),
             "training": self._training.progress(),
             "commands": dict(self._commands),
-            "flags": session.flags,
             "round": session.round,
             "memos": session.free_memos,
             "show_rating": self._show_rating,

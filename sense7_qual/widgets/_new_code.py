@@ -22,12 +22,15 @@ from sense7_qual.revisions import Change, changes
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._session import Session, typed
 
-__all__ = ["KEEPING", "Embed", "NewCodes", "alike", "code_id", "versions_alike"]
+__all__ = ["DECLINED", "KEEPING", "Embed", "NewCodes", "alike", "code_id", "versions_alike"]
 
 Embed = Callable[[list[str]], Any]
 
 KEEPING: Final = frozenset({"add", "rename", "move", "annotate"})
 """The kinds of change of a codebook that leave what was coded as it is."""
+
+DECLINED: Final = "I leave the texts undecided on this code that I finished before it was there."
+"""The line of a memo on a code by which a coder is asked no more to look at earlier texts for it."""
 
 _ALIKE: Final = 0.6
 _NEAR: Final = 0.5  # cosine
@@ -51,7 +54,6 @@ class NewCodes:
     def __init__(self, session: Session, study: Any, *, embed: Embed | None) -> None:
         self._session, self._study, self._embed = session, study, embed
         self._added: dict[str, dict[str, Any]] = {}
-        self._declined: set[str] = set()
 
     @property
     def mode(self) -> str:
@@ -64,12 +66,6 @@ class NewCodes:
         """Answer which codes are like the one that is being written."""
         label, definition = typed(content, "label"), typed(content, "definition")
         return {"type": "alike", **alike(self._session.codebook, label, definition, embed=self._embed)}
-
-    def decline(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask no more, in this widget, whether texts are to be looked at for these codes."""
-        codes = content.get("codes")
-        self._declined |= {str(code) for code in codes} if isinstance(codes, list) else set()
-        return {"type": "declined"}
 
     def add(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], Codebook | None]:
         """Add a code to the study's codebook; asked once more by the same id, change nothing.
@@ -101,7 +97,8 @@ class NewCodes:
         others = [one for one in changes(session.codebook, now) if one != Change("add", code.id)]
         came = first_three([f"{one.kind} {one.code!r}" for one in others])
         self._added[asked] = {"type": "added", "code": code.id, "label": code.label, "came": came}
-        session.use(now, keeps=all(one.kind in KEEPING for one in others))
+        keeps = all(one.kind in KEEPING for one in others)
+        session.use(now, keeps=keeps, alike=versions_alike(self._study, now))
         return self._added[asked], now
 
     def _made(self, content: Mapping[str, Any], before: Codebook) -> Code:
@@ -143,7 +140,15 @@ class NewCodes:
         codes = sorted({code for _, own in items for code in own}, key=order.__getitem__)
         if not set(codes) - self._declined:
             return None
-        return {"codes": codes, "items": sorted(items), "n_other": n_other}
+        return {"codes": codes, "items": sorted(items), "n_other": n_other, "no": DECLINED}
+
+    @property
+    def _declined(self) -> set[str]:
+        """The codes for which this coder said that earlier texts are not looked at: by a memo on the code."""
+        memos = self._session.free_memos
+        return {
+            memo["code"] for memo in memos if memo["on"] == "code" and DECLINED in memo["text"].split("\n")
+        }
 
     def _undecided(self) -> pd.DataFrame:
         session = self._session

@@ -338,12 +338,11 @@ class Session:
             return False
         return act.unit_id not in self._review or act.codebook in self._reviewed_under
 
-    def use(self, codebook: Codebook, *, keeps: bool) -> None:
-        """Go on under another version; with `keeps`, what was coded under the one before means the same."""
+    def use(self, codebook: Codebook, *, keeps: bool, alike: Iterable[str]) -> None:
+        """Go on under another version; those `alike`, and with `keeps` the one before, mean the same."""
         self.codebook = codebook
-        for versions in (self._reviewed_under, self._alike):
-            versions.intersection_update(versions if keeps else ())
-            versions.add(codebook.fingerprint)
+        self._reviewed_under = {*(self._reviewed_under if keeps else ()), codebook.fingerprint}
+        self._alike = {*(self._alike if keeps else ()), codebook.fingerprint, *alike}
         for unit_id in self._acts:
             self._reflag(unit_id)
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
+from sense7_qual.store import Store
 from sense7_qual.widgets import CodingWidget
 
 SENSE7 = Codebook.read("sense7")
@@ -62,3 +63,15 @@ class Browser:
     ) -> dict[str, Any]:
         body = {"kind": kind, "unit_id": unit_id, **named}
         return self.send({"type": "act", "client": "c1", "id": act_id or new_id(), "act": body})
+
+
+class OfStudy(Browser):
+    """A browser on a widget of a study."""
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        self.widget = CodingWidget(store, coder="ana", **options)
+        self.heard: list[dict[str, Any]] = []
+        self.told: list[dict[str, Any]] = []  # to all views
+        self.widget.send = lambda content, buffers=None: (
+            self.told if content["client"] is None else self.heard
+        ).append(json.loads(json.dumps(content)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import sense7_qual as qual
+from sense7_qual.codebook import Code
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, press, saved, shows, sound, spans, study
 
@@ -54,3 +57,56 @@ def test_a_code_is_added_from_the_text_and_finished_texts_are_decided_on_by_one_
         "t0/1": True,
         "t1/1": False,
     }
+
+
+def test_a_colleague_s_code_is_taken_in_by_a_key_without_losing_place_selection_or_undo(lab, tmp_path):
+    folder = study(tmp_path / "study")
+    labs.notebook(
+        lab.root / "newer.ipynb",
+        f"import sense7_qual as qual\nqual.widgets.CodingWidget(qual.Store({str(folder)!r}), coder='ana')",
+    )
+    with lab.page() as page:
+        enter(lab, page, "newer.ipynb")
+        press(page, "1", "Enter")
+        shows(page, "t1/1")
+        other = qual.Store(folder)
+        added = (*other.codebook, Code(id="hope", label="Hope"))
+        other.revise(replace(other.codebook, codes=added), why="It was missing.", coder="ben")
+        press(page, "ArrowRight")
+        shows(page, "t2/1")
+        page.wait_for_selector(".s7-take")
+        sound(page, "a newer codebook")
+        press(page, "2", "w")
+        selected = page.locator(".s7-selected").inner_text()
+        page.keyboard.press(">")
+        page.locator(".s7-code", has_text="Hope").wait_for()
+        shows(page, "t2/1")
+        assert page.locator(".s7-selected").inner_text() == selected
+        assert page.locator(".s7-notice").count() == 0
+        key = page.locator(".s7-code", has_text="Hope").locator("kbd").inner_text()
+        press(page, key)
+        page.locator(".s7-decide button", has_text="No").click()
+        saved(page)
+        press(page, "z", "z")  # the memo that says so, and the code
+
+        newest = qual.Store(folder)
+        without = tuple(one for one in newest.codebook if one.id != "affective")
+        newest.revise(replace(newest.codebook, codes=without), why="Too broad.", coder="ben")
+        press(page, "Enter")
+        page.wait_for_selector(".s7-take")
+        page.keyboard.press(">")
+        page.wait_for_selector(".s7-meaning")
+        sound(page, "what it means")
+        assert (
+            "Your coding with ‘Affective Understanding’ counts no more."
+            in page.locator(".s7-meaning").inner_text()
+        )
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".s7-meaning", state="detached")
+        assert page.locator(".s7-code", has_text="Affective").count() == 1
+        page.keyboard.press(">")
+        page.locator(".s7-meaning .s7-take").click()
+        page.locator(".s7-code", has_text="Affective").wait_for(state="detached")
+    store = qual.Store(folder)
+    assert sorted(spans(folder)) == [("t0/1", "affective", None), ("t2/1", "cognitive", None)]
+    assert store.memos().empty

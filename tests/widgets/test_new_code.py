@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,21 +12,8 @@ import pytest
 from sense7_qual import acts
 from sense7_qual.codebook import Code
 from sense7_qual.store import Store
-from sense7_qual.widgets import CodingWidget
-from sense7_qual.widgets._new_code import alike, code_id
-from tests.helpers.browser import SENSE7, SENTINEL, Browser, new_id, units
-
-
-class OfStudy(Browser):
-    """A browser on a widget of a study."""
-
-    def __init__(self, store: Store, **options: Any) -> None:
-        self.widget = CodingWidget(store, coder="ana", **options)
-        self.heard: list[dict[str, Any]] = []
-        self.told: list[dict[str, Any]] = []  # to all views
-        self.widget.send = lambda content, buffers=None: (
-            self.told if content["client"] is None else self.heard
-        ).append(json.loads(json.dumps(content)))
+from sense7_qual.widgets._new_code import DECLINED, alike, code_id
+from tests.helpers.browser import SENSE7, SENTINEL, Browser, OfStudy, new_id, units
 
 
 @pytest.fixture
@@ -101,7 +87,8 @@ def test_an_added_code_is_live_in_all_views_and_what_was_coded_stays(adding: Sto
     after = {code["id"]: code["key"] for code in told["codebook"]["codes"]}
     assert {one: key for one, key in after.items() if one != "hope"} == keys
     assert after["hope"] not in (None, *keys.values())
-    assert told["waiting"] == {"codes": ["hope"], "items": [[0, ["hope"]]], "n_other": 0}
+    expected = {"codes": ["hope"], "items": [[0, ["hope"]]], "n_other": 0, "no": DECLINED}
+    assert told["waiting"] == expected
     code = adding.codebook["hope"]
     assert (code.label, code.definition, code.origin, code.examples) == (
         "Hope",
@@ -199,10 +186,25 @@ def test_texts_that_were_finished_before_wait_until_each_is_decided(adding: Stor
     assert waiting(browser) == (["hope"], [[1, ["hope"]], [2, ["hope"]]], 0)
     again = OfStudy(Store(adding.path))
     assert waiting(again) == waiting(browser)
-    browser.ask("decline", codes=["hope"])
+
+
+@pytest.mark.long
+def test_no_to_earlier_texts_stands_in_the_record_until_its_memo_ends(adding: Store) -> None:
+    browser = OfStudy(adding)
+    browser.do("finish", "m0")
+    add(browser)
+    line = browser.ask("hello")["waiting"]["no"]
+    browser.do("memo", None, target_kind="code", code="hope", text=f"Rare.\n{line}")
     assert waiting(browser) is None
+    assert waiting(OfStudy(Store(adding.path))) is None
+    assert adding.memos()["text"].tolist() == [f"Rare.\n{line}"]
+    assert decided(adding) == {}
+    browser.do("undo", None)
+    assert waiting(browser)[0] == ["hope"]
+    browser.do("memo", None, target_kind="code", code="hope", text=line)
     add(browser, "Joy")
-    assert waiting(browser)[0] == ["hope", "joy"]
+    assert waiting(browser)[0] == ["hope", "joy"]  # who finishes a text again decides on both
+    assert browser.ask("decline", codes=["joy"])["type"] == "refused"
 
 
 @pytest.mark.long

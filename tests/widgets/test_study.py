@@ -118,8 +118,9 @@ def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_ope
     answer = told(widget, "unit", place=1, peek=True)  # what is fetched ahead asks nothing of the study
     assert answer["notice"] == ""
     for answer in (told(widget, "unit", place=1), told(widget, "hello"), finish(widget, "m0")):
-        assert "The codebook of this study was revised after it was opened here." in answer["notice"]
-        assert "Open the study again" in answer["notice"]
+        assert (
+            "The codebook of this study was revised after it was opened here; take it in" in answer["notice"]
+        )
     assert widget.notice == answer["notice"]
     assert "revised after it was opened" in CodingWidget(store, coder="ben").notice
     again = CodingWidget(Store(store.path), coder="ana")

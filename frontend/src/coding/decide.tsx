@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { CodebookView } from "../shared/codebook";
 import type { Act } from "../shared/protocol";
-import type { NewCodeQuestion, Unit, Waiting } from "./messages";
+import type { Unit, Waiting } from "./messages";
 import type { Session } from "./session";
 
 /** One question about one text; after the `last` one of a text it is finished again. */
@@ -13,7 +13,8 @@ interface Step {
 }
 
 interface Host {
-  ask(question: NewCodeQuestion): void;
+  /** Write on each of these codes, in a memo, that their texts are left as they are. */
+  leave(codes: readonly string[], line: string): void;
   do(act: Omit<Act, "id" | "unit_id">, unit: Unit): void;
   unit(): Unit | null;
   goto(place: number): void;
@@ -63,9 +64,11 @@ export class Decide {
   }
 
   refuse(): void {
-    const codes = this.waiting.value?.codes;
+    const waiting = this.waiting.value;
     this.waiting.value = null;
-    if (codes) this.host.ask({ type: "decline", codes });
+    if (!waiting) return;
+    this.host.leave(waiting.codes, waiting.no);
+    this.host.say(`Those texts stay undecided; a memo on ${this.labels(waiting.codes)} says so`);
   }
 
   /** What a key does while there are questions: "decide:" with the answer, or null. */

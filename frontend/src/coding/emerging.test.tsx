@@ -115,6 +115,20 @@ describe("a code that is missing", () => {
     await press("9");
     await answer();
     expect(recorded().at(-1)).toBe("remove m0 hope");
+    await press("z");
+    expect(words(".s7-status")).toBe("Undone");
+  });
+
+  test("stays in the codebook when its first coding is taken back, which is said", async () => {
+    await show((on) => (on.newCodes = "add"));
+    await press("+");
+    await type(label()!, "Hope");
+    await click(".s7-new-send");
+    await answer();
+    await press("z");
+    await answer();
+    expect(words(".s7-status")).toContain("Undone on this text; the code Hope stays in the codebook");
+    expect([kernel.unit(0).codings, words(".s7-codebook")!.includes("Hope")]).toEqual([[], true]);
   });
 
   test("that cannot be added keeps what was written, says why, and can be proposed", async () => {
@@ -146,7 +160,7 @@ describe("a code that is missing", () => {
 
 describe("texts that were finished before a code was there", () => {
   const wait = (items: [number, string[]][], n_other = 0) => (on: Kernel) =>
-    (on.waiting = { codes: ["affective"], items, n_other });
+    (on.waiting = { codes: ["affective"], items, n_other, no: "Left as they are." });
   const both: [number, string[]][] = [[1, ["affective"]], [3, ["affective"]]];
 
   async function decideOn(items = both): Promise<void> {
@@ -165,7 +179,21 @@ describe("texts that were finished before a code was there", () => {
     await show(wait(both));
     await click(".s7-decide button", 2);
     expect(find(".s7-decide")).toBeNull();
-    expect(kernel.received.at(-1)).toMatchObject({ type: "decline", codes: ["affective"] });
+    expect(kernel.acts()).toMatchObject([{ kind: "memo", target_kind: "code", code: "affective", text: "Left as they are." }]);
+    expect(words(".s7-status")).toContain("a memo on ‘Affective’ says so");
+  });
+
+  test("no stands beneath what the memo on the code says, once", async () => {
+    await show((on) => {
+      wait(both)(on);
+      on.recordAtFirst({ id: "a1", kind: "memo", target_kind: "code", code: "affective", text: "Broad." });
+    });
+    await click(".s7-decide button", 2);
+    await answer();
+    expect(kernel.freeMemos()).toMatchObject([{ memo_id: "a1", text: "Broad.\nLeft as they are." }]);
+    await doing(() => kernel.tell(kernel.ofCodebook("f2", "w")));
+    await click(".s7-decide button", 2);
+    expect(kernel.acts()).toHaveLength(1);
   });
 
   test("are decided with one key each", async () => {
@@ -224,8 +252,8 @@ describe("texts that were finished before a code was there", () => {
     await answer();
     expect(words(".s7-unit-id")).toBe("m3");
     kernel.newCodes = "add";
-    await doing(() => kernel.tell({ type: "codebook", client: null, id: null, under: "f2", outbox: "w", notice: "", waiting: null,
-      codebook: { title: "Book", version: "2", facets: [], codes: kernel.codes } }));
+    kernel.waiting = null;
+    await doing(() => kernel.tell(kernel.ofCodebook("f2", "w")));
     expect(find(".s7-decide")).toBeNull();
     const before = recorded().length;
     await press("y");

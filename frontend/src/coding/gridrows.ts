@@ -179,6 +179,15 @@ export class Grid {
     this.wantRows();
   }
 
+  /** All that is here may be another thing now. */
+  renew(): void {
+    batch(() => {
+      this.units.value = new Map();
+      this.beside.value = new Map();
+    });
+    this.wantRows();
+  }
+
   unanswered(question: GridQuestion): void {
     if (question.type === "grid") this.asked = false;
   }

@@ -7,7 +7,8 @@ import type { Beside, ColleaguesQuestion, FeedbackQuestion, FreeMemo, GridQuesti
 import { Session } from "./session";
 
 interface Message extends Partial<Query> {
-  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | FeedbackQuestion["type"] | GridQuestion["type"] | "memos" | "history" | "back";
+  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | FeedbackQuestion["type"] | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook";
+  agreed?: string | null;
   act_id?: string;
   on?: string;
   first?: number;
@@ -45,6 +46,9 @@ export class Kernel {
   position = 0;
   /** What the coder should know of the codebook. */
   notice = "";
+  /** Whether there is a newer one, and what it means for codings. */
+  newer = false;
+  meaning: string[] = [];
   showRating: boolean | "finished" = false;
   layout: "text" | "grid" = "text";
   newCodes: "add" | "propose" = "propose";
@@ -255,7 +259,7 @@ export class Kernel {
     else if (message.type === "colleagues") tell({ type: "colleagues", state: this.round, names: this.round === "open" ? ["ben", "cleo"] : [] });
     else if (message.type === "beside") tell({ type: "beside", place: message.place, coders: this.colleagues[message.place!] ?? [] });
     else if (message.type === "feedback") tell(this.feedback(message.place!));
-    else if (message.type === "decline") tell({ type: "declined" });
+    else if (message.type === "take_codebook") tell(this.take(message.agreed ?? null));
     else if (message.type === "add_code") tell(this.add(message));
     else if (message.type === "memos") tell(this.memos(message));
     else if (message.type === "history") tell(this.history());
@@ -270,7 +274,7 @@ export class Kernel {
     else if (message.type === "progress") tell({ type: "progress", groups: [["p1", this.texts.length, this.finished()]] });
     else {
       if (!message.peek) this.position = message.place!;
-      tell({ type: "unit", unit: this.unit(message.place!), notice: this.notice });
+      tell({ type: "unit", unit: this.unit(message.place!), notice: this.notice, newer: this.newer });
     }
   }
 
@@ -290,9 +294,33 @@ export class Kernel {
   private add({ label = "" }: Message): object {
     if (this.fate !== "done") return { type: this.fate, message: `${this.fate}: no room` };
     this.codes.push(code(label.toLowerCase(), "9"));
-    const { codebook } = this.welcome() as { codebook: object };
-    this.tell({ type: "codebook", id: null, client: null, codebook, under: "f2", outbox: "more", notice: "", waiting: this.waiting });
+    this.tell(this.ofCodebook("f2", "more"));
     return { type: "added", code: label.toLowerCase(), label, came: "" };
+  }
+
+  /** What is said to all views of another version of the codebook. */
+  ofCodebook(under: string, outbox: string): object {
+    const { codebook } = this.welcome() as { codebook: object };
+    return { type: "codebook", id: null, client: null, codebook, under, outbox, notice: "", newer: false, waiting: this.waiting, ...this.progress() };
+  }
+
+  /** What stands in the record before any view is open. */
+  recordAtFirst(act: Act): void {
+    this.record(act);
+  }
+
+  /** Another version of the codebook: without the first code where its `meaning` is told before. */
+  private take(agreed: string | null): object {
+    if (!this.newer) return { type: "taken", words: "" };
+    if (this.meaning.length && agreed !== "f3") return { type: "newer", under: "f3", words: this.meaning };
+    [this.newer, this.notice] = [false, ""];
+    this.codes = [...this.codes.slice(this.meaning.length ? 1 : 0), code("hope", "9")];
+    this.tell(this.ofCodebook("f3", "newest"));
+    return { type: "taken", words: "‘Hope’ is new" };
+  }
+
+  private progress() {
+    return { flags: this.texts.map((_, place) => this.flag(place)).join(""), n_finished: this.finished() };
   }
 
   private welcome(): object {
@@ -307,8 +335,9 @@ export class Kernel {
       colleagues: this.round,
       training: this.training,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", layout: "#" },
-      flags: this.texts.map((_, place) => this.flag(place)).join(""),
+      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", layout: "#", take_codebook: ">" },
+      ...this.progress(),
+      newer: this.newer,
       show_rating: this.showRating,
       layout: this.layout,
       round: this.roundName,
@@ -337,10 +366,10 @@ export class Kernel {
     }
     unit_id ??= this.recorded.find((one) => one.id === act.id)?.unit_id;
     if (unit_id === undefined) {
-      return { type: "done", kind: act.kind, unit: this.unit(this.position), notice: this.notice, memos: this.freeMemos(), ...this.counts(this.position) };
+      return { type: "done", kind: act.kind, unit: this.unit(this.position), notice: this.notice, newer: this.newer, memos: this.freeMemos(), ...this.counts(this.position) };
     }
     const place = Number(unit_id.slice(1));
-    return { type: "done", kind: act.kind, unit: this.unit(place), notice: this.notice, ...this.counts(place) };
+    return { type: "done", kind: act.kind, unit: this.unit(place), notice: this.notice, newer: this.newer, ...this.counts(place) };
   }
 }
 

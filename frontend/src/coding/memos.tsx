@@ -52,6 +52,14 @@ export class Memos {
     this.edit({ on: "code", unit: null, span: null, code: id, memo: this.ofCode(id) });
   }
 
+  /** Write a line beneath what the memo on the code says, or a memo of it. */
+  addLine(code: string, line: string): void {
+    const memo = this.ofCode(code);
+    if (memo?.text.split("\n").includes(line)) return;
+    const text = memo ? `${memo.text.trimEnd()}\n${line}` : line;
+    this.save({ on: "code", unit: null, span: null, code, memo }, text, memo?.team ?? false);
+  }
+
   onStudy(): void {
     const memo = this.free.value.find(({ on }) => on === "study") ?? null;
     this.edit({ on: "study", unit: null, span: null, code: null, memo });

@@ -123,14 +123,21 @@ export interface BackAnswer {
 /** A question of the form for a new code. */
 export type NewCodeQuestion =
   | { type: "alike"; label: string; definition: string }
-  | { type: "add_code"; label: string; definition: string; unit_id: string; start: number | null; end: number | null; example: boolean }
-  | { type: "decline"; codes: string[] };
+  | { type: "add_code"; label: string; definition: string; unit_id: string; start: number | null; end: number | null; example: boolean };
 
 export type NewCodeAnswer =
   | { type: "alike"; codes: { id: string; how: "words" | "meaning" }[]; note: string }
   /** `came`: what colleagues changed meanwhile, in words. */
-  | { type: "added"; code: string; label: string; came: string }
-  | { type: "declined" };
+  | { type: "added"; code: string; label: string; came: string };
+
+/** Go on under the study's current codebook: `agreed` is the version whose meaning the coder has seen. */
+export interface TakeQuestion {
+  type: "take_codebook";
+  agreed: string | null;
+}
+
+/** What changed (nothing where it was taken in already); or what a version means for one's codings, before that. */
+export type TakeAnswer = { type: "taken"; words: string } | { type: "newer"; under: string; words: string[] };
 
 /** Whether colleagues' codings in this round may be seen; null where there is no round. */
 export type RoundState = "open" | "blind" | null;
@@ -179,25 +186,34 @@ export interface Feedback {
 
 /** The texts that were finished before a code was there: their places, each with the codes to decide on. */
 export interface Waiting {
+  /** The line of a memo on a code which says that they are left as they are. */
+  no: string;
   codes: string[];
   items: [number, string[]][];
   n_other: number;
 }
 
-/** `under` is the codebook's fingerprint. */
-export interface OfTheCodebook {
+/** What the coder should know of the codebook; `newer`: that there is one that can be taken in. */
+export interface Notice {
   notice: string;
+  newer: boolean;
+}
+
+/** `under` is the codebook's fingerprint, `flags` how far each text is under it. */
+export interface OfTheCodebook extends Notice {
   outbox: string;
   codebook: Codebook;
   under: string;
   waiting: Waiting | null;
+  flags: string;
+  n_finished: number;
 }
 
 /** What the kernel says to all views, asked by none. */
 export type Told = { type: "goto"; place: number } | ({ type: "codebook" } & OfTheCodebook);
 
 /** `peek` fetches a unit without going there. */
-export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | ColleaguesQuestion | FeedbackQuestion | MemoQuestion | HistoryQuestion | Back;
+export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | FeedbackQuestion | MemoQuestion | HistoryQuestion | Back;
 
 /** What the list shows of a text: its first words, or before, at and after what was looked for. */
 export interface Row {
@@ -268,7 +284,6 @@ export type Welcome = {
   coder: string;
   new_codes: "add" | "propose";
   commands: Record<string, string>;
-  flags: string;
   show_rating: boolean | "finished";
   colleagues?: RoundState;
   layout: "text" | "grid";
@@ -279,7 +294,7 @@ export type Welcome = {
   unit: Unit | null;
 } & OfTheCodebook & Partial<Counts>;
 
-export type Answer = Welcome | { type: "unit"; unit: Unit; notice: string } | ListAnswer | GridAnswer | NewCodeAnswer | ColleaguesAnswer | Feedback | MemoAnswer | HistoryAnswer | BackAnswer;
+export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | MemoAnswer | HistoryAnswer | BackAnswer;
 
 /** An act of this or another view stands in the record: its unit as it is now; of one on no text the `memos` are. */
-export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; notice: string; memos?: FreeMemo[] } & Counts;
+export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; memos?: FreeMemo[] } & Notice & Counts;

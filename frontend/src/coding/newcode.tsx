@@ -46,6 +46,8 @@ export class NewCode {
       return code ? [{ code, how }] : [];
     }),
   );
+  /** The label of the code that was added, as long as applying it is what was done last. */
+  justAdded: string | null = null;
   private pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly host: Host) {}
@@ -126,6 +128,7 @@ export class NewCode {
       if (current) [this.likeIds.value, this.note.value] = [answer.codes, answer.note];
     } else if (answer.type === "added" && this.busy.value && seen) {
       this.host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
+      this.justAdded = answer.label;
       this.close();
       const came = answer.came && `; colleagues’ changes came with it: ${answer.came}`;
       this.host.say(`${answer.label} is in the codebook and applied here${came}`);

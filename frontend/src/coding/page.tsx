@@ -21,6 +21,7 @@ import { UnitMemo } from "./memo";
 import { CodeMemoButton, OpenMemo, SpanMemos } from "./memos";
 import type { Unit } from "./messages";
 import { NewCodeButton, NewCodeForm } from "./newcode";
+import { CodebookNotice } from "./newer";
 import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
@@ -55,6 +56,7 @@ const COMMAND_WORDS: Record<string, string> = {
   texts: "Show or hide the list of texts",
   colleagues: "Colleagues’ codings beside yours, once the round is unblinded",
   next_colleague: "The next colleague",
+  take_codebook: "Take in the codebook that the study has now",
   layout: "Many texts as rows of a grid, or one by one",
   memos: "Show or hide the memos",
   history: "Show or hide what was done; Del there takes a step back, b all after it",
@@ -336,6 +338,7 @@ export function Page({ session }: { session: Session }) {
       texts: () => session.showSide("texts"),
       memos: () => besideText(() => session.showSide("memos")),
       history: () => besideText(() => session.showSide("history")),
+      take_codebook: () => session.newer.take(),
       layout: () => session.grid.show(session.grid.on.value ? "text" : "grid"),
       pin: () => book.open.value && book.definition.togglePin(book.open.value.id),
       scroll_down: () => scrollDefinition(root.current!, 1),
@@ -357,6 +360,7 @@ export function Page({ session }: { session: Session }) {
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.facets.shown.value) return session.facets.close();
     if (session.decide.step.value) return session.decide.end();
+    if (session.newer.meaning.value) return session.newer.leave();
     if (session.message.value) return void (session.message.value = null);
     if (session.selecting.span.value) return void (session.selecting.span.value = null);
     focusIn(root.current!)?.blur();
@@ -492,11 +496,7 @@ export function Page({ session }: { session: Session }) {
       onClick={click}
     >
       <Header session={session} unit={unit} />
-      {session.notice.value && (
-        <p class="s7-notice" role="status">
-          {session.notice.value}
-        </p>
-      )}
+      <CodebookNotice session={session} />
       {session.message.value && (
         <p class="s7-message" role="alert">
           {session.message.value}{" "}

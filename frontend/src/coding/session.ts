@@ -14,6 +14,7 @@ import { MemoList } from "./memolist";
 import { Memos } from "./memos";
 import type { Answer, Counts, Done, GridQuestion, ListQuestion, MemoQuestion, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
 import { NewCode } from "./newcode";
+import { Newer } from "./newer";
 import { pieces } from "../shared/words";
 import { withAct } from "./pending";
 import { PressQueue } from "../shared/pressqueue";
@@ -44,8 +45,6 @@ export class Session {
   readonly canUndo = signal(false);
   readonly canRedo = signal(false);
   readonly message = signal<string | null>(null);
-  /** What the coder should know of the codebook; it stays on screen while it is so. */
-  readonly notice = signal("");
   /** What was done last, on the screen and to screen readers. */
   readonly announced = signal("");
   /** What is to be said together with the next text. */
@@ -103,6 +102,7 @@ export class Session {
   readonly texts: TextList;
   readonly grid: Grid;
   readonly newCode: NewCode;
+  readonly newer: Newer;
   readonly decide: Decide;
   readonly colleagues: Colleagues;
   readonly training: Training;
@@ -173,11 +173,17 @@ export class Session {
       say: (words) => this.say(words),
       left: () => (this.texts.focus.value = "text"),
     });
+    this.newer = new Newer({
+      ...host,
+      keep: () => this.memos.keep(),
+      unsaved: computed(() => this.outbox.waiting.value.length > 0),
+    });
     this.decide = new Decide({
       ...host,
       unit: () => this.unit.value,
       goto: (place) => this.goto(place),
       takeBack: () => this.takeBack("undo"),
+      leave: (codes, line) => codes.forEach((code) => this.memos.addLine(code, line)),
     });
     this.channel.ask({ type: "hello" });
   }
@@ -189,6 +195,7 @@ export class Session {
     this.colleagues.close();
     this.training.close();
     this.newCode.close();
+    this.newer.close();
     this.presses.close();
     this.channel.close();
   }
@@ -203,9 +210,8 @@ export class Session {
   /* ---- what the kernel says ---- */
 
   private heardAnswer(answer: Answer, question: Question | undefined): void {
-    if (answer.type === "alike" || answer.type === "added" || answer.type === "declined") {
-      return this.newCode.heard(answer, question);
-    }
+    if (answer.type === "alike" || answer.type === "added") return this.newCode.heard(answer, question);
+    if (answer.type === "newer" || answer.type === "taken") return this.newer.heard(answer);
     if (answer.type === "colleagues" || answer.type === "beside") return this.colleagues.heard(answer);
     if (answer.type === "grid" || answer.type === "layout") return this.grid.heard(answer, question as GridQuestion | undefined);
     if (answer.type === "feedback") return this.training.heard(answer);
@@ -215,7 +221,7 @@ export class Session {
     if (answer.type !== "unit" && answer.type !== "welcome") {
       return this.texts.heard(answer, question as ListQuestion | undefined);
     }
-    this.notice.value = answer.notice;
+    this.newer.noticed(answer);
     if (answer.type === "unit") this.heardUnit(answer.unit);
     // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
     else if (question) this.heardWelcome(answer);
@@ -225,23 +231,34 @@ export class Session {
   private heardTold(told: Told): void {
     if (told.type === "goto") return this.jump(told.place);
     if (told.type !== "codebook") return;
-    this.notice.value = told.notice;
+    this.newer.noticed(told);
     this.channel.rename(told.outbox);
     this.heardCodebook(told);
+    this.askAgain();
   }
 
-  private heardCodebook({ codebook, waiting, under }: OfTheCodebook): void {
+  private heardCodebook({ codebook, waiting, under, flags, n_finished }: OfTheCodebook): void {
     this.book.codebook.value = codebook;
+    this.flags.value = flags;
+    this.finished.value = n_finished;
     this.decide.hear(waiting ?? null, under);
+  }
+
+  /** Under another version of the codebook, what stands on a text may be another thing. */
+  private askAgain(): void {
+    this.units.clear();
+    this.grid.renew();
+    const here = this.known.peek()?.place;
+    if (here !== undefined) this.channel.ask({ type: "unit", place: here, peek: true });
   }
 
   /** A unit that cannot be shown: the one before stays, and what was pressed for it is not done to that one. */
   private heardNoUnit(question: Question, message: string): void {
     if (question.type === "unit" && (question.peek || question.place !== this.target.value)) return;
-    if (question.type === "alike" || question.type === "add_code" || question.type === "decline") {
+    if (question.type === "alike" || question.type === "add_code") {
       return this.newCode.unanswered(question, message);
     }
-    if (question.type === "colleagues" || question.type === "beside" || question.type === "feedback") return void (this.message.value = message);
+    if (question.type === "colleagues" || question.type === "beside" || question.type === "feedback" || question.type === "take_codebook") return void (this.message.value = message);
     if (question.type === "grid" || question.type === "layout") {
       this.grid.unanswered(question);
       return void (this.message.value = message);
@@ -277,7 +294,6 @@ export class Session {
     this.memos.round.value = welcome.round;
     this.memos.known.value = welcome.memos;
     this.commands.value = welcome.commands;
-    this.flags.value = welcome.flags;
     this.showRating.value = welcome.show_rating === true;
     this.ratingOfFinished.value = welcome.show_rating === "finished" ? true : null;
     this.count(welcome);
@@ -294,7 +310,7 @@ export class Session {
   }
 
   private heardDone(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
-    if (mine) this.notice.value = done.notice;
+    if (mine) this.newer.noticed(done);
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
@@ -433,6 +449,7 @@ export class Session {
   private do(act: Omit<Act, "id" | "unit_id">, unit = this.unit.value): void {
     if (!unit) return;
     this.facets.close();
+    this.newCode.justAdded = null;
     this.outbox.push({ ...act, id: uuid(), unit_id: unit.unit_id });
   }
 
@@ -543,7 +560,10 @@ export class Session {
     const waits = this.outbox.waiting.value.length > 0;
     if (!waits && !(kind === "undo" ? this.canUndo : this.canRedo).value) return this.say(`Nothing to ${kind}`);
     this.outbox.push({ id: uuid(), kind });
-    this.say(kind === "undo" ? "Undone" : "Done again");
+    const added = this.newCode.justAdded;
+    this.newCode.justAdded = null;
+    const stays = added === null ? "" : ` on this text; the code ${added} stays in the codebook, which only the lead takes it out of`;
+    this.say(kind === "undo" ? `Undone${stays}` : "Done again");
   }
 
   moveActive(step: 1 | -1): void {
