@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final, Literal
 
-import anywidget
 import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
+from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
 from sense7_qual.widgets._colleagues import Colleagues
+from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._grid import Grid
 from sense7_qual.widgets._history import History
+from sense7_qual.widgets._keys import code_keys, code_keys_of_others, commands, described
 from sense7_qual.widgets._memos import MemoList
 from sense7_qual.widgets._new_code import NewCodes, versions_alike
 from sense7_qual.widgets._newer_codebook import NewerCodebook
@@ -69,16 +65,14 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 """What can be done by a key, with the key that does it unless `keys` says otherwise."""
 
-_FREE_KEYS: Final = "1234567890abdeghijklopqtx"
 _RATING: Final[Mapping[str, bool | Literal["finished"]]] = {
     "hidden": False, "shown": True, "finished": "finished"
 }  # fmt: skip
 _DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "comparing the code",
                  "take_codebook": "taking in the codebook"}  # fmt: skip
-_STATIC: Final = Path(__file__).parent / "static"
 
 
-class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no types
+class CodingWidget(Desk):
     """Code units one by one, with the codebook beside them.
 
     Every key press is committed by `save` before the widget shows it as saved; what could not be saved
@@ -143,11 +137,11 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     Of a study: ``CodingWidget(store, coder="ana")``.
     """
 
-    _esm = _STATIC / "coding.js"
-    _css = _STATIC / "coding.css"
+    _esm = STATIC / "coding.js"
+    _css = STATIC / "coding.css"
+    _doing = _DOING
     n_units = traitlets.Int(0).tag(sync=True)
     n_finished = traitlets.Int(0).tag(sync=True)
-    revision = traitlets.Int(0).tag(sync=True)
 
     def __init__(
         self,
@@ -204,18 +198,13 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         self._grid = Grid(self._session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
         self._memos = MemoList(self._session, study.study, study.units)
         self._history = History(self._session)
-        self._commands = _commands(keys or {})
-        self._code_keys = _code_keys(study.codebook, self._commands)
-        self._save = study.save
+        self._commands = commands(COMMANDS, keys or {})
+        self._code_keys = code_keys(study.codebook, self._commands)
         self._current = study.current
         self._moved_on = False
         self._look_at_the_codebook()
         self._show_rating = show_rating
-        self._lock = threading.RLock()
-        # Built once per act_id: one that is sent again after a failure must be the same.
-        self._unsaved: dict[str, Act] = {}
-        super().__init__(n_units=len(self._session.unit_ids), n_finished=self._session.n_finished)
-        self.on_msg(self._receive)
+        super().__init__(study.save, n_units=len(self._session.unit_ids), n_finished=self._session.n_finished)
 
     def __repr__(self) -> str:
         session = self._session
@@ -265,7 +254,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         check_arguments(CodingWidget.goto, locals())
         with self._lock:
             place = self._session.position = self._session.place_of(unit_id)
-            self.send({"type": "goto", "place": place, "client": None, "id": None})
+            self._tell({"type": "goto", "place": place})
 
     def memos(self) -> Table:
         """Return this coder's memos, and the team's of rounds that are unblinded, as a table; newest first.
@@ -286,23 +275,8 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
             with suppress(QualError):  # whatever is wrong is told where the next act is saved
                 self._moved_on = self._current() != self._session.codebook.fingerprint
 
-    def _receive(self, _: object, message: object, __: object) -> None:
-        """Answer one message of a browser; whatever goes wrong is told to it, never swallowed."""
-        content: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
-        with self._lock:
-            try:
-                answer = self._answer(content)
-            except (ActError, CodebookError) as error:
-                answer = {"type": "refused", "message": str(error)}
-            except QualError as error:
-                answer = {"type": "failed", "message": str(error)}
-            except Exception as error:  # noqa: BLE001 – an exception here would vanish; its text may hold quotes
-                what = _DOING.get(str(content.get("type")), "showing the text")
-                answer = {"type": "failed", "message": f"{what} failed ({type(error).__name__})"}
-            self.send({**answer, "client": content.get("client"), "id": content.get("id")})
-            if answer["type"] == "done":  # the traits are for the notebook, so the coder's answer goes first
-                self.n_finished = self._session.n_finished
-                self.revision += 1
+    def _count(self) -> None:
+        self.n_finished = self._session.n_finished
 
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
         match content.get("type"):
@@ -310,13 +284,13 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
                 self._look_at_the_codebook()
                 return self._welcome()
             case "unit":
-                unit = self._session.unit(_field(content, "place", int))
+                unit = self._session.unit(field(content, "place", int))
                 if not content.get("peek"):
                     self._session.position = unit["place"]
                     self._look_at_the_codebook()
                 return {"type": "unit", "unit": unit, "notice": self.notice, "newer": self._can_take}
             case "act":
-                return self._do({**_field(content, "act", dict), "act_id": _field(content, "id", str)})
+                return self._do({**field(content, "act", dict), "act_id": field(content, "id", str)})
             case "alike":
                 return self._new_codes.alike(content)
             case "add_code":
@@ -351,17 +325,17 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
     def _go_on_with(self, answer: dict[str, Any], codebook: Codebook | None) -> dict[str, Any]:
         """Tell all views of the codebook that is used now, if it is another; return the answer."""
         if codebook is not None:
-            self._code_keys = _code_keys_of_others(codebook, self._commands)
+            self._code_keys = code_keys_of_others(codebook, self._commands)
             self._look_at_the_codebook()
-            self.send({"type": "codebook", **self._of_the_codebook(), "client": None, "id": None})
-            self.n_finished = self._session.n_finished
+            self._tell({"type": "codebook", **self._of_the_codebook()})
+            self._count()
             self.revision += 1
         return answer
 
     def _of_the_codebook(self) -> dict[str, Any]:
         session = self._session
         return {
-            "codebook": _described(session.codebook, self._code_keys),
+            "codebook": described(session.codebook, self._code_keys),
             "under": session.codebook.fingerprint,
             "outbox": self._outbox,
             "notice": self.notice,
@@ -375,18 +349,7 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         act_id = message["act_id"]
         act = self._session.knows(act_id)
         if act is None:
-            act = self._unsaved.get(act_id) or self._session.act(message)
-            self._unsaved[act_id] = act
-            try:
-                self._save([act])
-            except (ActError, CodebookError):
-                del self._unsaved[act_id]
-                raise
-            except StoreError:  # an OSError too, which says more
-                raise
-            except OSError as error:
-                raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
-            del self._unsaved[act_id]
+            act = self._save_once(act_id, lambda: self._session.act(message))
         place = self._session.record(act)
         if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
             self._look_at_the_codebook()
@@ -435,99 +398,3 @@ class CodingWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carr
         session = self._session
         named = [session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids]
         return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
-
-
-def _field(content: Mapping[str, Any], name: str, kind: type) -> Any:
-    """Return a field of a browser's message, which must be exactly of this type (True is no number)."""
-    value = content.get(name)
-    if type(value) is not kind:
-        raise ActError(
-            f"message: expected {kind.__name__} as {name} – found {type(value).__name__} – reload the page."
-        )
-    return value
-
-
-def _commands(keys: Mapping[str, str]) -> dict[str, str]:
-    unknown = [name for name in keys if name not in COMMANDS]
-    if unknown:
-        raise ActError(
-            f"keys: expected the names of commands – found {first_three(unknown)} – "
-            f"{did_you_mean(unknown[0], COMMANDS)}"
-        )
-    unfit = [name for name, key in keys.items() if not isinstance(key, str) or key in ("", "Tab", "Escape")]
-    if unfit:
-        raise ActError(
-            f"keys: expected keys as the browser names them – found {first_three(keys[n] for n in unfit)} "
-            f"for {first_three(unfit)} – name one such as 'i' or 'ArrowUp'; Tab and Escape stay as they are."
-        )
-    commands = {**COMMANDS, **keys}
-    twice = sorted(key for key, times in Counter(commands.values()).items() if times > 1)
-    if twice:
-        names = [name for name, key in commands.items() if key == twice[0]]
-        raise ActError(
-            f"keys: expected one command per key – found {twice[0]!r} for {' and '.join(names)} – "
-            "choose another."
-        )
-    return commands
-
-
-def _code_keys(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str]:
-    """Return code id → key: the codebook's own, then free ones in order; codes beyond them have none."""
-    command_of = {key: name for name, key in commands.items()}
-    keys = {code.id: code.key for code in codebook.codable if code.key is not None}
-    for code_id, key in keys.items():
-        if key in command_of:
-            raise ActError(
-                f"keys: expected a key of its own for code {code_id!r} – found {key!r}, which is "
-                f"{command_of[key].replace('_', ' ')!r} – give the command another key: "
-                f"CodingWidget(…, keys={{{command_of[key]!r}: …}})."
-            )
-    free = iter([key for key in _FREE_KEYS if key not in {*keys.values(), *command_of}])
-    for code in codebook.codable:
-        if code.id not in keys and (spare := next(free, None)) is not None:
-            keys[code.id] = spare
-    return keys
-
-
-def _described_facets(codebook: Codebook) -> list[dict[str, Any]]:
-    """Return what the browser shows of the facets.
-
-    One facet whose values have no keys goes round at its command's key; of others each value gets a key.
-    """
-    values = [value for facet in codebook.facets for value in facet.values]
-    keys = {value.key for value in values} - {None}
-    free = iter([key for key in _FREE_KEYS if key not in keys] if keys or len(codebook.facets) > 1 else ())
-    return [
-        {
-            "name": facet.name,
-            "label": facet.label,
-            "codes": list(facet.codes),
-            "values": [
-                {"name": value.name, "label": value.label, "key": value.key or next(free, None)}
-                for value in facet.values
-            ],
-        }
-        for facet in codebook.facets
-    ]
-
-
-def _code_keys_of_others(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of a codebook that others changed, without theirs that are a command's."""
-    taken = set(commands.values())
-    codes = tuple(replace(code, key=None) if code.key in taken else code for code in codebook)
-    return _code_keys(replace(codebook, codes=codes), commands)
-
-
-def _described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the browser shows of the codebook."""
-    names = ("id", "label", "definition", "use_when", "avoid_when", "examples", "counter_examples", "parent",
-             "colour", "codable")  # fmt: skip
-    return {
-        "title": codebook.title or codebook.name,
-        "version": codebook.version,
-        "facets": _described_facets(codebook),
-        "codes": [
-            {**{name: getattr(code, name) for name in names}, "key": keys.get(code.id)}
-            for code in codebook.codes
-        ],
-    }

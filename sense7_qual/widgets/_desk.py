@@ -1,0 +1,106 @@
+"""What all widgets share: a browser's messages answered one by one, acts saved once, errors told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import anywidget
+import traitlets
+
+from sense7_qual.acts import Act
+from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
+
+__all__ = ["STATIC", "Desk", "field"]
+
+STATIC: Final = Path(__file__).parent / "static"
+
+
+class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no types
+    """A widget whose browser asks and is answered; each act is committed before it is shown as saved.
+
+    Each widget says what it answers (`_answer`), what it was doing where that fails (`_doing`), and brings
+    its counts up to date after an act (`_count`). Where `save` fails, the act is kept under its id: sent
+    again it is the same.
+
+    Parameters
+    ----------
+    save : callable
+        Called with the new acts; returns only when they are safe.
+    **traits
+        The first values of the widget's traits.
+    """
+
+    revision = traitlets.Int(0).tag(sync=True)
+    _doing: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, save: Callable[[Sequence[Act]], object], **traits: Any) -> None:
+        self._save = save
+        self._lock = threading.RLock()
+        # Built once per act_id: one that is sent again after a failure must be the same.
+        self._unsaved: dict[str, Act] = {}
+        super().__init__(**traits)
+        self.on_msg(self._receive)
+
+    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _count(self) -> None:
+        """Bring the counts in the traits up to date."""
+
+    def _receive(self, _: object, message: object, __: object) -> None:
+        """Answer one message of a browser; whatever goes wrong is told to it, never swallowed."""
+        content: Mapping[str, Any] = message if isinstance(message, Mapping) else {}
+        with self._lock:
+            try:
+                answer = self._answer(content)
+            except (ActError, CodebookError) as error:
+                answer = {"type": "refused", "message": str(error)}
+            except QualError as error:
+                answer = {"type": "failed", "message": str(error)}
+            except Exception as error:  # noqa: BLE001 – an exception here would vanish; its text may hold quotes
+                what = self._doing.get(str(content.get("type")), "showing the text")
+                answer = {"type": "failed", "message": f"{what} failed ({type(error).__name__})"}
+            self.send({**answer, "client": content.get("client"), "id": content.get("id")})
+            if answer["type"] == "done":  # the traits are for the notebook: the answer goes first
+                self._count()
+                self.revision += 1
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        """Tell all views something that none of them asked."""
+        self.send({**message, "client": None, "id": None})
+
+    def _save_once(self, act_id: str, make: Callable[[], Act]) -> Act:
+        """Save the act of this id, which `make` makes where it is new, and return it.
+
+        Raises
+        ------
+        ActError, CodebookError
+            It is none that can be saved; it is forgotten.
+        StoreError
+            It could not be saved; it is kept for when it is sent again.
+        """
+        act = self._unsaved[act_id] = self._unsaved.get(act_id) or make()
+        try:
+            self._save([act])
+        except (ActError, CodebookError):
+            del self._unsaved[act_id]
+            raise
+        except StoreError:  # an OSError too, which says more
+            raise
+        except OSError as error:
+            raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
+        del self._unsaved[act_id]
+        return act
+
+
+def field(content: Mapping[str, Any], name: str, kind: type) -> Any:
+    """Return a field of a browser's message, which must be exactly of this type (True is no number)."""
+    value = content.get(name)
+    if type(value) is not kind:
+        raise ActError(
+            f"message: expected {kind.__name__} as {name} – found {type(value).__name__} – reload the page."
+        )
+    return value
