@@ -1,0 +1,108 @@
+"""Two people changed a codebook at once: what conflicts, and the codebook after a choice for each.
+
+Also what is different between any two versions, side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import CodebookError
+from sense7_qual.revisions import combine
+
+__all__ = ["Conflict", "combined", "conflicts", "different", "shown"]
+
+_CODE: Final = tuple(one.name for one in fields(Code) if one.name != "id")
+_BOOK: Final = tuple(one.name for one in fields(Codebook) if one.name != "codes")
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What both sides changed, differently.
+
+    `code` is None for the codebook's own fields, `field` is None where a whole code was added or taken away.
+    """
+
+    code: str | None
+    field: str | None
+    base: Any
+    mine: Any
+    theirs: Any
+
+    @property
+    def name(self) -> str:
+        """What a choice names it by."""
+        return f"{self.code or ''}\x1f{self.field or ''}"
+
+
+def conflicts(base: Codebook, mine: Codebook, theirs: Codebook) -> list[Conflict]:
+    """Return what `combine` cannot decide."""
+    return [
+        one
+        for one in _compared(base, mine, theirs)
+        if one.base not in (one.mine, one.theirs) and one.mine != one.theirs
+    ]
+
+
+def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[str, str]) -> Codebook:
+    """Return both sides' changes, and of what conflicts the side that is chosen ("mine" or "theirs").
+
+    Raises
+    ------
+    CodebookError
+        Something is not chosen, or what comes out is no sound codebook.
+    """
+    for one in conflicts(base, mine, theirs):
+        chosen = choices.get(one.name)
+        if chosen == "mine":
+            theirs = _put(theirs, one, one.base)
+        elif chosen == "theirs":
+            mine = _put(mine, one, one.theirs)
+        else:
+            raise CodebookError(
+                f"save: expected a choice for {one.field or 'all'} of {one.code or 'the codebook'} – found "
+                "none – choose mine or theirs."
+            )
+    return combine(base, mine, theirs)
+
+
+def different(one: Codebook, other: Codebook) -> list[Conflict]:
+    """Return what is different between two versions; `mine` is of the first, `theirs` of the second."""
+    return [each for each in _compared(one, one, other) if each.mine != each.theirs]
+
+
+def shown(value: Any) -> list[str]:
+    """Return a value of a field as lines; none where there is nothing."""
+    if isinstance(value, Code):
+        return [value.label, *([value.definition] if value.definition else [])]
+    if isinstance(value, tuple):
+        return [line if isinstance(line, str) else line.label or line.name for line in value]
+    return [] if value in (None, "") else [str(value)]
+
+
+def _compared(base: Codebook, mine: Codebook, theirs: Codebook) -> Iterator[Conflict]:
+    """Yield each field of the three, and whole codes that not all of them have."""
+    for name in _BOOK:
+        yield Conflict(None, name, *(getattr(book, name) for book in (base, mine, theirs)))
+    for code_id in dict.fromkeys([*mine.ids, *theirs.ids, *base.ids]):
+        sides = [next((code for code in book if code.id == code_id), None) for book in (base, mine, theirs)]
+        if None in sides:
+            yield Conflict(code_id, None, *sides)
+            continue
+        for name in _CODE:
+            yield Conflict(code_id, name, *(getattr(code, name) for code in sides))
+
+
+def _put(book: Codebook, where: Conflict, value: Any) -> Codebook:
+    """Return the codebook with the value that a conflict is about."""
+    if where.code is None:
+        return replace(book, **{str(where.field): value})
+    if where.field is not None:
+        value = replace(book[where.code], **{where.field: value})
+    codes = [value if code.id == where.code else code for code in book]
+    if where.code not in book:
+        codes.append(value)
+    return replace(book, codes=tuple(code for code in codes if code is not None))

@@ -1,0 +1,151 @@
+"""What a lead may see of the coding while they revise the codebook: nothing of others in a blind round.
+
+It is read here once, and everything that the codebook widget counts, quotes or foretells is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual.acts import Act, fold
+from sense7_qual.codebook import Codebook
+from sense7_qual.revisions import Revision
+from sense7_qual.rounds import Round, opened, visible
+
+__all__ = ["Seen", "pace", "seen"]
+
+LONGEST_PAUSE: Final = 300.0
+LEAST_GAPS: Final = 5
+_OF_NO_ROUND: Final = ("apply", "remove", "finish", "reopen", "undo", "redo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Seen:
+    """What one person may see of a study.
+
+    Attributes
+    ----------
+    codings, coverage, proposals : DataFrame
+        As `tables` has them; none of others in a blind round, none of training, none of units that are gone.
+    rulings : tuple of Act
+        The person's own, with what takes them back.
+    revisions : tuple of Revision
+        How the codebook came to be.
+    pace : dict of str to float
+        The seconds that each coder takes for a text (`pace`); who is not in it is unknown.
+    rounds : tuple of str
+        Which rounds are counted.
+    blind : tuple of str
+        Which rounds are not, because they are blind.
+    without_round : bool
+        Whether what others coded in no round is counted.
+    leaves_out : bool
+        Whether there is any that is not.
+    """
+
+    codings: pd.DataFrame
+    coverage: pd.DataFrame
+    proposals: pd.DataFrame
+    rulings: tuple[Act, ...]
+    answered: frozenset[str]
+    revisions: tuple[Revision, ...]
+    pace: dict[str, float]
+    rounds: tuple[str, ...]
+    blind: tuple[str, ...]
+    without_round: bool
+    leaves_out: bool
+
+    def __repr__(self) -> str:
+        return f"Seen({len(self.codings)} codings, {len(self.coverage)} finished)"
+
+    @property
+    def words(self) -> str:
+        """What is counted and what is not, in a sentence or two."""
+        parts = ["your own codings", *(f"round {name!r}" for name in self.rounds)]
+        parts += ["codings of no round"] * self.without_round
+        said = f"Counted: finished texts of {_joined(parts)}."
+        if self.blind:
+            said += f" Not counted, because blind: {_joined([f'round {name!r}' for name in self.blind])}."
+        if self.leaves_out:
+            said += (
+                " Not counted: what others coded in no round. Once they are done, "
+                "CodebookWidget(…, without_round=True) counts it too."
+            )
+        return said
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) -> Seen:
+    """Return what `viewer` may see of a study.
+
+    These are their own acts and those of rounds that are unblinded (`rounds.visible`); with `without_round`
+    also what others coded in no round. A proposal in no round is the lead's to read in any case.
+    """
+    everything: list[Act] = study.acts()
+    rounds = {one.name: one for one in opened(everything)}
+    training = {name for name, one in rounds.items() if one.is_training}
+    known = set(study.units["unit_id"])
+    shown = {(act.coder, act.act_id) for act in visible(everything, viewer=viewer)}
+    of_none = [act for act in everything if act.round is None and act.coder != viewer]
+    proposed = {(act.coder, act.act_id) for act in of_none if act.kind == "propose"}
+    chosen = [
+        act
+        for act in everything
+        if (act.unit_id is None or act.unit_id in known)
+        and act.round not in training
+        and (
+            (act.coder, act.act_id) in shown
+            or (act.coder, act.target or act.act_id) in proposed
+            or (without_round and act.round is None and act.kind in _OF_NO_ROUND)
+        )
+    ]
+    record = fold(chosen, codebook=codebook)
+    rulings = {act.act_id for act in chosen if act.kind == "rule"}
+    return Seen(
+        codings=record.codings,
+        coverage=record.coverage,
+        proposals=record.proposals,
+        rulings=tuple(act for act in chosen if act.act_id in rulings or act.target in rulings),
+        answered=frozenset(record.memos["memo_id"]) & frozenset(record.proposals["proposal_id"]),
+        revisions=tuple(study.revisions()),
+        pace=pace(act for act in chosen if act.kind == "finish"),
+        rounds=tuple(_counted(rounds.values(), unblinded=True)),
+        blind=tuple(_counted(rounds.values(), unblinded=False)),
+        without_round=without_round,
+        leaves_out=not without_round and any(act.kind == "finish" for act in of_none),
+    )
+
+
+def _counted(rounds: Iterable[Round], *, unblinded: bool) -> list[str]:
+    return [one.name for one in rounds if not one.is_training and (one.unblinded_at is not None) is unblinded]
+
+
+def pace(finishes: Iterable[Act]) -> dict[str, float]:
+    """Return how many seconds each coder takes for a text: the median of the times between two finishes.
+
+    Times of more than five minutes are pauses and left out; so is a coder with fewer than five others.
+
+    Parameters
+    ----------
+    finishes : iterable of Act
+        The acts of kind "finish".
+    """
+    times: dict[str, list[float]] = {}
+    for act in finishes:
+        times.setdefault(act.coder, []).append(datetime.fromisoformat(act.at).timestamp())
+    paces = {}
+    for coder, at in times.items():
+        gaps = np.diff(np.sort(at))
+        working = gaps[(gaps > 0) & (gaps <= LONGEST_PAUSE)]
+        if len(working) >= LEAST_GAPS:
+            paces[coder] = float(np.median(working))
+    return paces

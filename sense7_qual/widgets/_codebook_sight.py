@@ -1,0 +1,87 @@
+"""What a lead may see of the coding, and what is made of it: quotes, figures, what is stale, proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from sense7_qual import acts as record
+from sense7_qual.codebook import Codebook
+from sense7_qual.codings import stale
+from sense7_qual.errors import ActError
+from sense7_qual.widgets._codebook_figures import figures
+from sense7_qual.widgets._codebook_quotes import Quotes
+from sense7_qual.widgets._codebook_seen import Seen
+
+__all__ = ["Sight", "answer_to"]
+
+
+class Sight:
+    """What may be seen under one version of the codebook.
+
+    Parameters
+    ----------
+    read : Seen
+        What may be seen.
+    codebook : Codebook
+        The version.
+    units : DataFrame
+        The texts.
+    """
+
+    def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
+        self.seen, self._codebook, self._units = read, codebook, units
+        self.quotes = Quotes(read, codebook, units)
+
+    def __repr__(self) -> str:
+        return f"Sight({self.seen!r})"
+
+    def figures(self) -> dict[str, dict[str, Any]]:
+        """Return how each code is used."""
+        return figures(self.seen, self._codebook, self._units)
+
+    def stale(self) -> pd.DataFrame:
+        """Return what each coder must look at again."""
+        read = self.seen
+        return stale(read.codings, read.coverage, self._codebook, revisions=read.revisions)
+
+    def rounds_of(self, coder: str, waiting: pd.DataFrame) -> list[str]:
+        """Return the rounds in which a coder finished the texts that wait."""
+        coverage = self.seen.coverage
+        units = waiting.loc[waiting["coder"] == coder, "unit_id"]
+        own = coverage[(coverage["coder"] == coder) & coverage["unit_id"].isin(units)]
+        named: list[str] = own["round"].dropna().unique().tolist()
+        return named
+
+    def open_proposals(self) -> list[dict[str, Any]]:
+        """Return the proposals that nobody has answered."""
+        frame = self.seen.proposals
+        waiting = frame[~frame["proposal_id"].isin(self.seen.answered)]
+        return [{str(name): value for name, value in row.items()} for row in waiting.to_dict("records")]
+
+    def proposal(self, proposal_id: str) -> dict[str, Any]:
+        """Return one of them, or raise `ActError` where it is none."""
+        row = next((one for one in self.open_proposals() if one["proposal_id"] == proposal_id), None)
+        if row is None:
+            raise ActError(
+                "proposal: expected one that waits for an answer – found none – open the list again."
+            )
+        return row
+
+    def words_of(self, row: Mapping[str, Any]) -> str:
+        """Return the words that a proposal shows."""
+        text = self.quotes.text(row["unit_id"])
+        return text if pd.isna(row["start"]) else text[int(row["start"]) : int(row["end"])]
+
+
+def answer_to(row: Mapping[str, Any], words: str, coder: str, codebook: Codebook, act_id: str) -> record.Act:
+    """Return the answer to a proposal: a memo with its id, on the words that it shows, in its round."""
+    on_span = not pd.isna(row["start"])
+    return record.memo(
+        coder=coder, text=words, codebook=codebook, target_kind="span" if on_span else "unit",
+        unit_id=row["unit_id"], start=int(row["start"]) if on_span else None,
+        end=int(row["end"]) if on_span else None, memo_id=row["proposal_id"],
+        round=None if pd.isna(row["round"]) else row["round"], act_id=act_id,
+    )  # fmt: skip

@@ -1,0 +1,175 @@
+"""Which part of a split code each text that bears it belongs to, as the lead says it.
+
+The lead's own codings become own codings of the part. Other coders' codings are never changed: the parts are
+ruled on, so that consensus is decided, while the coders' own decisions wait for their review.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sense7_qual import acts as record
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.codings import carried, of_round, rulings
+from sense7_qual.errors import ActError
+from sense7_qual.revisions import Revision
+from sense7_qual.widgets._codebook_seen import Seen
+
+__all__ = ["Sorting", "Split"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A code that was split, what had gone into it, its parts, and the texts that are still to be sorted."""
+
+    code: str
+    sources: frozenset[str]
+    parts: tuple[str, ...]
+    units: tuple[str, ...]
+    n_all: int
+
+
+class Sorting:
+    """What is to be sorted after codes were split, of what one person may see.
+
+    Parameters
+    ----------
+    seen : Seen
+        What may be seen.
+    codebook : Codebook
+        The current version.
+    viewer : str
+        Who sorts.
+    order : sequence of str
+        All units, in their order.
+    """
+
+    def __init__(self, seen: Seen, codebook: Codebook, *, viewer: str, order: Sequence[str]) -> None:
+        self._seen, self._codebook, self._viewer = seen, codebook, viewer
+        self._place = {unit_id: place for place, unit_id in enumerate(order)}
+        self._codings, self._coverage = of_round(seen.codings, seen.coverage)
+        undecided = carried(seen.codings, seen.coverage, codebook, revisions=seen.revisions)[1]
+        self._waiting = undecided[undecided["reason"] == "split"]
+        self._other_reasons = undecided[(undecided["coder"] == viewer) & (undecided["reason"] != "split")]
+        standing = rulings(seen.rulings, codebook, revisions=seen.revisions)
+        self._ruled = {(str(act.unit_id), str(act.code)): bool(act.applied) for act in standing}
+
+    def __repr__(self) -> str:
+        return f"Sorting({len(self.splits())} splits)"
+
+    def splits(self) -> list[Split]:
+        """Return the codes that were split and whose texts wait, in the order of the revisions."""
+        found = []
+        for code, parts in _split_codes(self._seen.revisions, self._codebook).items():
+            waiting = self._waiting[self._waiting["code"].isin(parts)]
+            all_units = waiting["unit_id"].unique()
+            if not len(all_units):
+                continue
+            units = [unit_id for unit_id in all_units if self._is_open(unit_id, waiting, parts)]
+            units.sort(key=self._place.__getitem__)
+            sources = frozenset(_went_into(code, self._seen.revisions))
+            found.append(Split(code, sources, parts, tuple(units), len(all_units)))
+        return found
+
+    def _is_open(self, unit_id: str, waiting: pd.DataFrame, parts: Sequence[str]) -> bool:
+        coders = set(waiting.loc[waiting["unit_id"] == unit_id, "coder"])
+        unruled = any((unit_id, part) not in self._ruled for part in parts)
+        return self._viewer in coders or (bool(coders) and unruled)
+
+    def acts(self, code: str, unit_ids: Sequence[str], parts: Collection[str], *, asked: str) -> list[Act]:
+        """Return the acts that say which parts of a split code these texts belong to; none, where empty.
+
+        Raises
+        ------
+        ActError
+            The code was not split, has no such part, or a text does not wait for it.
+        """
+        one = next((split for split in self.splits() if split.code == code), None)
+        if one is None:
+            raise ActError(
+                "sorting: expected a code that was split and waits – found another – open it again."
+            )
+        unknown = sorted(set(parts) - set(one.parts))
+        if unknown or not set(unit_ids) <= set(one.units):
+            raise ActError(
+                "sorting: expected texts that wait and parts of the code that was split – found others – "
+                "open the sorting again."
+            )
+        made = [make for unit_id in unit_ids for make in self._of_unit(unit_id, one, parts)]
+        return [
+            getattr(record, kind)(**named, coder=self._viewer, codebook=self._codebook,
+                                  act_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{asked} {n}")))
+            for n, (kind, named) in enumerate(made)
+        ]  # fmt: skip
+
+    def _of_unit(
+        self, unit_id: str, split: Split, parts: Collection[str]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        here = self._waiting[(self._waiting["unit_id"] == unit_id) & self._waiting["code"].isin(split.parts)]
+        coders = set(here["coder"])
+        if self._viewer in coders:
+            yield from self._own(unit_id, split, parts)
+        if coders - {self._viewer}:
+            for part in split.parts:
+                if self._ruled.get((unit_id, part)) is not (part in parts):
+                    yield "rule", {"unit_id": unit_id, "code": part, "applied": part in parts}
+
+    def _own(
+        self, unit_id: str, split: Split, parts: Collection[str]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the acts on the lead's own codings: what they say, on the same words; then the finish.
+
+        It is not, where another change of the codebook waits on it as well: that would decide on that, too.
+        """
+        own, covered = (
+            frame[(frame["coder"] == self._viewer) & (frame["unit_id"] == unit_id)]
+            for frame in (self._codings, self._coverage)
+        )
+        under = {row["act_id"]: row for row in own.to_dict("records") if row["code"] in split.sources}
+        for row in under.values():
+            values: dict[Any, Any] = {name: None if pd.isna(value) else value for name, value in row.items()}
+            span = {name: None if values[name] is None else int(values[name]) for name in ("start", "end")}
+            about = {"unit_id": unit_id, "round": values["round"], **span}
+            for part in split.parts:
+                if part in parts:
+                    facets = {facet.name: values[facet.name] for facet in self._codebook.facets_of(part)
+                              if values.get(facet.name) in facet.names}  # fmt: skip
+                    yield (
+                        "apply",
+                        {**about, "code": part, "facets": facets, "confidence": values["confidence"]},
+                    )
+            if not parts:
+                yield "remove", {**about, "code": values["code"]}
+        others = set(self._other_reasons["unit_id"]) | set(
+            self._waiting.loc[
+                (self._waiting["coder"] == self._viewer) & ~self._waiting["code"].isin(split.parts), "unit_id"
+            ]
+        )
+        if unit_id not in others:
+            round = covered["round"].iloc[0]
+            yield "finish", {"unit_id": unit_id, "round": None if pd.isna(round) else round}
+
+
+def _split_codes(revisions: Sequence[Revision], codebook: Codebook) -> dict[str, tuple[str, ...]]:
+    """Return the codes that were split, each with those of its parts that there are now."""
+    codable = {code.id for code in codebook.codable}
+    found: dict[str, tuple[str, ...]] = {}
+    for step in revisions:
+        for change in step.changes:
+            if change.kind == "split":
+                found[change.code] = tuple(part for part in change.into if part in codable)
+    return {code: parts for code, parts in found.items() if parts}
+
+
+def _went_into(code: str, revisions: Sequence[Revision]) -> set[str]:
+    """Return a code and those that were merged into it, at any remove."""
+    sources = {code}
+    for step in reversed(revisions):
+        sources |= {one.code for one in step.changes if one.kind == "merge" and one.into[0] in sources}
+    return sources
