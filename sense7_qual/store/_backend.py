@@ -76,6 +76,9 @@ class Backend(merge.Into, Protocol):
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
 
+    def may_revise(self) -> bool:
+        """Return True if whoever opened the study may revise its codebook."""
+
     def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
         """Make the wished codebook the current one, with the acts that record it."""
 

@@ -241,6 +241,11 @@ class Store:
         return self.codebook
 
     @property
+    def may_revise(self) -> bool:
+        """Whether this store may revise the codebook: one of a folder, or of a leading role in PostgreSQL."""
+        return self._backend.may_revise()
+
+    @property
     def codebooks(self) -> Mapping[str, Codebook]:
         """Every version of the codebook, by fingerprint."""
         return MappingProxyType(dict(self._known.codebooks))

@@ -58,9 +58,10 @@ class NewCodes:
     @property
     def mode(self) -> str:
         """What becomes of a new code: "add" or "propose"."""
-        options = getattr(self._study, "options", None)
+        settled = getattr(getattr(self._study, "options", None), "new_codes", "propose")
         can_revise = hasattr(self._study, "revise") and hasattr(self._study, "codebooks")
-        return "add" if can_revise and getattr(options, "new_codes", "propose") == "add" else "propose"
+        may_add = settled == "add" and can_revise and getattr(self._study, "may_revise", True)
+        return "add" if may_add else "propose"
 
     def alike(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Answer which codes are like the one that is being written."""
@@ -88,7 +89,7 @@ class NewCodes:
         if self.mode != "add":
             raise ActError(
                 "new code: expected a study whose coders add codes themselves – found one whose lead is "
-                "proposed them – send it as a proposal."
+                "proposed them, or adds them alone – send it as a proposal."
             )
         session, before = self._session, self._study.codebook
         code = self._made(content, before)

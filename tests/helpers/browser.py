@@ -69,7 +69,7 @@ class OfStudy(Browser):
     """A browser on a widget of a study."""
 
     def __init__(self, store: Store, **options: Any) -> None:
-        self.widget = CodingWidget(store, coder="ana", **options)
+        self.widget = CodingWidget(store, **{"coder": "ana"} | options)
         self.heard: list[dict[str, Any]] = []
         self.told: list[dict[str, Any]] = []  # to all views
         self.widget.send = lambda content, buffers=None: (

@@ -110,6 +110,7 @@ store.assign(coders=["ana", "ben"], overlap=0.5, seed=7, coder="chair")
 qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan()
 assert store.current_codebook() == changed.fingerprint
 assert store.use_current_codebook() == changed
+assert store.may_revise
 hope = qual.acts.propose(coder="ana", label="Hope", unit_id=first, codebook=changed)
 proposal = qual.acts.Proposal.from_text(hope.text)
 assert qual.acts.words_written(proposal.to_text())

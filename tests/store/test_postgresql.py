@@ -38,6 +38,7 @@ from tests.helpers.any_study import (
     test_undo_names_an_earlier_act_of_the_same_coder,
     test_what_is_appended_comes_back_from_the_disk,
 )
+from tests.helpers.browser import OfStudy
 from tests.helpers.small_study import CODEBOOK, REFUSED, SENTINEL, changed, finish, frame_of, put
 
 pytestmark = pytest.mark.postgres
@@ -454,3 +455,34 @@ def test_a_role_that_is_no_superuser_can_lead_a_study(postgres: Address) -> None
     assert [act.text for act in store.acts(coder="dora")] == [frame_of()["text"][0][:2]]
     for one in (store, dora):
         server.connect(str(one.path)).engine.dispose()
+
+
+def test_a_coder_who_does_not_lead_proposes_where_others_add_codes(store: Store, postgres: Address) -> None:
+    """Who may revise: a leading role alone, whatever the lead settled for the coders."""
+    name = str(store.path).partition("&study=")[2]
+    store.add_coder("ana", role="ana")
+    store.set_options(new_codes="add", coder="lead")
+    ana = Store(postgres("ana", name))
+    assert (store.may_revise, ana.may_revise) == (True, False)
+    browser = OfStudy(ana)
+    assert browser.ask("hello")["new_codes"] == "propose"
+    first = ana.units["unit_id"].iloc[0]
+    wished = {"label": "Hope", "definition": "", "unit_id": first, "start": None, "end": None}
+    answer = browser.ask("add_code", **wished)
+    assert (answer["type"], "send it as a proposal" in answer["message"]) == ("refused", True)
+    browser.do("propose", first, label="Hope", definition="Looks forward.", start=0, end=2)
+    (proposal,) = store.proposals().to_dict("records")
+    assert (proposal["coder"], proposal["label"], proposal["unit_id"]) == ("ana", "Hope", first)
+    with pytest.raises(StoreError, match="expected a role with the right to do this"):
+        ana.revise(replace(CODEBOOK, title="Hers"), why="So.", coder="ana")
+    assert Store(store.path).codebook == CODEBOOK
+
+    # What the lead makes of it reaches her widget, which takes it in.
+    lead = OfStudy(store, coder="lead")
+    assert lead.ask("hello")["new_codes"] == "add"
+    assert lead.ask("add_code", **wished)["code"] == "hope"
+    assert browser.ask("unit", place=0)["newer"] is True
+    assert browser.ask("take_codebook", agreed=None)["words"] == "‘Hope’ is new"
+    assert browser.do("apply", first, code="hope")["type"] == "done"
+    assert [act.code for act in store.acts(coder="ana", kind="apply")] == ["hope"]
+    server.connect(str(ana.path)).engine.dispose()

@@ -216,6 +216,10 @@ class Folder:
         with sqlite.transaction(file, writes=True) as connection:
             return work(connection, file, first_acts)
 
+    def may_revise(self) -> bool:
+        """Return True: who has the folder may."""
+        return True
+
     def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
         """Make the wished codebook the current one; `append` records the act."""
         layout.refuse_newer(self.path, known.study)

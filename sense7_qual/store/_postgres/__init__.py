@@ -195,6 +195,10 @@ class Team:
 
         return roles.write(self.server, coder, on_tables, as_lead=True)
 
+    def may_revise(self) -> bool:
+        """Return True if this role leads the study."""
+        return retried(self.server, lambda connection: schema.leads(connection, self.server))
+
     def revise(self, wish: revise.Wish, known: Opened, append: object) -> Codebook:
         """Make the wished codebook the current one, in one transaction with the act."""
         layout.refuse_newer(Path(self.server.name), known.study)
