@@ -2,43 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import sense7_qual as qual
-from sense7_qual import acts, rounds
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, show_in, sound
-from tests.helpers.coding_page import TEXTS, enter, press, saved, shows, study
+from tests.helpers.coding_page import enter, press, saved, shows
+from tests.helpers.panes import unblinded
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
-
-
-def unblinded(folder: Path) -> qual.Store:
-    """Make a study whose round was coded by ana, ben and cleo, and unblinded."""
-    store = qual.Store(study(folder))
-    book, text = store.codebook, TEXTS[0]
-    ids = store.units["unit_id"].tolist()
-    store.append(
-        [rounds.open_round("one", units=ids, coders=["ana", "ben", "cleo"], coder="lead", codebook=book)]
-    )
-    for coder, codings in {
-        "ana": [("cognitive", "remembered what I said"), ("affective", "I felt unheard")],
-        "ben": [
-            ("cognitive", "what I said 👍🏽 about my exam"),
-            ("relational", "it lectured me"),
-        ],
-        "cleo": [("affective", "felt unheard"), ("interest", None)],
-    }.items():
-        mine = {"coder": coder, "unit_id": ids[0], "codebook": book, "round": "one"}
-        for code, quote in codings:
-            start = None if quote is None else text.index(quote)
-            end = None if quote is None else text.index(quote) + len(quote)
-            store.append([acts.apply(code=code, start=start, end=end, **mine)])
-        store.append([acts.finish(**mine)])
-    store.append([rounds.unblind("one", coder="lead", codebook=book)])
-    return store
 
 
 def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_path):

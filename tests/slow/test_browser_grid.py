@@ -19,6 +19,14 @@ AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 NUMBER = 600
 LONG = "It listened to me, and then it went on about itself for much too long. " * 30
 
+# Where on screen characters `from` and `to` of an answer stand.
+AT = """(words, [from, to]) => [from, to].map(at => {
+  const range = document.createRange();
+  range.setStart(words.firstChild, at); range.setEnd(words.firstChild, at + 1);
+  const box = range.getBoundingClientRect();
+  return [box.left + box.width / 2, box.top + box.height / 2];
+})"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -116,7 +124,8 @@ def test_rows_by_mouse_spans_filters_and_the_way_to_the_text(lab, folder):
         page.locator(".s7-placed").nth(2).hover()
         page.locator(".s7-placed").nth(2).locator(".s7-add-code").click()
         here(page, 3)
-        page.locator(".s7-code").nth(0).click()
+        page.locator(".s7-here .s7-row-codes button").nth(0).click()
+        page.wait_for_selector(".s7-row-codes", state="detached")
         saved(page)
         press(page, "2")
         page.wait_for_function("() => document.querySelectorAll('.s7-here .s7-chip').length === 2")
@@ -128,6 +137,16 @@ def test_rows_by_mouse_spans_filters_and_the_way_to_the_text(lab, folder):
         press(page, "4")  # the same words once more: off, and on again
         press(page, "4", "Escape", "4", "4")  # the whole answer: on and off; the words stay
         page.wait_for_function("() => document.querySelectorAll('.s7-here .s7-chip').length === 2")
+        drag(
+            page, *page.locator(".s7-placed .s7-cell-words").nth(3).evaluate(AT, [4, 13])
+        )  # words of another row
+        here(page, 5)
+        assert page.locator(".s7-here .s7-selected").inner_text() == "lectured me"
+        press(page, "5")
+        assert page.locator(".s7-here .s7-of-span .s7-quote").inner_text() == "“lectured me”"
+        press(page, "z")
+        page.locator(".s7-placed").nth(2).click()
+        here(page, 3)
         widths = [cell.bounding_box()["width"] for cell in page.locator(".s7-here > div").all()[:3]]
         assert widths[0] < 60 < 150 <= widths[2] < widths[1]  # number, answer and codes side by side
 

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pandas as pd
 import pytest
 
 import sense7_qual as qual
-from sense7_qual import rounds
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, show_in, sound
-from tests.helpers.coding_page import enter, saved, shows, study
+from tests.helpers.coding_page import enter, saved, shows
+from tests.helpers.panes import in_training
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
-
-
-def in_training(folder: Path) -> qual.Store:
-    """Make a study with a round of training: gold has affective and interest on each text."""
-    store = qual.Store(study(folder))
-    ids, codes = store.units["unit_id"].tolist(), [code.id for code in store.codebook.codable]
-    rows = [(unit_id, code, code in ("affective", "interest")) for unit_id in ids for code in codes]
-    gold = pd.DataFrame(rows, columns=["unit_id", "code", "applied"])
-    named = {"units": ids, "coders": ["ana"], "coder": "lead", "codebook": store.codebook}
-    store.append([rounds.open_round("training", gold=gold, **named)])
-    return store
 
 
 def test_what_differs_is_shown_after_finish_and_enter_goes_on(lab, tmp_path):

@@ -1,7 +1,11 @@
 // The survey grid on screen: the listed texts as rows of any height, of which only those in sight are drawn.
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { offsetAt } from "../shared/onscreen";
+import { trimmed } from "../shared/spans";
 import { scrolledTo, type RowStyle } from "../shared/virtuallist";
+import { snapped } from "../shared/words";
+import { ColleaguesButtons } from "./colleagues";
 import { Cells, type Column } from "./gridcells";
 import { Heights, type Anchor } from "./gridrows";
 import type { Unit } from "./messages";
@@ -13,6 +17,8 @@ import { isFitting, ListNote, Texts } from "./texts";
 const BEYOND = 3;
 /** Of a row so much is in sight that it can be recognised. */
 const GLIMPSE = 18;
+/** From this many pixels on, a press that is moved is a drag. */
+const DRAG = 5;
 
 export function LayoutButton({ session }: { session: Session }) {
   const on = session.grid.on.value;
@@ -33,7 +39,7 @@ export function GridPane({ session, children }: { session: Session; children?: C
   const bar = <Bar session={session} />;
   return (
     <div class={session.undoing.value ? "s7-grid-pane s7-undoing" : "s7-grid-pane"}>
-      {session.texts.isOpen.value ? <Texts session={session}>{bar}</Texts> : [<ListNote session={session} />, bar]}
+      {session.texts.isOpen.value && session.side.value === "texts" ? <Texts session={session}>{bar}</Texts> : [<ListNote session={session} />, bar]}
       <Rows session={session} />
       <div class="s7-grid-below">{children}</div>
     </div>
@@ -62,6 +68,7 @@ function Bar({ session }: { session: Session }) {
         </span>
       )}
       <span class="s7-space" />
+      <ColleaguesButtons session={session} />
       {grid.hasRating.value && session.ratingOfFinished.value === null && (
         <button type="button" class="s7-quiet" aria-pressed={rated} onClick={() => session.toggleRating()}>
           {rated ? "Hide ratings" : "Show ratings"}
@@ -184,6 +191,7 @@ interface RowProps extends Look {
 function Row(props: RowProps) {
   const { session, place, unit, here, fits, marked, style, id, number } = props;
   const live = here && session.unit.value?.place === place ? session.unit.value : null;
+  const pressed = useRef<PointerEvent | null>(null);
   useLayoutEffect(() => {
     if (live) session.drawn.value = live.unit_id;
   }, [live?.unit_id]);
@@ -198,13 +206,26 @@ function Row(props: RowProps) {
       aria-busy={!unit}
       data-place={place}
       style={style}
-      // A drag selects words of the row that keys are meant for, of no other.
-      onPointerDown={(event) => !here && event.stopPropagation()}
-      onClick={() => !here && session.jump(place)}
+      // Of the row that keys are meant for, the page follows the drag.
+      onPointerDown={(event) => {
+        pressed.current = event;
+        if (!here) event.stopPropagation();
+      }}
+      onClick={(event) => !here && goTo(session, place, unit, pressed.current, event)}
     >
       <Cells {...props} live={live} />
     </div>
   );
+}
+
+/** Go to a row that was clicked, and select the words over which the mouse was dragged. */
+function goTo(session: Session, place: number, unit: Unit | undefined, from: MouseEvent | null, to: MouseEvent): void {
+  const words = (to.currentTarget as Element).querySelector(".s7-cell-words");
+  const dragged = from && Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) > DRAG;
+  const [start, end] = [from, dragged ? to : null].map((at) => words && at && offsetAt(words, at.clientX, at.clientY));
+  if (!unit || start == null || end == null || start === end) return session.jump(place);
+  const covered = { start: Math.min(start, end), end: Math.min(Math.max(start, end), unit.text.length) };
+  session.goTo(place, unit.unit_id, to.altKey ? trimmed(unit.text, covered) : snapped(unit.text, covered, "word"));
 }
 
 /**

@@ -1,12 +1,15 @@
 // What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
 import { sample, UNKNOWN } from "../shared/colours";
 import { Letters } from "../shared/letters";
-import type { Coding } from "../shared/protocol";
+import type { Code, Coding } from "../shared/protocol";
 import { TextView } from "../shared/textview";
+import { BesideTable } from "./colleagues";
 import { FacetStrip } from "./facetbuttons";
+import { SpanMemos } from "./memos";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import { labels, statusOf } from "./texts";
+import { FeedbackPanel } from "./training";
 
 /** No row shows more of an answer, which may have the length of a book. */
 const MOST_LETTERS = 700;
@@ -57,6 +60,7 @@ export function Cells(props: Props) {
         ))}
       </div>
       <State {...props} />
+      {live && <Beside session={session} unit={live} />}
     </>
   );
 }
@@ -89,6 +93,8 @@ function Live({ session, unit }: { session: Session; unit: Unit }) {
     <TextView
       unit={unit}
       book={session.book}
+      theirs={session.colleagues.spans.value}
+      onMemo={(span) => session.presses.take(() => session.memos.onSpan(unit, span), unit)}
       selection={selecting.span.value}
       active={session.active.value}
       sought={selecting.sought.value}
@@ -99,6 +105,38 @@ function Live({ session, unit }: { session: Session; unit: Unit }) {
     >
       {letters && <Letters {...letters} />}
     </TextView>
+  );
+}
+
+/** What stands below the row that keys are meant for: codes to choose from, what differs from gold, colleagues' codings, memos on words. */
+function Beside({ session, unit }: { session: Session; unit: Unit }) {
+  const picking = session.grid.picking.value;
+  if (!picking && !session.training.feedback.value && !session.colleagues.shown.value.length && !unit.memos.length) return null;
+  return (
+    <div role="gridcell" class="s7-cell-beside">
+      {picking && <RowCodes session={session} unit={unit} />}
+      <FeedbackPanel session={session} />
+      <BesideTable session={session} unit={unit} />
+      <SpanMemos session={session} unit={unit} />
+    </div>
+  );
+}
+
+/** The codes in the row, one of them to be clicked. */
+function RowCodes({ session, unit }: { session: Session; unit: Unit }) {
+  const choose = (code: Code) => {
+    session.grid.picking.value = false;
+    session.presses.take(() => session.toggle(code), unit);
+  };
+  const codes = session.book.list.value.filter(({ codable }) => codable);
+  return (
+    <div class="s7-row-codes" role="group" aria-label={`Codes for text ${unit.place + 1}`}>
+      {codes.map((code) => (
+        <button key={code.id} type="button" title={code.definition} onClick={() => choose(code)}>
+          <kbd>{session.book.looks.value.get(code.id)?.tag}</kbd> {code.label}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -115,7 +153,7 @@ function Chips({ session, place, unit: known, live }: Props) {
     const root = (event.currentTarget as Element).closest<HTMLElement>(".s7")!;
     // Where all codes are on the screen there is no field to find one.
     const field = root.querySelector<HTMLElement>(".s7-filter:not(.s7-seldom)");
-    take(() => (field ? field.focus() : session.say(`Text ${place + 1}: press a code’s key, or click the code in the list`)));
+    take(() => (field ? field.focus() : (session.grid.picking.value = true)));
   };
   const strip = live?.codings.find((coding) => session.facets.isOn(coding));
   return (
@@ -185,7 +223,7 @@ function State({ session, unit: known, live, flag, kind, more, fits }: Props) {
   const review = !unit?.finished && more?.review;
   const signs: [string, string | false | undefined | null][] = [
     ["?", unit?.codings.some(({ confidence }) => confidence === "unsure") && status.sign !== "✓?" && "unsure"],
-    ["✎", unit?.memo && "memo"],
+    ["✎", !!(unit?.memo || unit?.memos.length) && "memo"],
     ["↻", review && `to look at again${review.length ? `: ${review.map(labels(session)).join(", ")}` : ""}`],
     ["⤫", !fits && (live && !session.texts.listing.value.has(live.place) ? "not among the chosen texts" : "fits the choice no more")],
   ];

@@ -99,6 +99,8 @@ export class Grid {
   readonly hasRating = signal(false);
   readonly showIds = signal(false);
   readonly showColumns = signal(false);
+  /** Whether the codes are shown in the row that keys are meant for, one of them to be clicked. */
+  readonly picking = signal(false);
   /** Goes up each time the row that keys are meant for is to be brought into sight. */
   readonly revealed = signal(0);
   /** Whether that row is in sight, and how many rows are. */

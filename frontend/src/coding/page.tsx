@@ -311,7 +311,6 @@ export function Page({ session }: { session: Session }) {
       opened.current = root.current!.querySelector<TextField>(selector);
       opened.current?.focus();
     };
-    const besideText = (action: () => void) => (session.grid.on.value ? session.say("That stands beside the text, not in the grid") : action());
     const commands: Record<string, () => void> = {
       finish_and_next: () => session.finishAndNext(),
       finish: () => session.finish(),
@@ -332,19 +331,19 @@ export function Page({ session }: { session: Session }) {
       code_memo: () => (book.open.value ? session.memos.onCode(book.open.value) : session.say("Open the definition of a code first")),
       new_code: () => session.openNewCode(),
       rating: () => session.toggleRating(),
-      context: () => besideText(() => (session.showContext.value = !session.showContext.value)),
+      context: () => void (session.grid.on.value ? session.say("The conversation stands above the text, not in the grid") : (session.showContext.value = !session.showContext.value)),
       filter: () => field(".s7-filter"),
       find_text: () => session.showSide("texts", "find"),
       texts: () => session.showSide("texts"),
-      memos: () => besideText(() => session.showSide("memos")),
-      history: () => besideText(() => session.showSide("history")),
+      memos: () => session.showSide("memos"),
+      history: () => session.showSide("history"),
       take_codebook: () => session.newer.take(),
       layout: () => session.grid.show(session.grid.on.value ? "text" : "grid"),
       pin: () => book.open.value && book.definition.togglePin(book.open.value.id),
       scroll_down: () => scrollDefinition(root.current!, 1),
       scroll_up: () => scrollDefinition(root.current!, -1),
-      colleagues: () => besideText(() => session.colleagues.toggle()),
-      next_colleague: () => besideText(() => session.colleagues.next()),
+      colleagues: () => session.colleagues.toggle(),
+      next_colleague: () => session.colleagues.next(),
       undo: () => session.takeBack("undo"),
       redo: () => session.takeBack("redo"),
       help: () => (session.showHelp.value = !session.showHelp.value),
@@ -359,6 +358,7 @@ export function Page({ session }: { session: Session }) {
     session.book.definition.endGlimpse();
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.facets.shown.value) return session.facets.close();
+    if (session.grid.picking.value) return void (session.grid.picking.value = false);
     if (session.decide.step.value) return session.decide.end();
     if (session.newer.meaning.value) return session.newer.leave();
     if (session.message.value) return void (session.message.value = null);
@@ -461,6 +461,8 @@ export function Page({ session }: { session: Session }) {
     texts.focus.value = null;
     const to = on === "text" ? home() : root.current!.querySelector<HTMLElement>(`.s7-${on}`);
     to?.focus({ preventScroll: true });
+    // A drawer opens at the top of the columns, which may be out of sight.
+    if (on !== "text") to?.closest(".s7-side")?.firstElementChild?.scrollIntoView?.({ block: "nearest" });
     if (to instanceof HTMLInputElement) to.select();
   }, [texts.focus.value]);
 
@@ -477,13 +479,15 @@ export function Page({ session }: { session: Session }) {
     // The field would fold away and move the codes from under the mouse: it keeps the focus until the click.
     if (whileFinding(target)) return event.preventDefault();
     // In the grid the choice of texts stands above the rows, which are not to move under the mouse.
-    if (!texts.wide.value && texts.isOpen.value && !session.grid.on.value && !target.closest(".s7-texts-button")) texts.leave();
+    const isDrawer = !session.grid.on.value || session.side.value !== "texts";
+    if (!texts.wide.value && texts.isOpen.value && isDrawer && !target.closest(".s7-texts-button")) texts.leave();
     if (target.closest("button, [role=option]")) event.preventDefault();
     if (!target.closest("textarea, input")) home()?.focus({ preventScroll: true });
   };
 
   const withTexts = texts.isOpen.value && session.total.value > 0;
   const inGrid = session.grid.on.value && session.total.value > 0;
+  const withSide = withTexts && (!inGrid || session.side.value !== "texts");
   return (
     <div
       class="s7"
@@ -508,8 +512,8 @@ export function Page({ session }: { session: Session }) {
       <Keys session={session} />
       <TrainingBanner session={session} />
       <DecideBanner session={session} />
-      <div class={`s7-columns${inGrid ? " s7-with-grid" : withTexts ? " s7-with-side" : ""}`}>
-        {withTexts && !inGrid && <Side session={session} />}
+      <div class={["s7-columns", inGrid && "s7-with-grid", withSide && "s7-with-side"].filter(Boolean).join(" ")}>
+        {withSide && <Side session={session} />}
         {inGrid ? (
           <GridPane session={session}>{unit && <Below session={session} unit={unit} />}</GridPane>
         ) : unit ? (

@@ -344,6 +344,7 @@ export class Session {
     this.selecting.clear();
     this.marked.value = null;
     this.facets.close();
+    this.grid.picking.value = false;
     this.allDone.value = false;
     if (this.history.scope.value === "text") this.history.changed();
     this.say(`${this.before}${this.described(this.unit.value ?? unit)}`);

@@ -1,0 +1,142 @@
+"""Every pane of the coding widget, one after the other, in a study that has something for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+from playwright.sync_api import Page
+
+import sense7_qual as qual
+from sense7_qual import acts, rounds
+from tests.helpers.coding_page import TEXTS, press, saved, shows, study
+
+
+def unblinded(folder: Path) -> qual.Store:
+    """Make a study whose round was coded by ana, ben and cleo, and unblinded."""
+    store = qual.Store(study(folder))
+    book, text = store.codebook, TEXTS[0]
+    ids = store.units["unit_id"].tolist()
+    store.append(
+        [rounds.open_round("one", units=ids, coders=["ana", "ben", "cleo"], coder="lead", codebook=book)]
+    )
+    for coder, codings in {
+        "ana": [("cognitive", "remembered what I said"), ("affective", "I felt unheard")],
+        "ben": [("cognitive", "what I said 👍🏽 about my exam"), ("relational", "it lectured me")],
+        "cleo": [("affective", "felt unheard"), ("interest", None)],
+    }.items():
+        mine = {"coder": coder, "unit_id": ids[0], "codebook": book, "round": "one"}
+        for code, quote in codings:
+            start = None if quote is None else text.index(quote)
+            end = None if quote is None else text.index(quote) + len(quote)
+            store.append([acts.apply(code=code, start=start, end=end, **mine)])
+        store.append([acts.finish(**mine)])
+    store.append([rounds.unblind("one", coder="lead", codebook=book)])
+    return store
+
+
+def in_training(folder: Path) -> qual.Store:
+    """Make a study with a round of training: gold has affective and interest on each text."""
+    store = qual.Store(study(folder))
+    ids, codes = store.units["unit_id"].tolist(), [code.id for code in store.codebook.codable]
+    rows = [(unit_id, code, code in ("affective", "interest")) for unit_id in ids for code in codes]
+    gold = pd.DataFrame(rows, columns=["unit_id", "code", "applied"])
+    named = {"units": ids, "coders": ["ana"], "coder": "lead", "codebook": store.codebook}
+    store.append([rounds.open_round("training", gold=gold, **named)])
+    return store
+
+
+def in_round(page: Page, store: qual.Store) -> Iterator[str]:
+    """Show each pane of a widget on `unblinded`, and say which one it is; in it codes are added at once."""
+    page.keyboard.press("ArrowLeft")
+    shows(page, "t0/1")
+    page.keyboard.press("=")
+    page.wait_for_selector(".s7-coders")
+    yield "colleagues"
+    page.keyboard.press("w")
+    page.keyboard.press("m")
+    page.keyboard.type("Why this word?")
+    yield "form of a memo"
+    press(page, "Escape", "2", "Delete")
+    page.keyboard.press(":")
+    page.wait_for_selector(".s7-rows .s7-row-quote")
+    yield "memos"
+    page.keyboard.press("<")
+    page.wait_for_selector(".s7-act >> nth=2")
+    page.keyboard.press("Delete")
+    page.wait_for_selector(".s7-taken-back")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("b")
+    page.wait_for_selector(".s7-go-back")
+    yield "history"
+    _to_text(page)
+    page.keyboard.press("/")
+    page.keyboard.type("co")
+    page.wait_for_selector(".s7-codes[role=listbox] [role=option]")
+    yield "picker"
+    _to_text(page)
+    page.keyboard.press("#")
+    page.wait_for_selector(".s7-here .s7-coders")
+    yield "colleagues in the grid"
+    page.keyboard.press(":")
+    page.wait_for_selector(".s7-side[aria-label=Memos] .s7-rows .s7-row-quote")
+    yield "memos in the grid"
+    page.keyboard.press("<")
+    page.wait_for_selector(".s7-side[aria-label=History] .s7-act")
+    yield "history in the grid"
+    _to_text(page)
+    page.locator(".s7-here .s7-add-code").click()
+    page.wait_for_selector(".s7-row-codes")
+    yield "codes in a row of the grid"
+    _to_text(page)
+    page.keyboard.press("#")
+    page.wait_for_selector(".s7-desk")
+    page.keyboard.press("+")
+    page.wait_for_selector(".s7-new-label:focus")
+    page.keyboard.type("Contextual understandin")
+    page.wait_for_selector(".s7-alike button")
+    yield "new code"
+    page.locator(".s7-new-label").fill("Hope")
+    page.locator(".s7-new-send").click()
+    page.wait_for_selector(".s7-decide")
+    saved(page)
+    yield "question about finished texts"
+    page.locator(".s7-decide button >> nth=0").click()
+    page.wait_for_selector(".s7-decide kbd")
+    yield "decisions on finished texts"
+    _to_text(page)
+    newest = qual.Store(store.path)
+    without = tuple(one for one in newest.codebook if one.id != "affective")
+    newest.revise(replace(newest.codebook, codes=without), why="Too broad.", coder="lead")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".s7-take")
+    page.keyboard.press(">")
+    page.wait_for_selector(".s7-meaning")
+    yield "a newer codebook"
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.wait_for_selector(".s7-help")
+    yield "keys"
+
+
+def in_a_round_of_training(page: Page) -> Iterator[str]:
+    """Show what differs from gold on a widget on `in_training`, in the text and in the grid."""
+    shows(page, "t0/1")
+    press(page, "1", "7", "Enter")
+    page.wait_for_selector(".s7-feedback")
+    yield "feedback"
+    page.keyboard.press("#")
+    page.wait_for_selector(".s7-here .s7-feedback")
+    yield "feedback in the grid"
+
+
+def _to_text(page: Page) -> None:
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    page.locator(".s7").focus()
+    grid = page.locator(".s7-grid")
+    if grid.count():
+        grid.focus()
