@@ -1,4 +1,4 @@
-"""Take the pictures of `docs/coding.md`: an hour of a coder on the synthetic example, in a real JupyterLab.
+"""Take the pictures of `docs/coding.md` and `docs/training.md`, in a real JupyterLab, on the synthetic example.
 
 python scripts/make_screenshots.py [FOLDER] [--all]     # default: docs/pictures/
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,38 @@ plan = store.assign(coders=["ana", "ben"], overlap=0.25, seed=7, coder="lead")
 CodingWidget(store, coder="ana", rating="EmpathyOverall")
 """
 
+# A round that three coded, unblinded; and one of training, with gold.
+ROUNDS: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import pandas as pd
+import example_study
+import sense7_qual as qual
+from sense7_qual import acts, rounds
+from sense7_qual.widgets import CodingWidget
+units, book = example_study.explanations(), qual.Codebook.read("sense7")
+store = qual.Store.create({study!r}, units=units, codebook=book)
+ids, codes = units["unit_id"].tolist()[:12], [code.id for code in book.codable]
+opened = {{"coders": ["ana", "ben", "cleo"], "coder": "lead", "codebook": book}}
+store.append([rounds.open_round("one", units=ids, **opened)])
+for number, coder in enumerate(["ana", "ben", "cleo"]):
+    for place, unit_id in enumerate(ids[: 12 if number else 3]):
+        text = units["text"][place]
+        words = [at for at, letter in enumerate(text) if letter == " "]
+        named = {{"coder": coder, "unit_id": unit_id, "codebook": book, "round": "one"}}
+        start, end = words[number % len(words)] + 1, words[min(number + 4, len(words) - 1)]
+        store.append([acts.apply(code=codes[place % 7], **named),
+                      acts.apply(code=codes[(place + number) % 3], start=start, end=end, **named)])
+        store.append([acts.finish(**named)])
+store.append([rounds.unblind("one", coder="lead", codebook=book)])
+gold = pd.DataFrame(
+    [(unit_id, code, at % 7 in (place % 7, (place + 3) % 7))
+     for place, unit_id in enumerate(ids) for at, code in enumerate(codes)],
+    columns=["unit_id", "code", "applied"])
+store.append([rounds.open_round("training", units=ids, gold=gold, **opened)])
+CodingWidget(store, coder="ana", round={round!r})
+"""
+
 
 def main() -> None:
     """Take all pictures."""
@@ -51,25 +83,29 @@ def main() -> None:
                 take(server, Path(place) / f"study-{width}", chosen.folder, steps, width=width, dark=dark)
 
 
-def take(
-    server: labs.Lab, study: Path, folder: Path, steps: Collection[str], *, width: int, dark: bool
-) -> None:
+def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
     """Do all steps, and take the pictures of `steps` in one theme at one width."""
-    name = f"hour-{width}.ipynb"
-    labs.notebook(server.root / name, CELL.format(notebooks=str(ROOT / "notebooks"), study=str(study)))
-    with server.page(width=width, height=900, dark=dark) as page:
-        enter(server, page, name)
-        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
-        page.locator(".jp-InputArea").evaluate_all("all => all.forEach(each => each.style.display = 'none')")
-        page.locator(".s7").focus()
-        for number, (step, act) in enumerate(STEPS.items(), start=1):
-            act(page)
-            page.wait_for_timeout(400)
-            if step not in steps:
-                continue
-            path = folder / f"{number}-{step}-{'dark' if dark else 'light'}-{width}.png"
-            page.locator(".s7").screenshot(path=path)
-    server.end_kernels()
+    numbers = {step: number for number, step in enumerate(STEPS, start=1)}
+    for cell, round, begins, ends in PARTS:
+        if not steps & set(list(STEPS)[begins:ends]):
+            continue
+        name, place = f"{round or 'hour'}-{width}.ipynb", f"{study}-{round}"
+        source = cell.format(notebooks=str(ROOT / "notebooks"), study=place, round=round)
+        labs.notebook(server.root / name, source)
+        with server.page(width=width, height=900, dark=dark) as page:
+            enter(server, page, name)
+            page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+            hide = "all => all.forEach(each => each.style.display = 'none')"
+            page.locator(".jp-InputArea").evaluate_all(hide)
+            page.locator(".s7").focus()
+            for step, act in list(STEPS.items())[begins:ends]:
+                act(page)
+                page.wait_for_timeout(400)
+                if step in steps:
+                    theme = "dark" if dark else "light"
+                    path = folder / f"{numbers[step]}-{step}-{theme}-{width}.png"
+                    page.locator(".s7").screenshot(path=path)
+        server.end_kernels()
 
 
 def _whole(page: Page) -> None:
@@ -137,6 +173,31 @@ def _history(page: Page) -> None:
     page.wait_for_timeout(800)
 
 
+def _colleagues(page: Page) -> None:
+    press(page, "ArrowLeft")
+    page.locator(".s7-goto input").fill("2")
+    page.keyboard.press("Enter")
+    page.locator(".s7").focus()
+    page.keyboard.press("=")
+    page.wait_for_selector(".s7-coders")
+
+
+def _grid_memos(page: Page) -> None:
+    page.keyboard.press("w")
+    page.keyboard.press("m")
+    page.keyboard.type("Said twice, in other words.")
+    press(page, "Escape")
+    page.keyboard.press("#")
+    page.wait_for_selector(".s7-here .s7-coders")
+    page.keyboard.press(":")
+    page.wait_for_selector(".s7-rows .s7-row-quote")
+
+
+def _training(page: Page) -> None:
+    press(page, "1", "3", "Enter")
+    page.wait_for_selector(".s7-feedback")
+
+
 STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "first-text": lambda page: None,
     "whole-text": _whole,
@@ -148,8 +209,13 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "new-code": _new_code,
     "memos": _memos,
     "history": _history,
+    "colleagues": _colleagues,
+    "grid-memos": _grid_memos,
+    "training": _training,
 }
-DARK: Final = frozenset({"letters", "find", "new-code", "history"})
+DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
+PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
+"""The cell that shows each widget, its round, and which of the steps are taken in it."""
 
 
 if __name__ == "__main__":
