@@ -1,4 +1,4 @@
-"""Take the pictures of `docs/coding.md` and `docs/training.md` in a real JupyterLab, on the synthetic example.
+"""Take the pictures of `docs/coding.md` and `docs/training.md`, in a real JupyterLab.
 
 python scripts/make_screenshots.py [FOLDER] [--all]     # default: docs/pictures/
 
