@@ -13,11 +13,9 @@ SLOW := browser or model or crash or notebook or frontend or spark or postgres o
 TOGETHER := -n auto --maxprocesses 4
 # Compiled once, not anew in each of the hundreds of processes that the tests start; empty means: write it.
 export PYTHONDONTWRITEBYTECODE :=
-# The slow ones wait a third of their time for processes of their own, so three files on two processors, the
-# longest files first (`tests/conftest.py`).
-FILES := -n 3 --dist loadfile --no-loadscope-reorder
-FAST_PART := $(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW))"
-SLOW_PART := $(BIN)/python -m pytest -q $(FILES) -m "$(SLOW)"
+# Everything in one run, so that both processors work to its end: four files at a time, since some wait for other
+# processes, and the longest first (`tests/conftest.py`).
+EVERYTHING := $(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
   record_machine.py browser_typing.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
   $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py
@@ -60,12 +58,10 @@ check: lint
 	  --deselect sense7_qual/themes/_fit.py
 
 test: lint system $(NODE_READY)
-	$(FAST_PART)
-	$(SLOW_PART)
+	$(EVERYTHING)
 
 coverage: system $(NODE_READY)
-	$(FAST_PART) --cov --cov-report=
-	$(SLOW_PART) --cov --cov-append --cov-report=term
+	$(EVERYTHING) --cov --cov-report=term
 
 soak: $(READY) system
 	SOAK=1 $(BIN)/python -m pytest -q -m simulation

@@ -92,7 +92,7 @@ def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width:
         name, place = f"{round or 'hour'}-{width}.ipynb", f"{study}-{round}"
         source = cell.format(notebooks=str(ROOT / "notebooks"), study=place, round=round)
         labs.notebook(server.root / name, source)
-        with server.page(width=width, height=900, dark=dark) as page:
+        with server.page(width=width, height=900, new=True) as page:
             enter(server, page, name)
             page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
             hide = "all => all.forEach(each => each.style.display = 'none')"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,15 +29,39 @@ settings.load_profile("untimed")
 
 # The files that take longest, each on one processor: none of them shall run alone at the end.
 LONGEST = (
-    "store_faults", "notebooks", "postgresql", "privacy_everywhere", "browser_coding", "power_cuts",
-    "hostile_doors", "hostile_files", "record_machine", "real_path", "browser_hosts", "documentation",
+    "real_path", "notebooks", "record_machine", "privacy_everywhere", "store_faults", "power_cuts", "engines",
+    "postgresql", "hostile_doors", "documentation", "copies", "browser_hosts", "redact", "interval_limits",
+    "hostile_files", "bundle", "gamma_alignment", "rubin", "alternative_annotator_test", "themes",
+    "documents", "interrupts", "lab", "by_code", "store_crash", "fuzzed_studies", "sparse_files", "make_lab",
 )  # fmt: skip
 
 
+def lab_group(file: Path) -> str | None:
+    """Return which half of the browser tests in JupyterLab a file is in: each half shares a server."""
+    if not file.stem.startswith("test_browser_") or file.stem == "test_browser_hosts":
+        return None
+    return "browser a-f" if file.stem < "test_browser_g" else "browser g-z"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of the longest files first."""
+    """Put the tests of the longest files first, and those that share a JupyterLab before them."""
     order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
+    items.sort(key=lambda item: -1 if lab_group(item.path) else order.get(item.path.stem, len(order)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the files that share a JupyterLab together, as `--dist loadfile` keeps the tests of a file."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileOrLab(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return lab_group(Path(file)) or file
+
+    return ByFileOrLab(config, log)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -56,11 +83,34 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="module")
-def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[labs.Lab]:
-    """A running JupyterLab and a browser."""
-    with labs.running(tmp_path_factory.mktemp("lab")) as running:
-        yield running
+LABS: list[tuple[ExitStack, labs.Lab]] = []
+
+
+@pytest.fixture
+def lab(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> labs.Lab:
+    """A running JupyterLab and a browser: those of the test before, where it had them too."""
+    if not LABS:
+        stack = ExitStack()
+        running = labs.running(tmp_path_factory.mktemp("lab"), forked=sys.platform == "linux")
+        LABS.append((stack, stack.enter_context(running)))
+    return LABS[0][1]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End JupyterLab where the next test needs none (Playwright's loop would be in its way)."""
+    try:
+        return (yield)
+    finally:
+        if LABS and "lab" not in getattr(nextitem, "fixturenames", ()):
+            LABS.pop()[0].close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """End JupyterLab where the run was broken off."""
+    while LABS:
+        LABS.pop()[0].close()
 
 
 @pytest.fixture

@@ -404,9 +404,10 @@ def test_real_ratings_read_by_duckdb_from_the_file() -> None:
 def test_a_local_spark_gives_the_same_numbers() -> None:
     pyspark_sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
     session = (
-        pyspark_sql.SparkSession.builder.master("local[2]")
+        pyspark_sql.SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .getOrCreate()

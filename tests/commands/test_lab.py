@@ -34,7 +34,7 @@ SHIPPED = sorted(
     if path.suffix in kinds
 )
 PACKAGE = ROOT / "sense7_qual"
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 def run(*command: str | Path, **settings: object) -> str:

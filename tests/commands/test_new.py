@@ -189,7 +189,7 @@ def test_the_notebooks_run_as_they_are_put(here) -> None:
             path.read_text("utf-8").replace('coder = \\"\\"', 'coder = \\"ana\\"'), encoding="utf-8"
         )
         notebook = nbformat.read(path, as_version=4)
-        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(here)}}).execute()
+        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(here)}}).execute()
         assert SENTINEL not in json.dumps(notebook)
 
 
@@ -199,6 +199,6 @@ def test_a_column_that_the_output_cannot_hold_is_no_error(here) -> None:
     TABLE.rename(columns={"PID": "参加者"}).to_csv("data.csv", index=False)
     command = [sys.executable, "-m", "sense7_qual", "new", "pilot", "--data", "data.csv", "--yes"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
-    done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, env=env, capture_output=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u53c2\u52a0\u8005" in done.stdout

@@ -66,9 +66,9 @@ def enter(lab: labs.Lab, page: Page, name: str, *, host: str = "lab/tree") -> No
     page.locator(".s7").focus()
 
 
-def saved(page: Page, *, timeout: float = 20_000) -> None:
+def saved(page: Page) -> None:
     """Wait until everything is in the record."""
-    page.wait_for_selector(".s7-saved", timeout=timeout)
+    page.wait_for_selector(".s7-saved")
 
 
 def press(page: Page, *keys: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def wait_until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not done():
         assert time.monotonic() < deadline
         time.sleep(0.002)

@@ -1,7 +1,8 @@
 """A real JupyterLab in a real Chromium, for the browser tests and benchmarks.
 
-One server serves a whole test session; every notebook gets a fresh kernel. Page errors and requests to
-another origin are collected, and both lists must be empty at the end.
+One server serves test after test, and one page of it: opening JupyterLab takes seconds, opening another
+notebook in it does not. Every notebook gets a fresh kernel. Page errors and requests to another origin are
+collected, and both lists must be empty at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,21 @@ from typing import Any
 import nbformat
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.helpers import forked_kernels
+
 START_SECONDS = 90
+SECONDS = 90
+"""How long a page is waited for: what takes longer never comes, however busy the machine is."""
+# Whether JupyterLab is open in a page; and, where no dialog is in the way, to end all that is open in it.
+OPEN = "() => window.jupyterapp?.name === 'JupyterLab'"
+EMPTIED = """async theme => {
+  const app = window.jupyterapp;
+  if (app?.name !== 'JupyterLab' || document.querySelector('.jp-Dialog')) return false;
+  for (const each of [...app.shell.widgets('main')]) each.dispose();
+  const now = document.body.dataset.jpThemeName;
+  if (now !== theme) await app.commands.execute('apputils:change-theme', {theme});
+  return true;
+}"""
 
 
 def chromium() -> str | None:
@@ -49,8 +64,11 @@ class Lab:
     url: str
     token: str
     browser: Browser
+    dark: bool = False
     errors: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
+    idle: list[Page] = field(default_factory=list)
+    """The page that the next test may take, if any."""
 
     def api(self, method: str, path: str, body: Any = None) -> Any:
         """Call the server's REST interface."""
@@ -70,19 +88,28 @@ class Lab:
             self.api("DELETE", f"/api/sessions/{session['id']}")
 
     @contextmanager
-    def page(self, *, width: int = 1400, height: int = 950, dark: bool = False) -> Iterator[Page]:
-        """Open a page that records its errors and its requests to other origins."""
-        context = self.browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", lambda request: self._watch(request.url))
+    def page(self, *, width: int = 1400, height: int = 950, new: bool = False) -> Iterator[Page]:
+        """Open a page that records its errors and its requests to other origins.
+
+        Where the last one was left in order it is that again, with JupyterLab open and nothing in it.
+        """
+        page = self.idle.pop() if self.idle and not new else self._new_page()
+        page.set_viewport_size({"width": width, "height": height})
         try:
             yield page
+            if not self.idle and page.evaluate(EMPTIED, _theme(self.dark)):
+                page.mouse.move(0, 0)
+                self.idle.append(page)
         finally:
-            context.close()
+            if page not in self.idle:
+                page.context.close()
+
+    def _new_page(self) -> Page:
+        page = self.browser.new_context(color_scheme="dark" if self.dark else "light").new_page()
+        page.set_default_timeout(SECONDS * 1_000)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self._watch(request.url))
+        return page
 
     def _watch(self, url: str) -> None:
         local = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:", "about:")
@@ -94,8 +121,12 @@ class Lab:
 
         `host` is ``lab/tree`` for JupyterLab or ``notebooks`` for Notebook 7.
         """
-        page.goto(f"{self.url}/{host}/{name}?token={self.token}{'&reset' if host == 'lab/tree' else ''}")
-        page.wait_for_function("() => window.jupyterapp !== undefined")
+        if host == "lab/tree" and page.evaluate(OPEN):
+            opened = "async path => void await window.jupyterapp.commands.execute('docmanager:open', {path})"
+            page.evaluate(opened, name)
+        else:
+            page.goto(f"{self.url}/{host}/{name}?token={self.token}{'&reset' if host == 'lab/tree' else ''}")
+            page.wait_for_function("() => window.jupyterapp !== undefined")
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.wait_idle(page)
         if run:
@@ -112,9 +143,12 @@ class Lab:
             """() => {
               const panel = window.jupyterapp.shell.currentWidget;
               return panel?.sessionContext?.session?.kernel?.status === 'idle';
-            }""",
-            timeout=60_000,
+            }"""
         )
+
+
+def _theme(dark: bool) -> str:
+    return "JupyterLab Dark" if dark else "JupyterLab Light"
 
 
 def _settings(folder: Path, *, dark: bool) -> None:
@@ -122,15 +156,18 @@ def _settings(folder: Path, *, dark: bool) -> None:
     apputils.mkdir(parents=True)
     settings = {
         "notification": {"fetchNews": "false", "checkForUpdates": False},
-        "themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
+        "themes": {"theme": _theme(dark)},
     }
     for name, values in settings.items():
         (apputils / f"{name}.jupyterlab-settings").write_text(json.dumps(values))
 
 
 @contextmanager
-def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
-    """Start a JupyterLab server on a free loopback port, and Chromium; end both."""
+def running(folder: Path, *, dark: bool = False, forked: bool = False) -> Iterator[Lab]:
+    """Start a JupyterLab server on a free loopback port, and Chromium; end both.
+
+    With `forked` its kernels are forked off one that has imported the package.
+    """
     root = folder / "notebooks"
     root.mkdir(parents=True, exist_ok=True)
     _settings(folder / "settings", dark=dark)
@@ -145,6 +182,7 @@ def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
     own |= {
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "ws"),
+        "JUPYTER_PATH": str(folder / "first"),
     }
     command = [
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
@@ -156,6 +194,7 @@ def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
     log = folder / "server.log"
     with (
         log.open("w") as output,
+        forked_kernels.offered(folder / "first", output) if forked else nullcontext(),
         subprocess.Popen(
             command,
             env={**os.environ, **own, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
@@ -172,7 +211,7 @@ def running(folder: Path, *, dark: bool = False) -> Iterator[Lab]:
                     args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"],
                 )
                 try:
-                    yield Lab(root=root, url=url, token=token, browser=browser)
+                    yield Lab(root=root, url=url, token=token, browser=browser, dark=dark)
                 finally:
                     browser.close()
         finally:

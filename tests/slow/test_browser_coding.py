@@ -33,7 +33,7 @@ def folder(tmp_path) -> Path:
 
 def test_a_span_and_a_whole_unit_by_keyboard_survive_reload_and_restart(lab, folder):
     labs.notebook(lab.root / "keyboard.ipynb", cell(folder))
-    with lab.page() as page:
+    with lab.page(new=True) as page:
         enter(lab, page, "keyboard.ipynb")
         press(page, "w", "Shift+ArrowRight", "Shift+ArrowRight", "7", "v", "Escape", "3", "u")
         expected = [("t0/1", "relational", "It remembered what"), ("t0/1", "response", None)]
@@ -42,7 +42,7 @@ def test_a_span_and_a_whole_unit_by_keyboard_survive_reload_and_restart(lab, fol
         page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
 
         page.reload()
-        page.wait_for_selector(".s7-coding >> nth=1", timeout=60_000)
+        page.wait_for_selector(".s7-coding >> nth=1")
         assert page.locator(".s7-coding strong").all_inner_texts() == [
             "Relational Continuity",
             "Response Appropriateness",
@@ -208,7 +208,7 @@ def test_deeds_done_while_the_kernel_is_away_are_recorded_when_it_is_back(lab, f
         lab.wait_idle(page)
         page.locator(".s7").focus()
         page.keyboard.press("2")
-        page.wait_for_selector(".s7-unsaved", timeout=15_000)
+        page.wait_for_selector(".s7-unsaved")
         lab.run_all(page)
         page.wait_for_selector(".s7-coding:not(.s7-pending) >> nth=1")
         saved(page)
@@ -222,9 +222,9 @@ def test_a_second_browser_on_the_same_kernel_is_told_of_changes(lab, folder):
         first.keyboard.press("Control+s")
         first.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
         lab.open(second, "two.ipynb", run=False)
-        second.wait_for_selector(".s7-text", timeout=60_000)
+        second.wait_for_selector(".s7-text")
         press(first, "1")
-        second.wait_for_selector(".s7-coding", timeout=15_000)
+        second.wait_for_selector(".s7-coding")
         second.locator(".s7").focus()
         press(second, "2", "z")
         first.wait_for_function("() => document.querySelectorAll('.s7-coding').length === 1")
@@ -305,7 +305,7 @@ def test_saving_the_notebook_with_widget_state_leaks_no_text(lab, folder):
         page.locator(".s7").focus()
         page.keyboard.press("Control+s")
         page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + labs.SECONDS
         while "application/vnd.jupyter.widget-state+json" not in (lab.root / "leak.ipynb").read_text():
             assert time.monotonic() < deadline, "the notebook was saved without widget state"
             page.keyboard.press("Control+s")

@@ -34,7 +34,7 @@ figures.agreement_plot(pd.DataFrame({"code": ["interest"], "alpha": [0.7], "alph
 def executed(path: Path) -> None:
     """Run a notebook outside of the server, which therefore does not trust its outputs."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     nbformat.write(notebook, path)
 
 
@@ -75,7 +75,7 @@ def test_no_letter_is_cut_off_where_the_font_is_wider(lab: labs.Lab, columns: in
     numbers = {"rank_biserial": 0.2, "rank_biserial_low": -0.1, "rank_biserial_high": 0.55}
     links = pd.DataFrame({"code": SENSE7.ids, "source": source, **numbers, "confidence_level": 0.95})
     figure = figures.link_plot(links, source=source, codebook=SENSE7, columns=columns)
-    with lab.page() as page:
+    with lab.page(new=True) as page:
         page.set_content(f"<style>text {{font-family: 'DejaVu Sans' !important}}</style>{figure.svg()}")
         outside = page.evaluate(
             """() => {

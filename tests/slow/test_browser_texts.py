@@ -197,7 +197,8 @@ def test_axe_finds_nothing_in_pane_and_drawer(lab, folder, theme):
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
             page.set_viewport_size({"width": width, "height": 950})
-            if not page.locator(".s7-side").count():
+            if width == 900:
+                page.wait_for_selector(".s7-side", state="detached")
                 page.locator(".s7-texts-button").click()
             page.wait_for_selector(".s7-row mark")
             found = page.evaluate(

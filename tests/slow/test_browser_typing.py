@@ -45,7 +45,8 @@ def test_no_press_is_lost_or_codes_another_text_at_5_ms_a_key(lab: labs.Lab, tmp
     with lab.page() as page:
         enter(lab, page, "fast.ipynb")
         write(page, "".join(typed(place) for place in range(N_TEXTS)))
-        saved(page, timeout=450 * N_TEXTS + 30_000)
+        page.set_default_timeout(450 * N_TEXTS + 90_000)
+        saved(page)
         page.wait_for_selector(".s7-all-done")
     expected = [
         (f"t{place}/1", CODES[place % 7], "Word" if place % 40 == 2 else None) for place in range(N_TEXTS)

@@ -19,7 +19,7 @@ from tests.helpers.places import ROOT, program
 pytestmark = pytest.mark.crash
 
 OPERATIONS = ("append", "merge", "revise", "forget")
-N_INTERRUPTS = 300 if os.environ.get("SOAK") else 25  # of each operation
+N_INTERRUPTS = 300 if os.environ.get("SOAK") else 12  # of each operation
 
 WORKER = program("interrupted_worker")
 

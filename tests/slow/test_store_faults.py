@@ -1,4 +1,4 @@
-"""A full disk, an I/O error or SIGKILL at every write: nothing is lost or half, and it works again."""
+"""A full disk, an I/O error or SIGKILL at any write: nothing is lost or half, and it works again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.helpers.places import program
 pytestmark = pytest.mark.crash
 
 SENTINEL = "Sentinel-Quokka"
-SOAK = bool(os.environ.get("SOAK"))  # each of six faults at every call
+SOAK = bool(os.environ.get("SOAK"))  # each of six faults at every call, not each of three at some
 
 FAULTS = program("operations_that_fail")
 
@@ -23,7 +23,7 @@ FAULTS = program("operations_that_fail")
     "operation",
     ["first append", "batch", "create", "merge", "revise", "backup", "archive", "restore", "forget"],
 )
-def test_a_fault_or_a_kill_at_every_write_loses_nothing(operation: str) -> None:
+def test_a_fault_or_a_kill_at_any_write_loses_nothing(operation: str) -> None:
     with disk.memory() as root:
         found = json.loads(disk.run(FAULTS, root, operation, SENTINEL, SOAK))
     refused = Counter((error, lasting) for error, lasting, _, message, _ in found if message)

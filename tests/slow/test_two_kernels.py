@@ -79,7 +79,7 @@ def kernels(store: Store) -> Iterator[list[BlockingKernelClient]]:
         clients.append(manager.blocking_client())
         clients[-1].start_channels()
     for client in clients:
-        client.wait_for_ready(timeout=60)
+        client.wait_for_ready(timeout=300)
         printed(client, client.execute(OPEN.format(path=str(store.path))))
     yield clients
     for client, manager in zip(clients, managers, strict=True):

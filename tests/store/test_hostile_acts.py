@@ -58,7 +58,7 @@ def test_an_acts_file_of_views_is_refused_at_every_door(store: Store, tmp_path: 
     change(inside, _VIEWS)
     shutil.copy(inside, bad)
     found = subprocess.run(
-        [sys.executable, "-c", _OPEN_EACH, store.path, bad], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", _OPEN_EACH, store.path, bad], capture_output=True, text=True, timeout=300
     )  # fmt: skip
     said = dict(line.split(maxsplit=1) for line in found.stdout.splitlines())
     doors = ("acts", "append", "merge", "salvage", "backup", "verify", "journal")
@@ -92,7 +92,7 @@ def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: 
     change(Path(store.path) / "acts" / "eva.sqlite", f"UPDATE acts SET seq = {2**62}")
     code = "import sys; from sense7_qual.store import Store; Store(sys.argv[1]).salvage('eva', sys.argv[2])"
     made = [sys.executable, "-c", code, store.path, str(tmp_path / "saved.sqlite")]
-    found = subprocess.run(made, capture_output=True, text=True, timeout=30)
+    found = subprocess.run(made, capture_output=True, text=True, timeout=300)
     assert "expected acts of 'eva' that are what was written" in found.stderr
 
 
@@ -147,5 +147,5 @@ from sense7_qual.store import Store
 Store(sys.argv[1])
 """
     made = [sys.executable, "-c", code, store.path]
-    said = subprocess.run(made, capture_output=True, text=True, timeout=60)
+    said = subprocess.run(made, capture_output=True, text=True, timeout=300)
     assert "table of units – found one of more than" in said.stderr, said.stderr[-500:]

@@ -387,7 +387,7 @@ def test_processes_that_revise_one_folder_at_one_instant(tmp_path: Path, same: b
     ]
     for each in working:
         each.start()
-    answers = sorted(said.get(timeout=60) for _ in working)
+    answers = sorted(said.get(timeout=300) for _ in working)
     for each in working:
         each.join()
     store = Store(path)

@@ -270,7 +270,7 @@ def test_notebooks_that_make_one_study_at_one_instant(path: str | Path, same: bo
     ]
     for each in working:
         each.start()
-    answers = [said.get(timeout=120) for _ in working]
+    answers = [said.get(timeout=300) for _ in working]
     for each in working:
         each.join()
     n_done = answers.count("done")

