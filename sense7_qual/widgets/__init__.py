@@ -6,6 +6,7 @@ texts travel in messages, so that a saved notebook holds none.
 
 from __future__ import annotations
 
+from sense7_qual.widgets._codebook import CodebookWidget
 from sense7_qual.widgets._coding import CodingWidget
 
-__all__ = ["CodingWidget"]
+__all__ = ["CodebookWidget", "CodingWidget"]

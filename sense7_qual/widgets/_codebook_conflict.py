@@ -58,9 +58,9 @@ def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[
     for one in conflicts(base, mine, theirs):
         chosen = choices.get(one.name)
         if chosen == "mine":
-            theirs = _put(theirs, one, one.base)
+            theirs = _put(theirs, one, one.base, like=base)
         elif chosen == "theirs":
-            mine = _put(mine, one, one.theirs)
+            mine = _put(mine, one, one.theirs, like=theirs)
         else:
             raise CodebookError(
                 f"save: expected a choice for {one.field or 'all'} of {one.code or 'the codebook'} – found "
@@ -96,13 +96,18 @@ def _compared(base: Codebook, mine: Codebook, theirs: Codebook) -> Iterator[Conf
             yield Conflict(code_id, name, *(getattr(code, name) for code in sides))
 
 
-def _put(book: Codebook, where: Conflict, value: Any) -> Codebook:
-    """Return the codebook with the value that a conflict is about."""
+def _put(book: Codebook, where: Conflict, value: Any, *, like: Codebook) -> Codebook:
+    """Return the codebook with the value that a conflict is about; a code comes where `like` has it."""
     if where.code is None:
         return replace(book, **{str(where.field): value})
     if where.field is not None:
         value = replace(book[where.code], **{where.field: value})
-    codes = [value if code.id == where.code else code for code in book]
-    if where.code not in book:
-        codes.append(value)
-    return replace(book, codes=tuple(code for code in codes if code is not None))
+    codes = {code.id: code for code in book if code.id != where.code}
+    if value is None:
+        return replace(book, codes=tuple(codes.values()))
+    order = list(codes)
+    own = book.ids if where.code in book else like.ids
+    behind = own[own.index(where.code) + 1 :]
+    place = next((order.index(one) for one in behind if one in codes), len(order))
+    order.insert(place, where.code)
+    return replace(book, codes=tuple({**codes, where.code: value}[one] for one in order))

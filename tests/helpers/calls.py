@@ -545,6 +545,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
         "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
                               units=lambda: x.units, n=lambda: 2),
+        "widgets.CodebookWidget": late(
+            qual.widgets.CodebookWidget, store=store, coder=lambda: "lead", draft=lambda: x.changed,
+            without_round=lambda: False, embed=lambda: None),
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],

@@ -8,6 +8,7 @@ import inspect
 import json
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -122,6 +123,9 @@ assert "notice" in dir(widget) and widget.notice is not None
 widget.goto(widget._session.unit_ids[-1])
 widget.memos()
 widget.close()
+revising = qual.widgets.CodebookWidget(store, coder="lead", without_round=True)
+assert revising.draft == changed
+revising.close()
 store.hand_out("blind", "dee", folder + "-dee")
 store.salvage("ana", folder + "-saved.sqlite")
 store.accept_loss("ana")
@@ -308,7 +312,7 @@ def test_no_class_shows_a_field_that_may_hold_words() -> None:
 TEXTS = {"text", "quote", "passages", "distinct"}
 
 
-def test_every_widget_keeps_words_out_of_its_traits() -> None:
+def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     units = pd.DataFrame(
         {"unit_id": ["m1", "m2"], "text": SAID, "document_id": "d1", "case_id": "p1",
          "position": pd.array([1, 2], "Int64"), "context": json.dumps([{"role": "user", "text": SAID}])}
@@ -324,11 +328,18 @@ def test_every_widget_keeps_words_out_of_its_traits() -> None:
         qual.acts.memo(coder="ana", target_kind="code", code=code, text=SAID, codebook=codebook),
         qual.acts.memo(coder="ana", target_kind="study", text=SAID, codebook=codebook),
     ]
-    for name in qual.widgets.__all__:
-        widget = getattr(qual.widgets, name)(units, codebook, coder="ana", acts=acts, save=acts.extend)
-        for asked in ("hello", "memos"):
-            widget._receive(widget, {"type": asked, "client": "c", "id": "i"}, [])
-        assert len(widget.memos().rows) == 4
+    store = qual.Store.create(tmp_path / "study", units=units, codebook=codebook)
+    store.append([*acts, qual.acts.finish(coder="ana", unit_id="m1", codebook=codebook)])
+    store.append([qual.acts.propose(coder="ben", label=SAID[:200].strip(), unit_id="m1", codebook=codebook)])
+    coding = qual.widgets.CodingWidget(units, codebook, coder="ana", acts=acts, save=acts.extend)
+    revising = qual.widgets.CodebookWidget(store, coder="ana")
+    assert len(coding.memos().rows) == 4
+    assert {type(coding).__name__, type(revising).__name__} == set(qual.widgets.__all__)
+    for widget in (coding, revising):
+        for asked in ("hello", "memos", "proposals", "versions"):
+            widget._receive(widget, {"type": asked, "client": "c", "id": asked}, [])
+        edit = {"do": "edit", "code": code, "values": {"definition": SAID}}
+        widget._receive(widget, {"type": "step", "step": edit, "client": "c", "id": "s"}, [])
         traits = {trait: getattr(widget, trait) for trait in widget.traits() if trait != "comm"}
         assert CANARY not in json.dumps(widget.get_state(), default=str) + repr(traits) + repr(widget)
         widget.close()

@@ -1,0 +1,169 @@
+// The draft: its steps, what becomes stale by it, saving it, and what to do where somebody else changed the same thing.
+import { useState } from "preact/hooks";
+import { shownDate } from "../shared/times";
+import type { Choice, Conflict, ConflictRow, Preview, Saved } from "./messages";
+import type { Session } from "./session";
+
+const REASONS: Record<string, string> = { add: "is new", redefine: "means something else", split: "is a part of one that was split" };
+
+export function Changes({ session }: { session: Session }) {
+  const draft = session.draft.value!;
+  return (
+    <div class="s7-beside-body">
+      {session.saved.value && <SavedNote session={session} saved={session.saved.value} />}
+      {session.conflict.value && <ConflictForm session={session} conflict={session.conflict.value} />}
+      <section aria-label="Steps">
+        <h5>Steps</h5>
+        {draft.steps.length ? (
+          <ol class="s7-steps">
+            {draft.said.map((words, n) => (
+              <li key={n}>
+                <span dir="auto">{words}</span>
+                <button type="button" class="s7-quiet" aria-label={`Take back: ${words}`} title="Take this step back" onClick={() => session.leaveOut(n)}>
+                  ×
+                </button>
+              </li>
+            ))}
+          </ol>
+        ) : (
+          <p class="s7-hint">Nothing is changed yet. Edit a code’s fields, or use the keys on the tree (?).</p>
+        )}
+      </section>
+      {draft.steps.length > 0 && <StaleTable preview={session.preview.value} uncounted={session.uncounted.value} />}
+      {draft.steps.length > 0 && <SaveForm session={session} />}
+    </div>
+  );
+}
+
+function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted: string }) {
+  if (!preview) return <p class="s7-hint">{uncounted || "Counting what becomes stale…"}</p>;
+  const several = new Set(preview.by_code.map(({ code }) => code)).size > 1;
+  return (
+    <section class="s7-stale" aria-label="What becomes stale">
+      <h5>What becomes stale by saving</h5>
+      {preview.by_code.length ? (
+        <>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Code</th>
+                <th scope="col">Coder</th>
+                <th scope="col">Texts</th>
+                <th scope="col">Time</th>
+              </tr>
+            </thead>
+            <tbody>
+              {preview.by_code.map((row) => (
+                <tr key={`${row.code} ${row.coder}`}>
+                  <td dir="auto" title={REASONS[row.reason ?? ""]}>
+                    {row.label}
+                  </td>
+                  <td>{row.coder}</td>
+                  <td class="s7-number">{row.n}</td>
+                  <td class="s7-number">{row.hours ?? "unknown"}</td>
+                </tr>
+              ))}
+            </tbody>
+            <tfoot>
+              {(several ? preview.by_coder : []).map((row) => (
+                <tr key={row.coder}>
+                  <td>all, each text once</td>
+                  <td>{row.coder}</td>
+                  <td class="s7-number">{row.n}</td>
+                  <td class="s7-number">{row.hours ?? "unknown"}</td>
+                </tr>
+              ))}
+            </tfoot>
+          </table>
+          <p class="s7-hint">
+            {preview.total ? `In all ${preview.at_least ? "at least " : ""}${preview.total}. ` : ""}
+            Time: texts × the coder’s median time between two finished texts, pauses of more than five minutes left out.
+          </p>
+        </>
+      ) : (
+        <p class="s7-hint">Nothing: what was coded keeps its meaning.</p>
+      )}
+      <p class="s7-hint">{preview.words}</p>
+    </section>
+  );
+}
+
+function SaveForm({ session }: { session: Session }) {
+  const [why, setWhy] = useState("");
+  const open = session.conflict.value?.rows.filter(({ name }) => !session.choices.value[name]).length ?? 0;
+  const send = () => (why.trim() ? session.save(why) : session.say("Say why first: the methods section will tell it"));
+  return (
+    <section class="s7-save" aria-label="Save">
+      <label class="s7-field">
+        <span class="s7-field-name">Why</span>
+        <textarea class="s7-why" rows={2} dir="auto" value={why} placeholder="As the methods section will tell it" onInput={(event) => setWhy(event.currentTarget.value)} />
+      </label>
+      <div class="s7-form-buttons">
+        <button type="button" class="s7-primary s7-save-button" disabled={session.saving.value || open > 0} onClick={send}>
+          {session.conflict.value ? "Save with these choices" : "Save"}
+        </button>
+        <button type="button" onClick={() => session.discard()}>
+          Discard the draft
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function ConflictForm({ session, conflict }: { session: Session; conflict: Conflict }) {
+  const { by } = conflict;
+  return (
+    <section class="s7-conflict" role="alert" aria-label="Changed by two people">
+      <h5>{by ? `${by.coder} changed the same, ${shownDate(by.at)}` : "Somebody else changed the same"}</h5>
+      {by && <p class="s7-hint" dir="auto">{by.why}</p>}
+      {conflict.rows.map((row) => (
+        <ConflictChoice key={row.name} row={row} chosen={session.choices.value[row.name]} onChoose={(choice) => (session.choices.value = { ...session.choices.value, [row.name]: choice })} />
+      ))}
+    </section>
+  );
+}
+
+function ConflictChoice({ row, chosen, onChoose }: { row: ConflictRow; chosen: Choice | undefined; onChoose: (choice: Choice) => void }) {
+  const sides: [Choice, string, string[]][] = [
+    ["mine", "Mine", row.mine],
+    ["theirs", "Theirs", row.theirs],
+  ];
+  return (
+    <div class="s7-choice" role="group" aria-label={`${row.label} ${row.field ?? ""}`}>
+      <div dir="auto">
+        <b class="s7-strong">{row.label || "The codebook"}</b> {row.field ?? "(the whole code)"}
+      </div>
+      {sides.map(([side, words, lines]) => (
+        <button key={side} type="button" aria-pressed={chosen === side} onClick={() => onChoose(side)}>
+          <span class="s7-side-name">{words}</span> <span dir="auto">{lines.join(" · ") || "nothing, or taken away"}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function SavedNote({ session, saved }: { session: Session; saved: Saved }) {
+  return (
+    <section class="s7-saved-note" role="status" aria-label="Saved">
+      <h5>✓ Saved</h5>
+      {saved.queues.length ? (
+        <>
+          <p>To be looked at again, by those whose coding may be seen here. They open it so:</p>
+          {saved.queues.map(({ coder, n, cell }) => (
+            <div key={coder}>
+              <span>
+                {coder}: {n} {n === 1 ? "text" : "texts"}
+              </span>
+              <code class="s7-cell">{cell}</code>
+            </div>
+          ))}
+        </>
+      ) : (
+        <p>Nothing needs to be looked at again, of what may be seen here.</p>
+      )}
+      <button type="button" class="s7-quiet" onClick={() => (session.saved.value = null)}>
+        Close
+      </button>
+    </section>
+  );
+}

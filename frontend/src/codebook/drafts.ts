@@ -1,0 +1,18 @@
+// Drafts that a page keeps, so that they outlive a kernel that dies: the steps alone, and never on a disk.
+import type { Step } from "./messages";
+
+export interface Kept {
+  base: string;
+  steps: readonly Step[];
+  undone: readonly Step[];
+  /** Asked for, and not answered yet. */
+  pending: readonly Step[];
+}
+
+const DRAFTS = Symbol.for("sense7_qual.drafts");
+
+/** By the work that they belong to: a new widget for that work takes its draft over. */
+export function drafts(): Map<string, Kept> {
+  const place = globalThis as { [DRAFTS]?: Map<string, Kept> };
+  return (place[DRAFTS] ??= new Map());
+}

@@ -1,0 +1,103 @@
+// The code that is open: its fields, edited in place; what can be done with it; and its quotes beneath.
+import { useState } from "preact/hooks";
+import { Field } from "./field";
+import { AddForm, MergeForm, SplitForm } from "./forms";
+import type { DraftCode } from "./messages";
+import { QuoteList } from "./quotes";
+import type { Session } from "./session";
+
+type ListName = "use_when" | "avoid_when" | "examples" | "counter_examples";
+const LISTS: [ListName, string][] = [
+  ["use_when", "Use when"],
+  ["avoid_when", "Not when"],
+  ["examples", "Examples"],
+  ["counter_examples", "Near misses"],
+];
+
+export function Fields({ session }: { session: Session }) {
+  const code = session.code.value;
+  const form = session.form.value;
+  if (form === "add") return <AddForm session={session} />;
+  if (!code) return <p class="s7-hint">Choose a code, or add one.</p>;
+  return (
+    <>
+      <div class="s7-pane-line">
+        <h4 dir="auto">{code.label}</h4>
+        <span class="s7-unit-id">{code.id}</span>
+        <span class="s7-space" />
+        {code.codable && (
+          <>
+            <button type="button" title="Merge into another code (m)" onClick={() => session.begin("merge")}>
+              Merge…
+            </button>
+            <button type="button" title="Split into parts (s)" onClick={() => session.begin("split")}>
+              Split…
+            </button>
+          </>
+        )}
+        <button type="button" title="Retire the code (Del)" onClick={() => session.step({ do: "retire", code: code.id })}>
+          Retire
+        </button>
+      </div>
+      {form === "merge" && <MergeForm key={code.id} session={session} code={code} />}
+      {form === "split" && <SplitForm key={code.id} session={session} code={code} />}
+      <CodeFields key={code.id} session={session} code={code} />
+      <QuoteList session={session} />
+    </>
+  );
+}
+
+function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
+  const edit = (name: string, value: unknown) => session.edit(code.id, { [name]: value });
+  const lines = (name: ListName) => code[name].join("\n");
+  return (
+    <div class="s7-fields">
+      <div class="s7-field-line">
+        <Field label="Label" class="s7-label-field" value={code.label} max={400} onWrite={(text) => edit("label", text)} />
+        <Field label="Key" class="s7-key-field" value={code.key ?? ""} max={2} onWrite={(text) => edit("key", text)} />
+        <ColourField value={code.colour} onWrite={(text) => edit("colour", text)} />
+      </div>
+      <Field label="Definition" class="s7-definition-field" value={code.definition} rows={3} onWrite={(text) => edit("definition", text)} />
+      <div class="s7-field-pairs">
+        {LISTS.map(([name, words]) => {
+          const broken = code[name].some((entry) => entry.includes("\n"));
+          const hint = broken ? "has line breaks: change it in a file" : "one a line";
+          return (
+            <Field key={name} class="s7-list-field" label={words} hint={hint} disabled={broken} value={lines(name)} rows={2} onWrite={(text) => edit(name, text.split("\n"))} />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function ColourField({ value, onWrite }: { value: string | null; onWrite: (text: string) => void }) {
+  const [open, setOpen] = useState(false);
+  const write = (text: string) => text !== (value ?? "") && onWrite(text);
+  return (
+    <div class="s7-field">
+      <span class="s7-field-name">Colour</span>
+      <span class="s7-colour-line">
+        {value || open ? (
+          <>
+            <input type="color" aria-label="Colour" value={value ?? "#5a78ff"} onChange={(event) => write(event.currentTarget.value)} />
+            <button
+              type="button"
+              title="Take the colour away: one is chosen"
+              onClick={() => {
+                setOpen(false);
+                write("");
+              }}
+            >
+              ×
+            </button>
+          </>
+        ) : (
+          <button type="button" title="One is chosen; take one of its own" onClick={() => setOpen(true)}>
+            chosen
+          </button>
+        )}
+      </span>
+    </div>
+  );
+}

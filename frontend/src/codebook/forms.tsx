@@ -1,0 +1,124 @@
+// The forms: a code that is new, what a code is merged into, and the parts that it is split into.
+import { useState } from "preact/hooks";
+import type { DraftCode } from "./messages";
+import type { Session } from "./session";
+
+/** A field of a form that is not sent yet. */
+function Line({ label, value, onInput, rows = 0, first = false }: { label: string; value: string; onInput: (text: string) => void; rows?: number; first?: boolean }) {
+  const shared = { dir: "auto" as const, class: first ? "s7-first" : undefined, value, onInput: (event: Event) => onInput((event.currentTarget as HTMLInputElement).value) };
+  return (
+    <label class="s7-field">
+      <span class="s7-field-name">{label}</span>
+      {rows ? <textarea {...shared} rows={rows} /> : <input type="text" {...shared} />}
+    </label>
+  );
+}
+
+function Buttons({ words, disabled = false, onSend, onCancel }: { words: string; disabled?: boolean; onSend: () => void; onCancel: () => void }) {
+  return (
+    <div class="s7-form-buttons">
+      <button type="button" class="s7-primary" disabled={disabled} onClick={onSend}>
+        {words}
+      </button>
+      <button type="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
+export function AddForm({ session }: { session: Session }) {
+  const here = session.code.value;
+  const [label, setLabel] = useState("");
+  const [definition, setDefinition] = useState("");
+  const [parent, setParent] = useState(here && !here.codable ? here.id : (here?.parent ?? ""));
+  const send = () => {
+    if (!label.trim()) return session.say("Name the code first");
+    session.step({ do: "add", label, definition, parent: parent || null });
+    session.form.value = null;
+    session.focus.value = ".s7-tree";
+  };
+  const alike = session.alike.value.map(({ id }) => session.book.codes.value.get(id)?.label ?? id);
+  return (
+    <div class="s7-form s7-add-form" role="group" aria-label="New code">
+      <h4>A new code</h4>
+      <Line
+        first
+        label="Label"
+        value={label}
+        onInput={(text) => {
+          setLabel(text);
+          session.askAlike(text, definition);
+        }}
+      />
+      <Line label="Definition" rows={3} value={definition} onInput={setDefinition} />
+      <label class="s7-field">
+        <span class="s7-field-name">Under</span>
+        <select value={parent} onChange={(event) => setParent(event.currentTarget.value)}>
+          <option value="">no other code</option>
+          {session.codes.value.map((code) => (
+            <option key={code.id} value={code.id} selected={code.id === parent}>
+              {code.label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {label.trim() && alike.length > 0 && <p class="s7-hint">Like it: {alike.join(", ")}</p>}
+      <Buttons words="Add" onSend={send} onCancel={() => session.endForm()} />
+    </div>
+  );
+}
+
+export function MergeForm({ session, code }: { session: Session; code: DraftCode }) {
+  const others = session.codes.value.filter((one) => one.codable && one.id !== code.id);
+  const [into, setInto] = useState(others[0]?.id ?? "");
+  const send = () => {
+    session.step({ do: "merge", code: code.id, into });
+    session.endForm();
+    session.select(into);
+  };
+  return (
+    <div class="s7-form s7-merge-form" role="group" aria-label="Merge">
+      <p class="s7-hint">What was coded with it counts as the other code from then on; nobody needs to look at it again.</p>
+      <label class="s7-field">
+        <span class="s7-field-name">Merge into</span>
+        <select class="s7-first" value={into} onChange={(event) => setInto(event.currentTarget.value)}>
+          {others.map((one) => (
+            <option key={one.id} value={one.id} selected={one.id === into}>
+              {one.label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Buttons words="Merge" disabled={!into} onSend={send} onCancel={() => session.endForm()} />
+    </div>
+  );
+}
+
+export function SplitForm({ session, code }: { session: Session; code: DraftCode }) {
+  const [parts, setParts] = useState([
+    { label: "", definition: "" },
+    { label: "", definition: "" },
+  ]);
+  const put = (n: number, name: "label" | "definition", text: string) => setParts(parts.map((part, at) => (at === n ? { ...part, [name]: text } : part)));
+  const send = () => {
+    if (parts.some(({ label }) => !label.trim())) return session.say("Name each part first");
+    session.step({ do: "split", code: code.id, parts });
+    session.endForm();
+  };
+  return (
+    <div class="s7-form s7-split-form" role="group" aria-label="Split">
+      <p class="s7-hint">Texts that bear it must be told which part they belong to: under “Split texts”, once this is saved. Where it is absent, so are its parts.</p>
+      {parts.map((part, n) => (
+        <div key={n} class="s7-part">
+          <Line first={n === 0} label={`Part ${n + 1}`} value={part.label} onInput={(text) => put(n, "label", text)} />
+          <Line label={`Definition of part ${n + 1}`} rows={2} value={part.definition} onInput={(text) => put(n, "definition", text)} />
+        </div>
+      ))}
+      <button type="button" class="s7-quiet" onClick={() => setParts([...parts, { label: "", definition: "" }])}>
+        + another part
+      </button>
+      <Buttons words="Split" onSend={send} onCancel={() => session.endForm()} />
+    </div>
+  );
+}

@@ -1,0 +1,200 @@
+// What the codebook widget asks the kernel, and what it is answered.
+import type { Code } from "../shared/protocol";
+
+/** A code of the draft, and what is different of it from the version that the draft began from. */
+export interface DraftCode extends Code {
+  origin: string;
+  source: string;
+  rules_source: string;
+  is_new: boolean;
+  altered: string[];
+}
+
+/** One step of the draft; the kernel gives new codes their ids. */
+export interface Step {
+  do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "describe" | "load";
+  [field: string]: unknown;
+}
+
+export interface Change {
+  kind: string;
+  code: string;
+  label: string;
+  into: { code: string; label: string }[];
+}
+
+export interface Draft {
+  base: string;
+  moved_on: boolean;
+  title: string;
+  codes: DraftCode[];
+  changes: Change[];
+  steps: Step[];
+  undone: Step[];
+  /** Each step in words. */
+  said: string[];
+  merged: Record<string, string>;
+  /** Proposals that the draft took, with their codes. */
+  taken: Record<string, string>;
+}
+
+export interface Figures {
+  n: number;
+  prevalence: string;
+  alpha: string;
+  n_both: number;
+}
+
+export interface StaleRow {
+  code?: string;
+  label?: string;
+  reason?: string;
+  coder: string;
+  n: number;
+  hours: string | null;
+}
+
+export interface Preview {
+  words: string;
+  by_code: StaleRow[];
+  by_coder: StaleRow[];
+  total: string | null;
+  at_least: boolean;
+}
+
+export interface Quote {
+  unit_id: string;
+  coder: string;
+  code: string;
+  before: string;
+  words: string;
+  after: string;
+  stale: boolean;
+}
+
+export interface Quotes {
+  type: "quotes";
+  code: string;
+  n: number;
+  n_all: number;
+  first: number;
+  coders: string[];
+  rows: Quote[];
+}
+
+export interface Proposal {
+  proposal_id: string;
+  coder: string;
+  at: string;
+  label: string;
+  definition: string;
+  unit_id: string;
+  round: string | null;
+  words: string;
+  taken: string | null;
+  alike: { id: string; how: string }[];
+}
+
+export interface Version {
+  version: string;
+  coder: string | null;
+  at: string | null;
+  why: string | null;
+  base: string | null;
+  changes: { kind: string; label: string }[];
+}
+
+export interface Difference {
+  code: string | null;
+  label: string;
+  field: string | null;
+  one: string[];
+  other: string[];
+}
+
+export interface Compare {
+  type: "compare";
+  one: string;
+  other: string;
+  rows: Difference[];
+}
+
+export interface ConflictRow {
+  name: string;
+  code: string | null;
+  label: string;
+  field: string | null;
+  base: string[];
+  mine: string[];
+  theirs: string[];
+}
+
+export interface Conflict {
+  type: "conflict";
+  by: { coder: string; at: string; why: string } | null;
+  rows: ConflictRow[];
+}
+
+export interface Saved {
+  type: "saved_draft";
+  n_changes: number;
+  queues: { coder: string; n: number; cell: string }[];
+  unanswered: boolean;
+}
+
+export interface Sorting {
+  type: "sorting";
+  splits: { code: string; n: number; n_all: number }[];
+  code: string | null;
+  parts: { id: string; label: string }[];
+  n: number;
+  first: number;
+  ids: string[];
+  can_undo: boolean;
+  rows: { unit_id: string; text: string; quotes: Quote[] }[];
+}
+
+export type Side = "one" | "other";
+export type Choice = "mine" | "theirs";
+
+export type Question =
+  | { type: "hello" | "undo" | "redo" | "discard" | "proposals" | "versions" | "unsort" }
+  | { type: "step"; step: Step }
+  | { type: "leave_out"; place: number }
+  | { type: "restore"; base: string; steps: readonly Step[]; undone: readonly Step[] }
+  | { type: "alike"; label: string; definition: string }
+  | { type: "quotes"; code: string; find: string; coder: string; first: number }
+  | { type: "send_back"; proposal: string; why: string }
+  | { type: "compare"; one: string; other: string }
+  | { type: "save"; why: string; choices: Record<string, Choice> }
+  | { type: "sorting"; code: string | null; find: string; first: number }
+  | { type: "sort"; code: string; units: readonly string[]; parts: readonly string[] };
+
+export interface Alike {
+  type: "alike";
+  codes: { id: string; how: string }[];
+  note: string;
+}
+
+export type Welcome = Draft & { type: "welcome"; coder: string; outbox: string };
+
+export type Answer =
+  | Welcome
+  | Alike
+  | Quotes
+  | Compare
+  | Conflict
+  | Saved
+  | Sorting
+  | { type: "changed" }
+  | { type: "proposals"; rows: Proposal[] }
+  | { type: "versions"; versions: Version[] }
+  | { type: "sent_back"; proposal: string }
+  | { type: "sorted"; n: number };
+
+/** What the kernel tells all views. */
+export type Told =
+  | (Draft & { type: "draft" })
+  | (Preview & { type: "preview" })
+  | { type: "figures"; figures: Record<string, Figures>; n_proposals: number }
+  | { type: "uncounted"; message: string };

@@ -1,0 +1,77 @@
+// The codes that coders proposed: each becomes a code, goes into one, or back with a reason.
+import { useState } from "preact/hooks";
+import { shownDate } from "../shared/times";
+import type { Proposal } from "./messages";
+import type { Session } from "./session";
+
+export function Proposals({ session }: { session: Session }) {
+  const rows = session.proposals.value;
+  return (
+    <div class="s7-beside-body">
+      {rows.map((row) => (
+        <Card key={row.proposal_id} session={session} row={row} />
+      ))}
+      {!rows.length && <p class="s7-hint">No proposal waits for an answer. Those of a blind round come once it is unblinded.</p>}
+    </div>
+  );
+}
+
+function Card({ session, row }: { session: Session; row: Proposal }) {
+  const [label, setLabel] = useState(row.label);
+  const [definition, setDefinition] = useState(row.definition);
+  const codable = session.codes.value.filter(({ codable }) => codable);
+  const nearest = row.alike[0]?.id;
+  const [into, setInto] = useState(nearest ?? codable[0]?.id ?? "");
+  const [why, setWhy] = useState("");
+  const takenAs = row.taken !== null && (session.book.codes.value.get(row.taken)?.label ?? row.taken);
+  return (
+    <article class="s7-proposal" aria-label={row.label}>
+      <div class="s7-quote-of">
+        {row.coder} · {row.unit_id} · {shownDate(row.at)}
+        {row.round && ` · ${row.round}`}
+      </div>
+      <blockquote class="s7-quote-words" dir="auto">
+        {row.words}
+      </blockquote>
+      {takenAs ? (
+        <p class="s7-hint" dir="auto">
+          In the draft: {takenAs}. Its coder is told once it is saved.
+        </p>
+      ) : (
+        <>
+          <label class="s7-field">
+            <span class="s7-field-name">Label</span>
+            <input type="text" dir="auto" value={label} onInput={(event) => setLabel(event.currentTarget.value)} />
+          </label>
+          <label class="s7-field">
+            <span class="s7-field-name">Definition</span>
+            <textarea rows={2} dir="auto" value={definition} onInput={(event) => setDefinition(event.currentTarget.value)} />
+          </label>
+          <div class="s7-form-buttons">
+            <button type="button" class="s7-primary s7-take" onClick={() => session.step({ do: "take", proposal: row.proposal_id, label, definition, parent: null })}>
+              Take as a code
+            </button>
+          </div>
+          <div class="s7-form-buttons">
+            <select aria-label="Goes into" value={into} onChange={(event) => setInto(event.currentTarget.value)}>
+              {codable.map((code) => (
+                <option key={code.id} value={code.id} selected={code.id === into}>
+                  {code.label}
+                </option>
+              ))}
+            </select>
+            <button type="button" disabled={!into} onClick={() => session.step({ do: "take", proposal: row.proposal_id, into })}>
+              is meant
+            </button>
+          </div>
+          <div class="s7-form-buttons">
+            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={(event) => setWhy(event.currentTarget.value)} />
+            <button type="button" class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)}>
+              Send back
+            </button>
+          </div>
+        </>
+      )}
+    </article>
+  );
+}

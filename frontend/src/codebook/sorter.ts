@@ -1,0 +1,92 @@
+// Going through the texts of a code that was split: which parts each of them belongs to.
+import { batch, computed, signal } from "@preact/signals";
+import type { Question, Sorting } from "./messages";
+
+export class Sorter {
+  readonly found = signal<Sorting | null>(null);
+  readonly find = signal("");
+  /** The text on screen, by its place among those found. */
+  readonly at = signal(0);
+  readonly chosen = signal<readonly string[]>([]);
+  readonly busy = signal(false);
+  readonly row = computed(() => {
+    const found = this.found.value;
+    return found?.rows[this.at.value - found.first];
+  });
+
+  constructor(
+    private readonly ask: (question: Question) => void,
+    private readonly say: (words: string) => void,
+  ) {}
+
+  begin(code: string | null = this.found.value?.code ?? null): void {
+    this.chosen.value = [];
+    this.ask({ type: "sorting", code, find: this.find.value, first: 0 });
+  }
+
+  look(find: string): void {
+    this.find.value = find;
+    this.begin();
+  }
+
+  heard(answer: Sorting | { type: "sorted"; n: number }): void {
+    if (answer.type === "sorted") {
+      this.busy.value = false;
+      this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Taken back");
+      const found = this.found.value;
+      return this.ask({ type: "sorting", code: found?.code ?? null, find: this.find.value, first: Math.max(0, this.at.value - 5) });
+    }
+    batch(() => {
+      this.found.value = answer;
+      this.at.value = Math.max(answer.first, Math.min(this.at.value, answer.n - 1));
+    });
+  }
+
+  toggle(part: string): void {
+    const chosen = this.chosen.value;
+    this.chosen.value = chosen.includes(part) ? chosen.filter((one) => one !== part) : [...chosen, part];
+  }
+
+  step(by: number): void {
+    const found = this.found.value;
+    if (!found) return;
+    const to = Math.max(0, Math.min(this.at.value + by, found.n - 1));
+    batch(() => {
+      this.at.value = to;
+      this.chosen.value = [];
+    });
+    if (!this.row.value) this.ask({ type: "sorting", code: found.code, find: this.find.value, first: Math.max(0, to - 5) });
+  }
+
+  /** Say it of the text on screen, or of all that were found. */
+  sort(all: boolean, none = false): void {
+    const [found, row] = [this.found.value, this.row.value];
+    if (!found?.code || !row || this.busy.value) return;
+    if (!this.chosen.value.length && !none) return this.say("Choose a part first, or “None of them”");
+    this.busy.value = true;
+    this.ask({ type: "sort", code: found.code, units: all ? found.ids : [row.unit_id], parts: none ? [] : this.chosen.value });
+    this.chosen.value = [];
+  }
+
+  undo(): void {
+    if (this.found.value?.can_undo) this.ask({ type: "unsort" });
+  }
+
+  /** What a key does here; false where it does nothing. */
+  press(key: string): boolean {
+    const part = this.found.value?.parts[Number(key) - 1];
+    if (/^[1-9]$/.test(key) && part) this.toggle(part.id);
+    else if (key === "Enter") this.sort(false);
+    else if (key === "0") this.sort(false, true);
+    else if (key === "ArrowRight" || key === "ArrowDown") this.step(1);
+    else if (key === "ArrowLeft" || key === "ArrowUp") this.step(-1);
+    else if (key === "z") this.undo();
+    else return false;
+    return true;
+  }
+
+  /** A question has no answer. */
+  unanswered(): void {
+    this.busy.value = false;
+  }
+}

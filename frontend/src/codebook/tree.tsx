@@ -1,0 +1,175 @@
+// The tree of codes: moved through and changed by keys, and by dragging; with how each code is used.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { sample, UNKNOWN } from "../shared/colours";
+import type { DraftCode } from "./messages";
+import type { Drop, Way } from "./moving";
+import type { Session } from "./session";
+
+const WAYS: Record<string, Way> = { ArrowUp: "up", ArrowDown: "down", ArrowRight: "in", ArrowLeft: "out" };
+
+/** What a key does to the tree and the code that is marked in it; false where it does nothing. */
+export function pressInTree(event: KeyboardEvent, session: Session): boolean {
+  const code = session.code.value;
+  const way = event.altKey && WAYS[event.key];
+  if (way) return session.move(way), true;
+  if (event.altKey) return false;
+  const keys: Record<string, () => void> = {
+    ArrowDown: () => session.go(1),
+    ArrowUp: () => session.go(-1),
+    Home: () => session.go(-Infinity),
+    End: () => session.go(Infinity),
+    ArrowLeft: () => fold(session, code),
+    ArrowRight: () => unfold(session, code),
+    Enter: () => edit(session),
+    "+": () => session.begin("add"),
+    m: () => session.begin("merge"),
+    s: () => session.begin("split"),
+    Delete: () => code && session.step({ do: "retire", code: code.id }),
+  };
+  const action = keys[event.key];
+  if (!action || (event.repeat && !event.key.startsWith("Arrow"))) return false;
+  action();
+  return true;
+}
+
+function edit(session: Session): void {
+  if (session.tab.value === "sorting" || session.tab.value === "versions") session.tab.value = "changes";
+  session.focus.value = ".s7-fields input";
+}
+
+function isFolded(session: Session, code: DraftCode): boolean {
+  return session.book.folded.value.has(code.id);
+}
+
+function fold(session: Session, code: DraftCode | undefined): void {
+  if (!code) return;
+  const parent = session.codes.value.some(({ parent }) => parent === code.id);
+  if (parent && !isFolded(session, code)) session.book.fold([code.id], true);
+  else if (code.parent) session.select(code.parent);
+}
+
+function unfold(session: Session, code: DraftCode | undefined): void {
+  if (code && isFolded(session, code)) session.book.fold([code.id], false);
+  else session.go(1);
+}
+
+export function CodeTree({ session }: { session: Session }) {
+  const rows = session.book.rows.value;
+  const id = useRef(`s7-tree-${Math.random().toString(36).slice(2)}`);
+  const [over, setOver] = useState<{ id: string; drop: Drop } | null>(null);
+  const [dragged, setDragged] = useState<string | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const at = session.selected.value;
+  useEffect(() => {
+    const row = [...(box.current?.children ?? [])].find((each) => (each as HTMLElement).dataset.code === at);
+    row?.scrollIntoView({ block: "nearest" });
+  }, [at, rows.length]);
+
+  const dropAt = (event: DragEvent): Drop => {
+    const { top, height } = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const share = (event.clientY - top) / height;
+    return share < 0.3 ? "before" : share > 0.7 ? "after" : "into";
+  };
+  const end = () => {
+    setOver(null);
+    setDragged(null);
+  };
+  const place = rows.findIndex(({ code }) => code.id === at);
+  return (
+    <section class="s7-codes-pane" aria-label="Codes">
+      <div class="s7-pane-line">
+        <h4>Codes</h4>
+        <span class="s7-numbers">{session.codes.value.length}</span>
+        <span class="s7-space" />
+        <button type="button" title="Add a code (+)" onClick={() => session.begin("add")}>
+          + Code
+        </button>
+      </div>
+      <div ref={box} class="s7-tree" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`}>
+        {rows.map(({ code, depth, below }, n) => (
+          <Row
+            key={code.id}
+            session={session}
+            code={code as DraftCode}
+            depth={depth}
+            below={below}
+            id={`${id.current}-${n}`}
+            drop={over?.id === code.id ? over.drop : null}
+            drag={{
+              draggable: true,
+              onDragStart: (event: DragEvent) => {
+                setDragged(code.id);
+                // Firefox drags nothing that carries no data.
+                event.dataTransfer?.setData("text/plain", "code");
+              },
+              onDragEnd: end,
+              onDragOver: (event: DragEvent) => {
+                if (dragged === null || dragged === code.id) return;
+                event.preventDefault();
+                const drop = dropAt(event);
+                if (over?.id !== code.id || over.drop !== drop) setOver({ id: code.id, drop });
+              },
+              onDrop: (event: DragEvent) => {
+                event.preventDefault();
+                if (dragged !== null) session.drop(dragged, code.id, dropAt(event));
+                end();
+              },
+            }}
+          />
+        ))}
+      </div>
+      <p class="s7-hint s7-counts-note">{session.uncounted.value || session.preview.value?.words || "Counting…"}</p>
+    </section>
+  );
+}
+
+interface RowProps {
+  session: Session;
+  code: DraftCode;
+  depth: number;
+  below: number;
+  id: string;
+  drop: Drop | null;
+  drag: object;
+}
+
+function Row({ session, code, depth, below, id, drop, drag }: RowProps) {
+  const marked = session.selected.value === code.id;
+  const folded = isFolded(session, code);
+  const change = code.is_new ? "new" : code.altered.length ? "changed" : "";
+  const figures = session.figures.value?.[code.id];
+  const names = ["s7-tree-row", marked && "s7-here", drop && `s7-drop-${drop}`].filter(Boolean).join(" ");
+  return (
+    <div
+      id={id}
+      class={names}
+      role="treeitem"
+      aria-level={depth + 1}
+      aria-selected={marked}
+      aria-expanded={below ? !folded : undefined}
+      data-code={code.id}
+      style={{ "padding-inline-start": `${6 + depth * 16}px` }}
+      onClick={() => session.select(code.id)}
+      {...drag}
+    >
+      <span class="s7-fold" aria-hidden="true" onClick={() => below && session.book.fold([code.id], !folded)}>
+        {below ? (folded ? "▸" : "▾") : ""}
+      </span>
+      {code.codable && <span class="s7-sample" style={sample(session.book.looks.value.get(code.id) ?? UNKNOWN)} />}
+      <span class="s7-tree-words">
+        <span class="s7-tree-label" dir="auto">
+          {code.label}
+        </span>
+        {change && <span class="s7-badge">{change}</span>}
+        {figures && (
+          <span class="s7-tree-figures" title="Finished texts that bear it · share of the decisions on it that apply it · Krippendorff’s alpha (95 % interval)">
+            {figures.n} {figures.n === 1 ? "text" : "texts"}
+            {figures.prevalence && ` · ${figures.prevalence}`}
+            {figures.alpha && ` · α ${figures.alpha}`}
+          </span>
+        )}
+      </span>
+      {code.key && <kbd>{code.key}</kbd>}
+    </div>
+  );
+}
