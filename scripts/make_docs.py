@@ -24,6 +24,7 @@ ROOT: Final = Path(__file__).parents[1]
 REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
 GUIDES: Final = (
     "coding",
+    "codebook_revision",
     "command_line",
     "agreement",
     "links",

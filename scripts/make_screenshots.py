@@ -68,6 +68,15 @@ store.append([rounds.open_round("training", units=ids, gold=gold, **opened)])
 CodingWidget(store, coder="ana", round={round!r})
 """
 
+LEAD: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import example_study
+import sense7_qual as qual
+store = example_study.study({study!r})
+qual.widgets.CodebookWidget(store, coder="lead", without_round=True)
+"""
+
 
 def main() -> None:
     """Take all pictures."""
@@ -81,6 +90,8 @@ def main() -> None:
             for width in (1400, 900) if chosen.all else (900,) if dark else (1400,):
                 steps = set(STEPS) if chosen.all else DARK if dark else set(STEPS) - DARK
                 take(server, Path(place) / f"study-{width}", chosen.folder, steps, width=width, dark=dark)
+                shown = set(REVISION) if chosen.all else {"sorting"} if dark else {"draft"}
+                revise(server, Path(place) / f"revised-{width}", chosen.folder, shown, width=width, dark=dark)
 
 
 def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
@@ -106,6 +117,51 @@ def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width:
                     path = folder / f"{numbers[step]}-{step}-{theme}-{width}.png"
                     page.locator(".s7").screenshot(path=path)
         server.end_kernels()
+
+
+def revise(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Revise the codebook of the example, which three coders have coded, and take the pictures of `steps`."""
+    name = f"revision-{width}.ipynb"
+    labs.notebook(server.root / name, LEAD.format(notebooks=str(ROOT / "notebooks"), study=str(study)))
+    with server.page(width=width, height=900, dark=dark) as page:
+        server.open(page, name)
+        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+        page.locator(".jp-InputArea").evaluate_all("all => all.forEach(each => each.style.display = 'none')")
+        page.wait_for_selector(".s7-tree-figures", timeout=60_000)
+        for number, (step, act) in enumerate(REVISION.items(), start=1):
+            act(page)
+            page.wait_for_timeout(400)
+            if step in steps:
+                path = folder / f"revision-{number}-{step}-{'dark' if dark else 'light'}-{width}.png"
+                page.locator(".s7").screenshot(path=path)
+    server.end_kernels()
+
+
+def _draft(page: Page) -> None:
+    page.locator(".s7-tree").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".s7-label-field:focus")
+    page.locator(".s7-definition-field").fill("The agent understands what I think, want or mean.")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".s7-stale tbody tr")
+
+
+def _sorting(page: Page) -> None:
+    page.keyboard.press("s")
+    page.wait_for_selector(".s7-split-form input:focus")
+    for place, label in enumerate(("Grasps the situation", "Grasps the aim")):
+        page.locator(".s7-split-form input").nth(place).fill(label)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".s7-steps li:nth-child(2)")
+    page.keyboard.press("w")
+    page.wait_for_selector(".s7-why:focus")
+    page.keyboard.type("Two things were coded as one.")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".s7-saved-note", timeout=60_000)
+    page.keyboard.press("Alt+3")
+    page.wait_for_selector(".s7-sorted-text", timeout=60_000)
+    page.keyboard.press("1")
 
 
 def _whole(page: Page) -> None:
@@ -213,6 +269,7 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "grid-memos": _grid_memos,
     "training": _training,
 }
+REVISION: Final[dict[str, Callable[[Page], None]]] = {"draft": _draft, "sorting": _sorting}
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
 PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
 """The cell that shows each widget, its round, and which of the steps are taken in it."""

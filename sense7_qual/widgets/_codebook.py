@@ -132,7 +132,8 @@ class CodebookWidget(Desk):
         if draft is not None:
             self._draft.do({"do": "load", "yaml": _like(draft, store.codebook).to_yaml().decode()})
         self._heard: dict[str, dict[str, Any]] = {}
-        self._sorted: list[list[record.Act]] = []
+        self._at_sorting: tuple[Sight, Sorting] | None = None
+        self._done: list[tuple[str, tuple[str, ...], list[record.Act]]] = []
         self._sight: Sight | None = None
         self._counting: threading.Thread | None = None
         self._again = False
@@ -406,6 +407,7 @@ class CodebookWidget(Desk):
                 split={code: into for code, into in state.split.items() if code in gone},
             )  # fmt: skip
         answered = self._answer_taken(state.taken)
+        self._at_sorting = None
         made = self._study.revisions()[before:]
         self._draft = self._new_draft(self._current())
         self._look_again()
@@ -431,40 +433,50 @@ class CodebookWidget(Desk):
 
     def _queues(self) -> list[dict[str, Any]]:
         """Return for each coder how many texts wait for a review, and how the coder opens them."""
-        sight = self._see()
-        waiting = sight.stale()
-        counts = waiting.groupby("coder")["unit_id"].nunique()
         cell = (
             "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale("
             "store.codings(coder={0!r}), store.coverage(coder={0!r}), store.codebook, "
             "revisions=store.revisions()))"
         )
-        rows = []
-        for coder, n in zip(counts.index.astype(str), counts, strict=True):
-            rounds = sight.rounds_of(coder, waiting)
-            named = f", round={rounds[0]!r}" if rounds else ""
-            rows.append({"coder": coder, "n": int(n), "cell": cell.format(coder, named)})
-        return rows
+        return [
+            {"coder": coder, "n": n, "cell": cell.format(coder, f", round={round!r}" if round else "")}
+            for coder, round, n in self._see().waiting()
+        ]
 
     # sorting ----------------------------------------------------------------------------------------
 
     def _to_sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        sight = self._see()
-        splits, wanted = self._sorting().splits(), content.get("code")
-        one = next((split for split in splits if split.code == wanted), splits[0] if splits else None)
+        """Return which texts of a code that was split wait, and one page of them."""
+        if content.get("fresh") is True or self._at_sorting is None:
+            self._sight, self._done = None, []
+            sight = self._see()
+            order = self._units["unit_id"].tolist()
+            sorting = Sorting(sight.seen, self._current(), viewer=self._coder, order=order)
+            self._at_sorting = sight, sorting
+        sight, sorting = self._at_sorting
+        done = {(code, unit) for code, units, _ in self._done for unit in units}
+        left = {
+            one.code: [unit for unit in one.units if (one.code, unit) not in done] for one in sorting.splits
+        }
+        wanted = content.get("code")
+        one = next((each for each in sorting.splits if each.code == wanted), next(iter(sorting.splits), None))
         find = folded(str(content.get("find") or "")[:200]).strip()
-        units = [] if one is None else [unit for unit in one.units if find in folded(sight.quotes.text(unit))]
-        first = _first(content)
-        book = self._current()
+        units = (
+            []
+            if one is None
+            else [unit for unit in left[one.code] if find in folded(sight.quotes.text(unit))]
+        )
+        first, book = _first(content), self._current()
         return {
             "type": "sorting",
-            "splits": [{"code": split.code, "n": len(split.units), "n_all": split.n_all} for split in splits],
+            "splits": [{"code": each.code, "n": len(left[each.code]), "n_all": each.n_all}
+                       for each in sorting.splits],
             "code": None if one is None else one.code,
             "parts": [] if one is None else [{"id": part, "label": book[part].label} for part in one.parts],
             "n": len(units),
             "first": first,
             "ids": units,
-            "can_undo": bool(self._sorted),
+            "can_undo": bool(self._done),
             "rows": [] if one is None else [
                 {"unit_id": unit, "text": sight.quotes.text(unit),
                  "quotes": sight.quotes.of_unit(unit, one.sources)}
@@ -472,27 +484,31 @@ class CodebookWidget(Desk):
             ],
         }  # fmt: skip
 
-    def _sorting(self) -> Sorting:
-        order = self._units["unit_id"].tolist()
-        return Sorting(self._see().seen, self._current(), viewer=self._coder, order=order)
-
     def _sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Record to which parts texts belong, or take that back; what was read stays good for the rest."""
+        if self._at_sorting is None:
+            raise ActError("sorting: expected texts that wait – found none that were shown – open it again.")
         if content["type"] == "unsort":
-            if not self._sorted:
+            if not self._done:
                 raise ActError(
                     "sorting: expected texts that were sorted here – found none – nothing was done."
                 )
             book = self._current()
-            self._save([record.undo(act, codebook=book) for act in reversed(self._sorted[-1])])
-            self._sorted.pop()
+            self._save([record.undo(act, codebook=book) for act in reversed(self._done[-1][2])])
+            self._done.pop()
         else:
-            ids, parts = field(content, "units", list), field(content, "parts", list)
-            made = self._sorting().acts(
-                field(content, "code", str), ids, parts, asked=field(content, "id", str)
+            code, units = field(content, "code", str), field(content, "units", list)
+            done = {unit for one, others, _ in self._done if one == code for unit in others}
+            if done & set(units):
+                raise ActError(
+                    "sorting: expected texts that wait – found some that are sorted – take it back."
+                )
+            made = self._at_sorting[1].acts(
+                code, units, field(content, "parts", list), asked=field(content, "id", str)
             )
             self._save(made)
-            self._sorted.append(made)
-        self._look_again()
+            self._done.append((code, tuple(units), made))
+        self._sight = None  # read anew where something else is asked
         return {"type": "sorted", "n": len(content.get("units") or [])}
 
     @property

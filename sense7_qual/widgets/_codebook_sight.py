@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import acts as record
 from sense7_qual.codebook import Codebook
-from sense7_qual.codings import stale
+from sense7_qual.codings import of_round, stale
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._codebook_figures import figures
 from sense7_qual.widgets._codebook_quotes import Quotes
@@ -42,18 +42,17 @@ class Sight:
         """Return how each code is used."""
         return figures(self.seen, self._codebook, self._units)
 
-    def stale(self) -> pd.DataFrame:
-        """Return what each coder must look at again."""
+    def waiting(self) -> list[tuple[str, str | None, int]]:
+        """Return how many texts each coder must look at again, by the round in which they finished them."""
         read = self.seen
-        return stale(read.codings, read.coverage, self._codebook, revisions=read.revisions)
-
-    def rounds_of(self, coder: str, waiting: pd.DataFrame) -> list[str]:
-        """Return the rounds in which a coder finished the texts that wait."""
-        coverage = self.seen.coverage
-        units = waiting.loc[waiting["coder"] == coder, "unit_id"]
-        own = coverage[(coverage["coder"] == coder) & coverage["unit_id"].isin(units)]
-        named: list[str] = own["round"].dropna().unique().tolist()
-        return named
+        old = stale(read.codings, read.coverage, self._codebook, revisions=read.revisions)
+        last = of_round(read.codings, read.coverage)[1][["unit_id", "coder", "round"]]
+        rows = old[["unit_id", "coder"]].drop_duplicates().merge(last, on=["unit_id", "coder"])
+        counts = rows.fillna({"round": ""}).groupby(["coder", "round"])["unit_id"].size().reset_index()
+        return [
+            (str(row["coder"]), str(row["round"]) or None, int(row["unit_id"]))
+            for row in counts.to_dict("records")
+        ]
 
     def open_proposals(self) -> list[dict[str, Any]]:
         """Return the proposals that nobody has answered."""

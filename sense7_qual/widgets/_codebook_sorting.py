@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -54,6 +55,8 @@ class Sorting:
         self._seen, self._codebook, self._viewer = seen, codebook, viewer
         self._place = {unit_id: place for place, unit_id in enumerate(order)}
         self._codings, self._coverage = of_round(seen.codings, seen.coverage)
+        own = self._codings[self._codings["coder"] == viewer]
+        self._own_parts = set(zip(own["unit_id"], own["code"], strict=True))
         undecided = carried(seen.codings, seen.coverage, codebook, revisions=seen.revisions)[1]
         self._waiting = undecided[undecided["reason"] == "split"]
         self._other_reasons = undecided[(undecided["coder"] == viewer) & (undecided["reason"] != "split")]
@@ -61,10 +64,11 @@ class Sorting:
         self._ruled = {(str(act.unit_id), str(act.code)): bool(act.applied) for act in standing}
 
     def __repr__(self) -> str:
-        return f"Sorting({len(self.splits())} splits)"
+        return f"Sorting({len(self.splits)} splits)"
 
+    @cached_property
     def splits(self) -> list[Split]:
-        """Return the codes that were split and whose texts wait, in the order of the revisions."""
+        """The codes that were split and whose texts wait, in the order of the revisions."""
         found = []
         for code, parts in _split_codes(self._seen.revisions, self._codebook).items():
             waiting = self._waiting[self._waiting["code"].isin(parts)]
@@ -79,8 +83,10 @@ class Sorting:
 
     def _is_open(self, unit_id: str, waiting: pd.DataFrame, parts: Sequence[str]) -> bool:
         coders = set(waiting.loc[waiting["unit_id"] == unit_id, "coder"])
+        # One's own text that waits for another change as well is not finished by sorting.
+        own = self._viewer in coders and not any((unit_id, part) in self._own_parts for part in parts)
         unruled = any((unit_id, part) not in self._ruled for part in parts)
-        return self._viewer in coders or (bool(coders) and unruled)
+        return own or (bool(coders - {self._viewer}) and unruled)
 
     def acts(self, code: str, unit_ids: Sequence[str], parts: Collection[str], *, asked: str) -> list[Act]:
         """Return the acts that say which parts of a split code these texts belong to; none, where empty.
@@ -90,7 +96,7 @@ class Sorting:
         ActError
             The code was not split, has no such part, or a text does not wait for it.
         """
-        one = next((split for split in self.splits() if split.code == code), None)
+        one = next((split for split in self.splits if split.code == code), None)
         if one is None:
             raise ActError(
                 "sorting: expected a code that was split and waits – found another – open it again."

@@ -167,7 +167,7 @@ export type Question =
   | { type: "send_back"; proposal: string; why: string }
   | { type: "compare"; one: string; other: string }
   | { type: "save"; why: string; choices: Record<string, Choice> }
-  | { type: "sorting"; code: string | null; find: string; first: number }
+  | { type: "sorting"; code: string | null; find: string; first: number; fresh?: boolean }
   | { type: "sort"; code: string; units: readonly string[]; parts: readonly string[] };
 
 export interface Alike {

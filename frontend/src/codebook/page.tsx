@@ -166,9 +166,17 @@ export function Page({ session }: { session: Session }) {
     if (!give()) queueMicrotask(give);
   }, [wanted]);
 
+  // A button takes no focus from a click: it may be gone when the kernel has answered, and the keys with it. A field
+  // that is left by the click becomes a step first.
+  const down = (event: MouseEvent) => {
+    if (!(event.target as Element).closest("button")) return;
+    event.preventDefault();
+    (root.current!.querySelector<HTMLElement>(".s7-sorting") ?? tree())?.focus({ preventScroll: true });
+  };
+
   const draft = session.draft.value;
   return (
-    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Codebook">
+    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Codebook" onMouseDown={down}>
       <Header session={session} />
       {draft?.moved_on && (
         <p class="s7-notice" role="status">

@@ -48,7 +48,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             <textarea rows={2} dir="auto" value={definition} onInput={(event) => setDefinition(event.currentTarget.value)} />
           </label>
           <div class="s7-form-buttons">
-            <button type="button" class="s7-primary s7-take" onClick={() => session.step({ do: "take", proposal: row.proposal_id, label, definition, parent: null })}>
+            <button type="button" class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null })}>
               Take as a code
             </button>
           </div>
@@ -60,7 +60,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
                 </option>
               ))}
             </select>
-            <button type="button" disabled={!into} onClick={() => session.step({ do: "take", proposal: row.proposal_id, into })}>
+            <button type="button" disabled={!into} onClick={() => session.take(row.proposal_id, { into })}>
               is meant
             </button>
           </div>

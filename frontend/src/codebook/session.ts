@@ -7,6 +7,9 @@ import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Prev
 import { dropped, moved, type Drop, type Way } from "./moving";
 import { Sorter } from "./sorter";
 
+/** The tab that is open: what had the focus may be gone once the kernel has answered. */
+const TAB = '.s7-side-tabs [aria-pressed="true"]';
+
 export type Tab = "changes" | "proposals" | "sorting" | "versions";
 
 /** One open view of the codebook widget. */
@@ -114,6 +117,12 @@ export class Session {
     this.focus.value = ".s7-tree";
   }
 
+  /** Take a proposal, as a code or into one. */
+  take(proposal: string, as: Record<string, unknown>): void {
+    this.focus.value = TAB;
+    this.step({ do: "take", proposal, ...as });
+  }
+
   /** Open a code's fields. */
   select(id: string): void {
     if (id === this.selected.value) return;
@@ -138,6 +147,7 @@ export class Session {
   }
 
   leaveOut(place: number): void {
+    this.focus.value = TAB;
     this.channel.ask({ type: "leave_out", place });
   }
 
@@ -160,10 +170,11 @@ export class Session {
     this.tab.value = tab;
     if (tab === "proposals") this.channel.ask({ type: "proposals" });
     if (tab === "versions") this.channel.ask({ type: "versions" });
-    if (tab === "sorting") this.sorter.begin();
+    if (tab === "sorting") this.sorter.begin(undefined, true);
   }
 
   sendBack(proposal: string, why: string): void {
+    this.focus.value = TAB;
     this.channel.ask({ type: "send_back", proposal, why });
   }
 

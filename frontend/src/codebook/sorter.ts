@@ -19,9 +19,10 @@ export class Sorter {
     private readonly say: (words: string) => void,
   ) {}
 
-  begin(code: string | null = this.found.value?.code ?? null): void {
+  /** `fresh`: the record may have changed meanwhile. */
+  begin(code: string | null = this.found.value?.code ?? null, fresh = false): void {
     this.chosen.value = [];
-    this.ask({ type: "sorting", code, find: this.find.value, first: 0 });
+    this.ask({ type: "sorting", code, find: this.find.value, first: 0, fresh });
   }
 
   look(find: string): void {

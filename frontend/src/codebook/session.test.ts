@@ -1,0 +1,143 @@
+// A draft in the browser: kept for the kernel that comes, told to all views, saved with choices.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Model, Reply } from "../shared/channel";
+import { code } from "../shared/code.test.kit";
+import { drafts } from "./drafts";
+import type { Draft, Question, Step } from "./messages";
+import { Session } from "./session";
+
+type Asked = Question & { id: string; client: string };
+
+/** Takes steps, and answers when it is told to; once dead, it says so by throwing. */
+class Kernel {
+  readonly asked: Asked[] = [];
+  dead = false;
+  steps: Step[] = [];
+  private readonly hear = new Set<(reply: Reply) => void>();
+
+  model(): Model {
+    return {
+      send: (content) => {
+        if (this.dead) throw new Error("comm is dead");
+        this.asked.push(structuredClone(content) as Asked);
+      },
+      on: (_, listener) => void this.hear.add(listener),
+      off: (_, listener) => void this.hear.delete(listener),
+    };
+  }
+
+  draft(): Draft {
+    const codes = [code("warm", "1"), code("kind", null)].map((one) => ({ ...one, origin: "deductive", source: "", rules_source: "", is_new: false, altered: [] }));
+    return { base: "f1", moved_on: false, title: "Book", codes, changes: [], steps: this.steps, undone: [], said: this.steps.map((step) => step.do), merged: {}, taken: {} };
+  }
+
+  say(answer: object, to: Asked | null = null): void {
+    [...this.hear].forEach((hear) => hear(structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply));
+  }
+
+  answer(refuse = false): void {
+    for (const asked of this.asked.splice(0)) {
+      if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", ...this.draft() }, asked);
+      else if (refuse) this.say({ type: "refused", message: "no" }, asked);
+      else if (asked.type === "step" || asked.type === "restore") {
+        this.steps = asked.type === "step" ? [...this.steps, asked.step] : [...asked.steps];
+        this.say({ type: "draft", ...this.draft() });
+        this.say({ type: "changed" }, asked);
+      } else if (asked.type === "save") {
+        const chosen = Object.keys(asked.choices).length > 0;
+        const rows = [{ name: "warm label", code: "warm", label: "Warm", field: "label", base: ["Warm"], mine: ["Mine"], theirs: ["Theirs"] }];
+        if (chosen) this.steps = [];
+        this.say(chosen ? { type: "saved_draft", n_changes: 1, queues: [], unanswered: false } : { type: "conflict", by: null, rows }, asked);
+      }
+    }
+  }
+}
+
+let kernel: Kernel;
+let session: Session;
+
+function open(): void {
+  session = new Session(kernel.model());
+  kernel.answer();
+}
+
+beforeEach(() => {
+  kernel = new Kernel();
+  open();
+});
+
+afterEach(() => {
+  session.close();
+  drafts().clear();
+});
+
+const said = () => session.draft.value?.said;
+
+test("a step is shown once the kernel has taken it, and a refused one is said and waits no more", () => {
+  session.edit("warm", { label: "Warmth" });
+  expect(session.pending.value).toHaveLength(1);
+  kernel.answer();
+  expect([said(), session.pending.value]).toEqual([["edit"], []]);
+  session.edit("warm", { label: "Kind" });
+  kernel.answer(true);
+  expect([said(), session.pending.value, session.message.value]).toEqual([["edit"], [], "no"]);
+});
+
+test("the steps outlive the kernel, those too that it never took", () => {
+  session.edit("warm", { label: "Warmth" });
+  kernel.answer();
+  kernel.dead = true;
+  session.edit("warm", { definition: "Closer." });
+  expect(session.message.value).toContain("The kernel was restarted");
+  session.close();
+  kernel = new Kernel();
+  open();
+  expect(kernel.asked.map(({ type }) => type)).toContain("restore");
+  kernel.answer();
+  expect(kernel.steps.map(({ values }) => values)).toEqual([{ label: "Warmth" }, { definition: "Closer." }]);
+  expect(said()).toEqual(["edit", "edit"]);
+});
+
+test("a draft that the kernel has is not written over by what a page kept", () => {
+  session.edit("warm", { label: "Warmth" });
+  kernel.answer();
+  session.close();
+  kernel = new Kernel();
+  kernel.steps = [{ do: "retire", code: "kind" }];
+  open();
+  expect(kernel.asked.map(({ type }) => type)).not.toContain("restore");
+});
+
+test("nothing is kept of a draft without steps", () => {
+  session.edit("warm", { label: "Warmth" });
+  kernel.answer();
+  expect(drafts().size).toBe(1);
+  kernel.steps = [];
+  kernel.say({ type: "draft", ...kernel.draft() });
+  expect(drafts().size).toBe(0);
+});
+
+test("what both changed is chosen before it is saved, and the draft stays until then", () => {
+  session.edit("warm", { label: "Mine" });
+  kernel.answer();
+  session.save("Why");
+  kernel.answer();
+  expect(session.conflict.value?.rows).toHaveLength(1);
+  expect([said(), session.saving.value]).toEqual([["edit"], false]);
+  session.choices.value = { "warm label": "mine" };
+  session.save("Why");
+  kernel.answer();
+  expect([session.conflict.value, session.saved.value?.n_changes, session.choices.value]).toEqual([null, 1, {}]);
+});
+
+test("keys go through the tree, and a form opens for a code that can be applied", () => {
+  expect(session.selected.value).toBe("warm");
+  session.go(1);
+  expect(session.selected.value).toBe("kind");
+  session.go(1);
+  expect(session.selected.value).toBe("kind");
+  session.begin("split");
+  expect(session.form.value).toBe("split");
+  session.move("in");
+  expect(kernel.asked.at(-1)).toMatchObject({ type: "step", step: { do: "move", code: "kind", parent: "warm", before: null } });
+});

@@ -1,0 +1,280 @@
+"""Revising a codebook in a real JupyterLab: by keys, with a killed kernel, another lead, hostile words."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+import sense7_qual as qual
+from sense7_qual import acts, rounds
+from tests.helpers import lab as labs
+from tests.helpers.axe import AXE, show_in, sound
+from tests.helpers.coding_page import TEXTS, study
+from tests.helpers.hostile_words import WORDS
+from tests.helpers.revised_codebooks import edited
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+
+CELL = """
+import os, pathlib
+import sense7_qual as qual
+pathlib.Path("pid").write_text(str(os.getpid()))
+store = qual.Store({folder!r})
+qual.widgets.CodebookWidget(store, coder="lead")
+"""
+STRANGE = """() => [
+  window.ran ?? null,
+  [...document.querySelectorAll('.s7 :is(script, img, iframe, object, embed, math, style, base, form, i, a)')]
+    .map(each => each.outerHTML),
+  [...document.querySelectorAll('.s7 *')].flatMap(each => each.getAttributeNames())
+    .filter(name => name.startsWith('on') || name === 'href'),
+]"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A study that ana and the lead coded in a round that is unblinded."""
+    store = qual.Store(study(tmp_path / "study"))
+    book, ids = store.codebook, store.units["unit_id"].tolist()
+    store.append([rounds.open_round("one", units=ids, coders=["ana", "lead"], coder="chair", codebook=book)])
+    store.append([rounds.unblind("one", coder="chair", codebook=book)])
+    for coder in ("ana", "lead"):
+        for unit_id in ids[:3]:
+            mine = {"coder": coder, "unit_id": unit_id, "codebook": book, "round": "one"}
+            store.append([acts.apply(code="cognitive", **mine), acts.finish(**mine)])
+    start = TEXTS[0].index("lectured")
+    named = {"coder": "ana", "unit_id": ids[0], "codebook": book, "round": "one"}
+    store.append([acts.propose(label="Lectured", start=start, end=start + 8, **named)])
+    return Path(store.path)
+
+
+def enter(lab: labs.Lab, page: Page, folder: Path, name: str) -> None:
+    labs.notebook(lab.root / name, CELL.format(folder=str(folder)))
+    lab.open(page, name)
+    page.wait_for_selector(".s7-tree-figures")
+    page.locator(".s7-tree").focus()
+
+
+def steps(page: Page, n: int) -> None:
+    """Wait until the draft has this many steps."""
+    page.wait_for_function("n => document.querySelectorAll('.s7-steps li').length === n", arg=n)
+
+
+def labels(page: Page) -> list[str]:
+    return page.locator(".s7-tree-label").all_inner_texts()
+
+
+def write(page: Page, field: str, text: str) -> None:
+    page.locator(field).fill(text)
+    page.keyboard.press("Control+Enter")
+
+
+def save(page: Page, why: str = "Clearer.") -> None:
+    page.locator(".s7-tree").focus()
+    page.keyboard.press("w")
+    page.wait_for_selector(".s7-why:focus")
+    page.keyboard.type(why)
+    page.keyboard.press("Control+Enter")
+
+
+def test_a_codebook_is_edited_merged_foretold_and_saved_by_keys_alone(lab: labs.Lab, folder: Path) -> None:
+    with lab.page() as page:
+        enter(lab, page, folder, "revise.ipynb")
+        before = labels(page)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".s7-label-field:focus")
+        write(page, ".s7-definition-field", "It follows what I think.")
+        steps(page, 1)
+        assert page.evaluate("() => document.activeElement.matches('.s7-tree')")
+        page.wait_for_function("() => document.querySelectorAll('.s7-stale tbody tr').length === 2")
+        rows = page.locator(".s7-stale tbody tr").all_inner_texts()
+        assert [row.split("\t")[1:] for row in rows] == [["ana", "3", "unknown"], ["lead", "3", "unknown"]]
+        page.keyboard.press("Alt+ArrowDown")  # down, then under the one above it
+        page.keyboard.press("Alt+ArrowRight")
+        steps(page, 3)
+        page.keyboard.press("z")
+        steps(page, 2)
+        assert labels(page)[:3] == [before[0], before[2], before[1]]
+        page.keyboard.press("End")
+        page.keyboard.press("m")
+        page.wait_for_selector(".s7-merge-form select:focus")
+        page.locator(".s7-merge-form select").select_option("prosocial")
+        page.keyboard.press("Enter")
+        steps(page, 3)
+        page.keyboard.press("+")
+        page.wait_for_selector(".s7-add-form input:focus")
+        page.keyboard.type("Being lectured")
+        page.keyboard.press("Enter")
+        steps(page, 4)
+        page.keyboard.press("Alt+2")
+        page.locator(".s7-take").click()
+        page.wait_for_selector(".s7-proposal .s7-hint")
+        page.keyboard.press("Alt+1")
+        steps(page, 5)
+        save(page)
+        page.wait_for_selector(".s7-saved-note")
+        assert "ana: 3 texts" in page.locator(".s7-saved-note").inner_text()
+        page.keyboard.press("Alt+4")
+        page.wait_for_selector(".s7-comparison tbody tr")
+        assert "It follows what I think." in page.locator(".s7-comparison").inner_text()
+    store = qual.Store(folder)
+    assert store.codebook["cognitive"].definition == "It follows what I think."
+    (revision,) = store.revisions()
+    kinds = {(one.kind, one.code) for one in revision.changes}
+    assert kinds == {
+        ("add", "being_lectured"),
+        ("add", "lectured"),
+        ("redefine", "cognitive"),
+        ("merge", "relational"),
+    }
+    assert store.memos()["text"].tolist() == ["Taken: the code “Lectured”."]
+    assert store.verify()["ok"].all()
+
+
+def test_a_split_code_is_sorted_text_by_text(lab: labs.Lab, folder: Path) -> None:
+    with lab.page() as page:
+        enter(lab, page, folder, "split.ipynb")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("s")
+        page.wait_for_selector(".s7-split-form input:focus")
+        page.keyboard.type("Follows")
+        page.locator(".s7-split-form input >> nth=1").fill("Remembers")
+        page.keyboard.press("Enter")
+        steps(page, 1)
+        save(page, "Two things.")
+        page.wait_for_selector(".s7-saved-note")
+        page.keyboard.press("Alt+3")
+        page.wait_for_selector(".s7-sorting:focus")
+        for keys, left in ((["1", "Enter"], 2), (["1", "2", "Enter"], 1), (["0"], 0)):
+            for key in keys:
+                page.keyboard.press(key)
+            page.wait_for_function(
+                "n => document.querySelector(n ? '.s7-sorting h4' : '.s7-middle')?.innerText"
+                ".match(n ? `of ${n}` : 'Nothing')", arg=left
+            )  # fmt: skip
+    store = qual.Store(folder)
+    decided = store.decisions(consensus=True).set_index(["coder", "unit_id", "code"])["applied"]
+    parts = [
+        [bool(decided["consensus", f"t{n}/1", part]) for part in ("follows", "remembers")] for n in range(3)
+    ]
+    assert parts == [[True, False], [True, True], [False, False]]
+    assert [bool(decided["lead", f"t{n}/1", "follows"]) for n in range(3)] == [True, True, False]
+    assert ("ana", "t0/1", "follows") not in decided.index
+    assert store.verify()["ok"].all()
+
+
+def test_a_draft_outlives_its_kernel(lab: labs.Lab, folder: Path) -> None:
+    with lab.page() as page:
+        enter(lab, page, folder, "killed.ipynb")
+        page.keyboard.press("Enter")
+        write(page, ".s7-label-field", "Feels with me")
+        steps(page, 1)
+        os.kill(int((lab.root / "pid").read_text()), signal.SIGKILL)
+        page.locator(".s7-definition-field").fill("In mid-sentence")
+        page.get_by_role("button", name="Ok", exact=True).click()  # the host: the kernel has died
+        lab.wait_idle(page)
+        lab.run_all(page)
+        steps(page, 2)
+        assert labels(page)[0] == "Feels with me"
+        assert page.locator(".s7-definition-field").input_value() == "In mid-sentence"
+        page.wait_for_selector(".s7-tree-figures")
+        save(page)
+        page.wait_for_selector(".s7-saved-note")
+    code = qual.Store(folder).codebook.codes[0]
+    assert (code.label, code.definition) == ("Feels with me", "In mid-sentence")
+
+
+def test_what_another_lead_changed_too_is_chosen_and_the_draft_is_kept(lab: labs.Lab, folder: Path) -> None:
+    with lab.page() as page:
+        enter(lab, page, folder, "conflict.ipynb")
+        page.keyboard.press("Enter")
+        write(page, ".s7-label-field", "Mine")
+        steps(page, 1)
+        other = qual.Store(folder)
+        book = edited(edited(other.codebook, "affective", label="Theirs"), "interest", label="Asks")
+        other.revise(book, why="Theirs.", coder="chair")
+        save(page)
+        page.wait_for_selector(".s7-choice")
+        assert page.locator(".s7-save-button").is_disabled()
+        assert page.locator(".s7-choice").inner_text().split("\n")[1:] == ["Mine Mine", "Theirs Theirs"]
+        steps(page, 1)
+        page.locator(".s7-choice button >> nth=0").click()
+        page.locator(".s7-save-button").click()
+        page.wait_for_selector(".s7-saved-note")
+    now = qual.Store(folder).codebook
+    assert (now["affective"].label, now["interest"].label) == ("Mine", "Asks")
+
+
+def test_hostile_words_in_a_draft_are_words(lab: labs.Lab, folder: Path) -> None:
+    kept = {}
+    with lab.page() as page:
+        enter(lab, page, folder, "hostile.ipynb")
+        n = 0
+        for word in WORDS:
+            page.locator(".s7-tree").focus()
+            page.keyboard.press("Home")
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".s7-label-field:focus")
+            page.locator(".s7-definition-field").fill(word)
+            write(page, ".s7-label-field", f"{word} x")
+            n += 2
+            page.wait_for_function(
+                "n => document.querySelectorAll('.s7-steps li').length === n"
+                " || document.querySelector('.s7-message')",
+                arg=n,
+            )
+            refused = page.locator(".s7-message button")
+            if refused.count():  # a control character is refused as a label, in a sentence
+                refused.click()
+                n = page.locator(".s7-steps li").count()
+            ran, elements, attributes = page.evaluate(STRANGE)
+            assert (word, ran, elements, attributes) == (word, None, [], [])
+            kept = {"label": page.locator(".s7-tree-label >> nth=0").text_content(), "definition": word}
+        assert n > 100
+        save(page, WORDS[0])
+        page.wait_for_selector(".s7-saved-note")
+        page.keyboard.press("Alt+4")
+        page.wait_for_selector(".s7-comparison tbody tr")
+        assert page.evaluate(STRANGE) == [None, [], []]
+    store = qual.Store(folder)
+    code = store.codebook.codes[0]
+    assert {"label": code.label, "definition": code.definition} == kept
+    assert store.revisions()[0].why == WORDS[0]
+
+
+@pytest.mark.parametrize("width", [1400, 900])
+def test_axe_finds_nothing_in_either_theme(lab: labs.Lab, folder: Path, width: int) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed (`make frontend` installs it)")
+    with lab.page(width=width) as page:
+        enter(lab, page, folder, f"axe-{width}.ipynb")
+        page.add_script_tag(path=str(AXE))
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        write(page, ".s7-definition-field", "Other.")
+        steps(page, 1)
+        page.wait_for_selector(".s7-stale tbody tr")
+        for theme in ("JupyterLab Light", "JupyterLab Dark"):
+            show_in(page, theme)
+            for tab in "1234":
+                page.locator(".s7-tree").focus()
+                page.keyboard.press(f"Alt+{tab}")
+                page.wait_for_timeout(400)
+                sound(page, f"{theme} {tab}")
+            for key in ("+", "m", "s", "?"):
+                page.locator(".s7-tree").focus()
+                page.keyboard.press(key)
+                page.wait_for_timeout(200)
+                sound(page, f"{theme} {key}")
+            page.keyboard.press("Escape")
+            page.locator(".s7-tree").focus()
+            page.keyboard.press("Escape")
+            fits = "box => box.scrollWidth <= box.clientWidth"
+            assert page.locator(".s7").evaluate(fits)
+            grid = page.locator(".s7-revision")
+            assert grid.evaluate("box => box.clientWidth >= box.parentElement.clientWidth - 4")
