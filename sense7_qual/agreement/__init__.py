@@ -22,6 +22,7 @@ Do coders drift?                           `over_time`                   ``_diag
 Is one coder steady?                       `stability`                   ``_diagnostics/_stability.py``
 Has a trainee learned it, surely?          `mastery`                     ``_diagnostics/_mastery.py``
 How many units must be coded twice?        `units_needed`                ``_diagnostics/_units_needed.py``
+… and when are they enough?                `sequential`                  ``_diagnostics/_sequential.py``
 Does a model agree with people?            `human_model`                 ``_diagnostics/_human_model.py``
 May it replace one of them?                `alternative_annotator_test`  ``_diagnostics/``
 Are the numbers right?                     `cross_check`                 ``_diagnostics/_cross_check.py``
@@ -59,6 +60,7 @@ from sense7_qual.agreement._diagnostics._human_model import human_model
 from sense7_qual.agreement._diagnostics._mastery import Mastery, mastery
 from sense7_qual.agreement._diagnostics._over_time import over_time
 from sense7_qual.agreement._diagnostics._pairwise import pairwise
+from sense7_qual.agreement._diagnostics._sequential import sequential
 from sense7_qual.agreement._diagnostics._stability import stability
 from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_needed
 from sense7_qual.agreement._engines import patterns
@@ -129,6 +131,7 @@ __all__ = [
     "percent_agreement",
     "scott_pi",
     "segmentation_agreement",
+    "sequential",
     "set_alpha",
     "span_agreement",
     "specific_agreement",

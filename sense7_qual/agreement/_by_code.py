@@ -7,6 +7,7 @@ and never enter agreement.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -25,7 +26,7 @@ from sense7_qual.agreement._sets._distances import SetDistance
 from sense7_qual.agreement._sets._values import set_patterns
 from sense7_qual.tables import DECISIONS, clusters_by_unit
 
-__all__ = ["by_code", "overall"]
+__all__ = ["by_code", "code_tables", "overall", "prevalence_of"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -135,18 +136,10 @@ def by_code(
     check_arguments(by_code, locals())
     check_resampling("by_code", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     decisions = DECISIONS.check(decisions)
-    codes = decisions["code"].unique()
-    own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
-    unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
-    groups = cluster_numbers(pd.Index(unit_ids), clusters_by_unit(units, cluster))
     settings = {"confidence_level": confidence_level, "seed": seed}
     rows = []
-    for code in codes:
-        chosen = (own["code"] == code).to_numpy(dtype=np.bool_)
-        table = _coded(own[chosen], unit[chosen], len(unit_ids))
-        pairable = (table.codes > 0).sum(axis=0) >= 2
-        table = Coded(table.categories, table.codes[:, pairable])
-        row = _row(table, groups[pairable], n_boot, confidence_level, seed)
+    for code, table, groups in code_tables(decisions, units, cluster):
+        row = _row(table, groups, n_boot, confidence_level, seed)
         rows.append({"code": code, **row, **_others(table), **settings})
     return _result(rows)
 
@@ -246,6 +239,29 @@ def overall(
     return pd.DataFrame([row], columns=list(_OVERALL)).astype(_OVERALL)
 
 
+def code_tables(
+    decisions: pd.DataFrame, units: pd.DataFrame | None, cluster: str | None
+) -> Iterator[tuple[str, Coded, Integers]]:
+    """Yield each code with the units that two or more coders decided on, and the cluster of each unit.
+
+    A table (coders, units) holds 0 missing, 1 absent, 2 applied; clusters have numbers.
+    """
+    own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
+    unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
+    groups = cluster_numbers(pd.Index(unit_ids), clusters_by_unit(units, cluster))
+    for code in decisions["code"].unique():
+        chosen = (own["code"] == code).to_numpy(dtype=np.bool_)
+        table = _coded(own[chosen], unit[chosen], len(unit_ids))
+        pairable = (table.codes > 0).sum(axis=0) >= 2
+        yield str(code), Coded(table.categories, table.codes[:, pairable]), groups[pairable]
+
+
+def prevalence_of(table: Coded) -> float:
+    """Return the share of the decisions of `code_tables` in which the code is applied, NaN without any."""
+    given = int((table.codes > 0).sum())
+    return float((table.codes == 2).sum() / given) if given else np.nan
+
+
 def _coded(own: pd.DataFrame, unit: Integers, n_units: int) -> Coded:
     """Return the decisions on a code (coders, units): 0 missing, 1 absent, 2 applied."""
     coder, coders = pd.factorize(own["coder"], sort=True)
@@ -289,7 +305,7 @@ def _row(
     return {
         "n_units": result.n_units,
         "n_clusters": result.n_clusters,
-        "prevalence": float((table.codes == 2).sum() / (table.codes > 0).sum()) if result.n_units else np.nan,
+        "prevalence": prevalence_of(table),
         "percent": compute("percent_agreement", table, {}).coefficient.estimate,
         "alpha": result.estimate,
         "alpha_low": result.low,

@@ -298,6 +298,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             a.mastery, decisions=x.decisions[x.decisions["coder"] == "ana"], order=None, fail_at=0.6,
             gold=x.decisions[x.decisions["coder"] == "ben"], pass_at=0.85, error=0.05, fail_within=40,
             pass_within=60, confidence_level=0.95),
+        "agreement.sequential": call(
+            a.sequential, decisions=x.decisions, width=0.3, coefficient="gwet_ac", units=x.units,
+            cluster="case_id", confidence_level=0.95),
         "agreement.units_needed": call(
             a.units_needed, alpha=0.7, prevalence=0.3, n_coders=2, width=0.3, level="nominal",
             confidence_level=0.95, design_effect=1.0, n_simulations=3, seed=0),

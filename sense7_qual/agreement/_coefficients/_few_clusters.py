@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "FEWEST", "RESAMPLED_FROM", "Evidence", "effective_clusters", "freedom", "jackknife_error", "logarithmic",
-    "within", "without_disagreement",
+    "FEWEST", "RESAMPLED_FROM", "Evidence", "around", "effective_clusters", "freedom", "jackknife_error",
+    "logarithmic", "within", "without_disagreement",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -145,8 +145,19 @@ def logarithmic(
     from scipy import special
 
     t = special.stdtrit(degrees, (1 + confidence_level) / 2)
-    apart = min(t * error / (1 - value), _FARTHEST)
-    low, high = (float(1 - (1 - value) * np.exp(sign * apart)) for sign in (1, -1))
+    return around(value, float(t) * error / (1 - value), evidence, confidence_level)
+
+
+def around(value: float, apart: float, evidence: Evidence, confidence_level: float) -> tuple[float, float]:
+    """Return the ends that lie `apart` on the scale of log(1 − coefficient); the upper one as `logarithmic`.
+
+    Examples
+    --------
+    >>> low, high = around(0.5, np.log(2), Evidence(50, 20, 12, 2, 0.4), 0.95)
+    >>> round(low, 6), round(high, 6)
+    (0.0, 0.75)
+    """
+    low, high = (float(1 - (1 - value) * np.exp(sign * min(apart, _FARTHEST))) for sign in (1, -1))
     if evidence.n_values == 2 and not evidence.agreed:
         share = _unseen(evidence.other, confidence_level)
         high = max(high, 1 - (1 - value) * (1 - share) / (1 + share))

@@ -16,6 +16,7 @@ from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
 from sense7_qual.agreement._coefficients._few_clusters import (
     FEWEST,
     RESAMPLED_FROM,
+    Evidence,
     effective_clusters,
     freedom,
     jackknife_error,
@@ -34,7 +35,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     summed,
 )
 
-__all__ = ["Method", "Settings", "interval"]
+__all__ = ["Method", "Settings", "interval", "left_out_error", "without_disputes"]
 
 Method = Literal["analytic", "cluster", "unit", "gwet", "kalpha", "coders"]
 Floats = npt.NDArray[np.float64]
@@ -107,31 +108,45 @@ def _sampled(
 
 def _nothing_disputed(computed: Computed, settings: Settings) -> dict[str, Any]:
     columns: dict[str, Any] = {"reason": Reason.NO_DISAGREEMENT}
-    rests_on = computed.rests_on
-    if settings.statistic in _OWN_CHANCE and isinstance(computed.coefficient, Totals):
-        # Without any agreement (the first sum) the coefficient would be 1 − 1 / (1 − chance).
-        sums = computed.coefficient.n_units @ computed.coefficient.rows
-        sums[0] = 0.0
-        rests_on = replace(rests_on, unequal=1 / (1 - float(computed.coefficient.value(sums))))
+    rests_on = without_disputes(computed, settings.statistic, computed.rests_on)
     if settings.ci in ("analytic", "cluster"):
         columns["low"], columns["high"] = without_disagreement(rests_on, settings.confidence_level)
     return columns
 
 
+def without_disputes(computed: Computed, statistic: str, rests_on: Evidence) -> Evidence:
+    """Return what a coefficient of 1 rests on, with its own share of pairs that would differ by chance."""
+    if statistic not in _OWN_CHANCE or not isinstance(computed.coefficient, Totals):
+        return rests_on
+    # Without any agreement (the first sum) the coefficient would be 1 − 1 / (1 − chance).
+    sums = computed.coefficient.n_units @ computed.coefficient.rows
+    sums[0] = 0.0
+    return replace(rests_on, unequal=1 / (1 - float(computed.coefficient.value(sums))))
+
+
 def _left_out(computed: Computed, number: Integers | None, settings: Settings) -> dict[str, Any]:
     """Leave out each unit, or each cluster: Student's t on the scale of log(1 − coefficient)."""
-    deviations, times = _deviations(computed, number)
-    error = jackknife_error(deviations, times)
+    error, degrees = left_out_error(computed, number, settings.statistic)
     if not error >= _EQUAL:
         return {"reason": Reason.ONE_PATTERN}
     from scipy import special
 
-    degrees, value = freedom(deviations, times), computed.coefficient.estimate
-    if number is not None:
-        degrees = min(degrees, _effective(computed, number, settings.statistic))
+    value = computed.coefficient.estimate
     apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
     ends = logarithmic(value, error, degrees, computed.rests_on, settings.confidence_level)
     return _known(error, ends, [float(special.stdtr(degrees, t)) for t in apart])
+
+
+def left_out_error(computed: Computed, number: Integers | None, statistic: str) -> tuple[float, float]:
+    """Return the jackknife's standard error over units, or clusters, and its degrees of freedom."""
+    deviations, times = _deviations(computed, number)
+    error = jackknife_error(deviations, times)
+    if not error >= _EQUAL:
+        return 0.0, 1.0
+    degrees = freedom(deviations, times)
+    if number is not None:
+        degrees = min(degrees, _effective(computed, number, statistic))
+    return error, degrees
 
 
 def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, Integers]:
