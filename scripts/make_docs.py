@@ -30,6 +30,7 @@ GUIDES: Final = (
     "links",
     "record",
     "training",
+    "adjudication",
     "redaction",
     "architecture",
     "contributing",

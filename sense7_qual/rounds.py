@@ -13,14 +13,19 @@ says what a coder may see, for a notebook that holds everybody's acts.
 A round with gold decisions is one of training: the widget shows after each finished text where the coder
 differs from gold, and its decisions are never among those of the study (`Store.decisions`) unless they are
 asked for by its name.
+
+A round that discusses another one is opened once that is unblinded: its coders look at each other's codings
+and revise their own, as acts of the discussion. These are never mixed into the agreement of the discussed
+round either: `agreement.before_after` reports both, and consensus takes what was decided in the end.
 """
 
 from __future__ import annotations
 
 import json
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pandas as pd
@@ -33,7 +38,9 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.tables import COVERAGE, DECISIONS
 
-__all__ = ["Round", "first_decisions", "open_round", "opened", "progress", "unblind", "visible"]
+__all__ = [
+    "Round", "first_decisions", "open_round", "opened", "own_codings", "progress", "unblind", "visible",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,8 @@ class Round:
         Of a round of training the codes that gold applies to each unit; empty for any other round.
     gold_codes : tuple of str
         The codes that gold decided on.
+    discusses : str or None
+        Of a round of discussion, the name of the round whose decisions its coders revise.
     """
 
     name: str
@@ -74,6 +83,7 @@ class Round:
     unblinded_at: str | None = None
     gold: tuple[tuple[str, tuple[str, ...]], ...] = ()
     gold_codes: tuple[str, ...] = ()
+    discusses: str | None = None
 
     @property
     def is_training(self) -> bool:
@@ -90,7 +100,7 @@ class Round:
 
     def __repr__(self) -> str:
         state = f"unblinded {self.unblinded_at}" if self.unblinded_at else "blind"
-        kind = ", training" if self.is_training else ""
+        kind = ", training" if self.is_training else ", discussion" if self.discusses else ""
         return f"Round({self.name!r}, {len(self.units)} units, {len(self.coders)} coders, {state}{kind})"
 
 
@@ -103,6 +113,7 @@ def open_round(
     codebook: Codebook,
     leads: Sequence[str] = (),
     gold: pd.DataFrame | None = None,
+    discusses: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
@@ -122,11 +133,15 @@ def open_round(
         of the round and the same codes on each. It makes the round one of training. It stands in this act,
         which every copy of the study holds: the widget shows it text by text, and whoever reads the record
         by hand can read all of it.
+    discusses : str, optional
+        The name of an unblinded round whose coders discuss these of its units and revise their own decisions
+        (`own_codings` copies these into the discussion). The store takes no other units or coders.
 
     Raises
     ------
     ActError
-        No name, no unit or no coder, or one of them twice; gold decisions that lack a unit or a code.
+        No name, no unit or no coder, or one of them twice; gold decisions that lack a unit or a code; gold
+        decisions in a discussion.
     TableError
         `gold` is not what its contract says.
 
@@ -151,6 +166,15 @@ def open_round(
     content: dict[str, Any] = {"units": list(units), "coders": list(coders)}
     content |= {"leads": list(leads)} if len(leads) else {}
     content |= {} if gold is None else {"gold": _gold_of(gold, units, codebook)}
+    if discusses is not None:
+        _check_name(discusses)
+        if gold is not None or discusses == round:
+            found = "gold decisions" if gold is not None else "the round itself"
+            raise ActError(
+                f"open_round: expected a discussion of another round, without gold – found {found} – give "
+                "the discussion a name of its own, such as 'calibration 1, discussed', and leave gold out."
+            )
+        content["discusses"] = discusses
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return Act(kind="open_round", round=round, text=text, **stamp(coder, codebook, act_id, at))
 
@@ -206,7 +230,7 @@ def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
     units, coders, _ = _opening(last)
     return Round(
         str(last.round), units, coders, last.codebook, last.coder, last.at, tuple(leads),
-        shown[0].coder if shown else None, shown[0].at if shown else None, *_gold(last),
+        shown[0].coder if shown else None, shown[0].at if shown else None, *_gold(last), _discusses(first),
     )  # fmt: skip
 
 
@@ -327,6 +351,60 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
     return frame.astype({"unit_id": "string", "coder": "string", "code": "string", "applied": "bool"})
 
 
+def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Codebook) -> list[Act]:
+    """Return acts that copy a coder's codings of a discussed round into its discussion, to be revised there.
+
+    The coder appends them before opening the discussion in the widget, which else begins with no codings. A
+    unit counts as discussed once the coder finishes it there. Made again, they are the same acts.
+
+    Parameters
+    ----------
+    acts : iterable of Act
+        The coder's acts, those of others or other rounds among them or not.
+    round : Round
+        The round of discussion, as `Store.rounds` has it.
+    coder : str
+        The pseudonym.
+    codebook : Codebook
+        The current codebook; codings of codes that it cannot apply any more are left out.
+
+    Raises
+    ------
+    ActError
+        The round discusses none, or the coder is not in it.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts
+    >>> sense7 = Codebook.read("sense7")
+    >>> opening = open_round("talk", units=["m1"], coders=["ana"], coder="lead", codebook=sense7,
+    ...                      discusses="one")
+    >>> coded = acts.apply(coder="ana", unit_id="m1", code="interest", round="one", codebook=sense7)
+    >>> [act.round for act in own_codings([coded], opened([opening])[0], coder="ana", codebook=sense7)]
+    ['talk']
+    """
+    acts = read_once(acts)
+    check_arguments(own_codings, locals())
+    if round.discusses is None or coder not in round.coders:
+        problem = "one that discusses none" if round.discusses is None else f"that {coder!r} is none of them"
+        raise ActError(
+            f"own_codings: expected a round of discussion and one of its coders – found {problem} – open it "
+            "with rounds.open_round(…, discusses=…)."
+        )
+    own = [act for act in acts if act.coder == coder and act.round == round.discusses]
+    codable = {code.id for code in codebook.codable}
+    facets = {facet.name for facet in codebook.facets}
+    return [
+        replace(
+            act, round=round.name, codebook=codebook.fingerprint, text=None, at=round.opened_at,
+            facets=act.facets if facets.issuperset(act.facet_values) else None,
+            act_id=str(uuid.uuid5(uuid.UUID(act.act_id), round.name)),
+        )
+        for act in standing(own)
+        if act.kind == "apply" and act.code in codable and act.unit_id in round.units
+    ]  # fmt: skip
+
+
 _PROGRESS: Final = {
     "round": "string",
     "coder": "string",
@@ -348,6 +426,11 @@ def _opening(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...
             "something else – make it with rounds.open_round."
         ) from None
     return units, coders, leads
+
+
+def _discusses(act: Act) -> str | None:
+    named = json.loads(str(act.text)).get("discusses")  # what can be read: `_opening` came before
+    return None if named is None else str(named)
 
 
 def _gold(act: Act) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:

@@ -12,7 +12,7 @@ finish      the coder has decided on the unit; every code not applied is thereby
 reopen      the coder takes "finished" back
 memo        a note on a unit, a span, a code or the study, for oneself or, with a round, for the team (again
             with its `memo_id`: replaces it; empty: ends it)
-rule        an adjudicator decides whether a code applies to a unit
+rule        an adjudicator decides whether a code applies to a unit, or that both readings stand, and why
 propose     a coder proposes a code that the codebook lacks, with the text that shows it
 undo        the act `target` is taken back
 redo        the act `target` is done again, in its old place: what was done later stays done
@@ -30,6 +30,7 @@ What is an act?                    `Act`                           ``_act.py``
 How is one made?                   `apply`, `finish`, `undo` …     ``_make.py``
 What does a memo on a span hold?   `SpanMemo`                      ``_memo.py``
 How is a new code proposed?        `propose`, `Proposal`           ``_propose.py``
+Why did coders disagree?           `REASONS`                       ``_ruling.py``
 May it be recorded?                `check_coder`                   ``_validate.py``
 Which stand after undo and redo?   `standing`                      ``_undo.py``
 How do acts become frames?         `fold`                          ``_fold.py``
@@ -43,6 +44,7 @@ from sense7_qual.acts._fold import Record, fold
 from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, rule, stamp, undo
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._propose import Proposal, propose, words_written
+from sense7_qual.acts._ruling import REASONS
 from sense7_qual.acts._undo import standing
 from sense7_qual.acts._validate import check_coder
 from sense7_qual.tables import RESERVED_CODERS
@@ -51,6 +53,7 @@ __all__ = [
     "CONFIDENCES",
     "KINDS",
     "LEAD_KINDS",
+    "REASONS",
     "RESERVED_CODERS",
     "WRITTEN_KINDS",
     "Act",

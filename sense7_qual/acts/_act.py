@@ -11,6 +11,7 @@ from typing import Final
 from sense7_qual._checks import is_name
 from sense7_qual._messages import word
 from sense7_qual.acts._memo import SpanMemo
+from sense7_qual.acts._ruling import check_reason, reason_of
 from sense7_qual.acts._validate import (
     check_coder,
     check_word,
@@ -24,7 +25,7 @@ __all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "WRITTEN_KINDS", "Act"]
 LEAD_KINDS: Final = ("open_round", "unblind", "assign", "revise", "set_options")
 """What the lead does for the whole team: seen by everybody at once, and never undone."""
 
-WRITTEN_KINDS: Final = ("memo", "propose")
+WRITTEN_KINDS: Final = ("memo", "propose", "rule")
 """What a person wrote in words of their own, which may repeat a participant's: erased, it is empty."""
 
 KINDS: Final = (
@@ -59,19 +60,20 @@ class Act:
     start, end : int, optional
         The span in Unicode code points, half-open; both missing for the whole unit.
     facets : str, optional
-        What a coding says beside its code, sorted: ``intensity=high valence=met`` (`facet_values` reads it).
+        What a coding says beside its code, sorted: ``intensity=high valence=met`` (`facet_values` reads it);
+        what a ruling says beside its decision: ``reason=slip`` (`reason` reads it).
     confidence, round : str, optional
         Whether the coder is unsure of a coding; the round of coding it belongs to. A memo with a round is for
         the team, which sees it once that is unblinded; one without stays its writer's.
     applied : bool, optional
-        The verdict of a ruling.
+        The decision of a ruling; None where it lets both readings stand (`rule`).
     target : str, optional
         The act that is undone or done again.
     target_kind, memo_id : str, optional
         What a memo is about, and which memo it revises.
     text : str, optional
-        The memo (`memo_text` reads it), the quote of a span, the proposed code, or what a round, a plan, a
-        revision or a setting consists of. Kept apart from the act in the store.
+        The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, or what
+        a round, a plan, a revision or a setting consists of. Kept apart from the act in the store.
 
     Raises
     ------
@@ -125,6 +127,8 @@ class Act:
         for name in _NEEDS[self.kind]:
             if getattr(self, name) is None:
                 raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
+        if self.kind == "rule":
+            check_reason(self.reason, self.applied)
 
     def _check_texts(self) -> None:
         for name in _TEXTS:
@@ -151,6 +155,11 @@ class Act:
         return {} if self.facets is None else facet_values(self.facets)
 
     @property
+    def reason(self) -> str | None:
+        """Why the ruling was needed, out of `REASONS`; None where it has no reason, and of other acts."""
+        return reason_of(self.facets) if self.kind == "rule" else None
+
+    @property
     def memo_text(self) -> str:
         """What a memo says, without the quote of one on a span; empty where it was ended or erased."""
         if self.target_kind != "span" or not self.text:
@@ -173,7 +182,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "finish": ("unit_id",),
     "reopen": ("unit_id",),
     "memo": ("target_kind", "memo_id", "text"),
-    "rule": ("unit_id", "code", "applied"),
+    "rule": ("unit_id", "code"),
     "propose": ("unit_id", "text"),
     "undo": ("target",),
     "redo": ("target",),

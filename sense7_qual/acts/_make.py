@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
-
 from sense7_qual._checks import check_codebook
 from sense7_qual._messages import word
 from sense7_qual.acts._act import LEAD_KINDS, Act
 from sense7_qual.acts._memo import SpanMemo
+from sense7_qual.acts._ruling import check_reason
 from sense7_qual.acts._validate import (
     check_codable,
     check_word,
@@ -178,21 +177,54 @@ def rule(
     coder: str,
     unit_id: str,
     code: str,
-    applied: bool,
+    applied: bool | None,
     codebook: Codebook,
+    reason: str | None = None,
+    note: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Decide, as the adjudicator `coder`, whether a code applies to a unit (`applied`: True or False)."""
+    """Decide, as the adjudicator `coder`, whether a code applies to a unit.
+
+    Parameters
+    ----------
+    applied : bool or None
+        Whether it does. None, with the reason ``different_reading`` and no other, lets the disagreement stand
+        as data: there is no consensus on this unit and code (`adjudication.consensus`).
+    reason : str, optional
+        Why the coders disagreed, one of `REASONS`: ``slip``, ``unclear_rule``, ``ambiguous_text``,
+        ``missing_code``, ``different_reading``.
+    note : str, optional
+        What else is to be said, in words of one's own. It may quote the participant: it is kept and erased as
+        memos are (`Store.forget`).
+
+    Raises
+    ------
+    CodebookError
+        The codebook has no such code.
+    ActError
+        The code only groups others, `applied` or `reason` is none of these, or they do not go together.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> ruling = rule(coder="lead", unit_id="m17", code="interest", applied=True, reason="slip",
+    ...               codebook=Codebook.read("sense7"))
+    >>> ruling.applied, ruling.reason
+    (True, 'slip')
+    """
     check_codable(codebook, unit_id, code)
-    if not isinstance(applied, bool | np.bool_):  # the word "False" would be true
+    if not isinstance(note, str | None):
         raise ActError(
-            f"ruling on unit {word(unit_id)}: expected applied to be True or False – found "
-            f"{type(applied).__name__} – say which."
+            f"ruling on unit {word(unit_id)}: expected words as note – found {type(note).__name__} – write a "
+            "text, or leave it out."
         )
+    check_reason(reason, applied)
     return Act(
-        kind="rule", unit_id=unit_id, code=code, applied=bool(applied), **stamp(coder, codebook, act_id, at)
-    )
+        kind="rule", unit_id=unit_id, code=code, applied=None if applied is None else bool(applied),
+        facets=None if reason is None else f"reason={reason}", text=note or None,
+        **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
 
 
 def undo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:

@@ -7,7 +7,10 @@ agreement never counts, and the probabilities of `dawid_skene` are nobody's deci
 question                                    function         file
 ==========================================  ===============  ===================
 Where do coders disagree?                   `disagreements`  ``_consensus.py``
+… and what of it is settled, and why?       `queue`          ``_queue.py``
+How much is open, for each code?            `remaining`      ``_queue.py``
 What was decided in the end?                `consensus`      ``_consensus.py``
+Who was overruled on what, and why?         `overruled`      ``_overruled.py``
 Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
 ==========================================  ===============  ===================
 """
@@ -16,5 +19,7 @@ from __future__ import annotations
 
 from sense7_qual.adjudication._consensus import consensus, disagreements
 from sense7_qual.adjudication._dawid_skene import TrueCodes, dawid_skene
+from sense7_qual.adjudication._overruled import overruled
+from sense7_qual.adjudication._queue import queue, remaining
 
-__all__ = ["TrueCodes", "consensus", "dawid_skene", "disagreements"]
+__all__ = ["TrueCodes", "consensus", "dawid_skene", "disagreements", "overruled", "queue", "remaining"]

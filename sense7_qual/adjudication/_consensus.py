@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
-from sense7_qual.acts import RESERVED_CODERS, Act, standing
+from sense7_qual.acts import RESERVED_CODERS, Act
+from sense7_qual.adjudication._rulings import latest_rulings
 from sense7_qual.errors import ActError
 from sense7_qual.tables import DECISIONS
 
@@ -91,8 +91,9 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     rulings : iterable of Act
         Acts of kind "rule", as `Store.acts(kind="rule")` gives them: with the undo and redo acts about them,
         so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a
-        unit × code stands, also against coders who agree with each other. Where the codebook was revised,
-        carry them over first: `codings.rulings`.
+        unit × code stands, also against coders who agree with each other; one that lets both readings stand
+        (``different_reading``) leaves no consensus there. Where the codebook was revised, carry them over
+        first: `codings.rulings`.
     single : bool
         Whether a unit that one coder alone decided on counts as agreed. It does not by default, because
         nobody agreed with that coder; say True for the usual design in which part of the units is coded
@@ -101,8 +102,9 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     Returns
     -------
     DataFrame
-        unit_id, coder ("consensus"), code, applied (bool). A disputed unit × code without a ruling has no
-        row: it is undecided, not absent.
+        unit_id, coder ("consensus"), code, applied (bool). A disputed unit × code without a ruling, and one
+        of which different readings were ruled legitimate, has no row: it is undecided, not absent. No
+        majority is taken (`remaining` counts both).
 
     Raises
     ------
@@ -111,8 +113,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     TableError
         `decisions` is not what its contract says.
     ActError
-        A ruling does not say whether the code applies, rulings were made under several codebooks, or
-        `decisions` are by a facet: a ruling is on a code with any value of it.
+        Rulings were made under several codebooks, or `decisions` are by a facet: a ruling is on a code with
+        any value of it.
 
     Examples
     --------
@@ -137,9 +139,13 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
             agreed["unit_id"], agreed["code"], agreed["n_applied"], strict=True
         )
     }
-    ruled = _latest_rulings(rulings)
+    ruled = latest_rulings(rulings)
     _refuse_facet({code for _, code in ruled}, set(tally["code"]))
-    verdicts |= ruled
+    for key, ruling in ruled.items():
+        if ruling.applied is None:
+            verdicts.pop(key, None)
+        else:
+            verdicts[key] = ruling.applied
     order = {key: place for place, key in enumerate(zip(tally["unit_id"], tally["code"], strict=True))}
     keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
     rows = [(unit_id, "consensus", code, verdicts[unit_id, code]) for unit_id, code in keys]
@@ -166,23 +172,3 @@ def _refuse_facet(ruled: set[str], decided: set[str]) -> None:
             f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} "
             "decided on by a facet – pass decisions made without facet, or leave the rulings out."
         )
-
-
-def _latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], bool]:
-    """Return the last verdict on each unit × code, by time and then by the order given."""
-    latest: dict[tuple[str, str], bool] = {}
-    made = sorted((act for act in standing(rulings) if act.kind == "rule"), key=lambda act: act.at)
-    for act in made:
-        if not isinstance(act.applied, bool | np.bool_):
-            raise ActError(
-                f"ruling on unit {act.unit_id!r}, code {act.code!r}: expected applied to be True or False – "
-                f"found {type(act.applied).__name__} – rule again."
-            )
-        latest[str(act.unit_id), str(act.code)] = bool(act.applied)
-    under = dict.fromkeys(act.codebook[:12] for act in made)
-    if len(under) > 1:
-        raise ActError(
-            f"rulings: expected them under one codebook – found them under {first_three(under)} – carry them "
-            "over: codings.rulings(store.acts(kind='rule'), store.codebook, revisions=store.revisions())."
-        )
-    return latest

@@ -19,6 +19,7 @@ Who differs from whom?                     `pairwise`                    ``_diag
 Which codes are mixed up?                  `confusion`                   ``_diagnostics/_confusion.py``
 Which units cost most agreement?           `by_unit`                     ``_diagnostics/_by_unit.py``
 Do coders drift?                           `over_time`                   ``_diagnostics/_over_time.py``
+What did a discussion change?              `before_after`                ``_diagnostics/_before_after.py``
 Is one coder steady?                       `stability`                   ``_diagnostics/_stability.py``
 Has a trainee learned it, surely?          `mastery`                     ``_diagnostics/_mastery.py``
 How many units must be coded twice?        `units_needed`                ``_diagnostics/_units_needed.py``
@@ -53,6 +54,7 @@ from sense7_qual.agreement._diagnostics._alternative_annotator_test import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
+from sense7_qual.agreement._diagnostics._before_after import before_after
 from sense7_qual.agreement._diagnostics._by_unit import by_unit
 from sense7_qual.agreement._diagnostics._confusion import confusion
 from sense7_qual.agreement._diagnostics._cross_check import cross_check
@@ -98,6 +100,7 @@ __all__ = [
     "UnitsNeeded",
     "alpha_u_2004",
     "alternative_annotator_test",
+    "before_after",
     "boundary_similarity",
     "brennan_prediger",
     "by_code",

@@ -16,6 +16,9 @@ from __future__ import annotations
 
 from sense7_qual.codings._carry_over import carried, of_round, stale
 from sense7_qual.codings._carry_over_rulings import rulings
-from sense7_qual.codings._decisions import decisions, from_table, majority, tally
+from sense7_qual.codings._decisions import after_discussion, decisions, from_table, majority, tally
 
-__all__ = ["carried", "decisions", "from_table", "majority", "of_round", "rulings", "stale", "tally"]
+__all__ = [
+    "after_discussion", "carried", "decisions", "from_table", "majority", "of_round", "rulings", "stale",
+    "tally",
+]  # fmt: skip

@@ -2,7 +2,9 @@
 
 A ruling is a verdict on one code of one unit. It is carried over as codings are (`revisions` has the rules).
 Where codes were merged, one that was ruled to apply makes the merged code apply; that the merged code is
-absent follows only where all codes that went into it were ruled absent.
+absent follows only where all codes that went into it were ruled absent. That readings of it differ
+legitimately follows where this was ruled of one of these codes, and all the others were ruled on, too, none
+of them to apply.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
         The latest ruling on each unit × code of `codebook`, whoever made it, as if made under `codebook`: for
         `adjudication.consensus`. One whose code was merged or split has an act_id made from its own. A ruling
         is left out, and the unit × code is to be ruled on again, where its code was redefined; where a code
-        that was ruled to apply was split; and where a code that was ruled absent took in one that was not.
+        that was not ruled absent was split; and where a code that was not ruled to apply took in one that was
+        not ruled on.
 
     Raises
     ------
@@ -86,7 +89,7 @@ def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdic
     changed = {code for code, kind in kinds if kind in ("merge", "split", "retire", "redefine")}
     after = {key: _as(act, key[1], step) for key, act in verdicts.items() if key[1] not in changed}
     for (unit_id, code), act in verdicts.items():
-        if not act.applied:
+        if act.applied is False:
             for part in kinds.get((code, "split"), ()):
                 after[unit_id, part] = _as(act, part, step)
     sources: dict[str, list[str]] = {}
@@ -107,7 +110,8 @@ def _together(verdicts: Mapping[tuple[str, str], Act], unit_id: str, codes: Sequ
     """Return the ruling that decides on the code that `codes` were merged into, None where none does."""
     made = [act for code in codes if (act := verdicts.get((unit_id, code))) is not None]
     applied = [act for act in made if act.applied]
-    deciding = applied or (made if len(made) == len(codes) else [])
+    differing = [act for act in made if act.applied is None]
+    deciding = applied or ((differing or made) if len(made) == len(codes) else [])
     return max(deciding, key=lambda act: act.at, default=None)
 
 

@@ -17,7 +17,7 @@ from sense7_qual.errors import TableError
 from sense7_qual.revisions import Revision
 from sense7_qual.tables import DECISIONS, RESERVED_CODERS, check_coder_names, require_column
 
-__all__ = ["decisions", "from_table", "majority", "tally"]
+__all__ = ["after_discussion", "decisions", "from_table", "majority", "tally"]
 
 _KEY: Final = ["unit_id", "code"]
 
@@ -210,6 +210,41 @@ def from_table(
     computed = long["coder"].astype("string").str.strip().str.lower()
     long = long.assign(coder=long["coder"].mask(computed.isin(RESERVED_CODERS).to_numpy(bool), computed))
     return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
+
+
+def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
+    """Return decisions as they were after a discussion: revised where their coder discussed the unit.
+
+    Parameters
+    ----------
+    decisions, discussed : DataFrame
+        unit_id, coder, code, applied (bool): of the discussed round, and of its discussion
+        (``store.decisions(round=…)`` of each).
+
+    Returns
+    -------
+    DataFrame
+        The rows of `decisions` in their order, with what the coder decided in the discussion where there is
+        such a decision. What was decided in the discussion alone is left out: it revises nothing.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says.
+
+    Examples
+    --------
+    >>> before = pd.DataFrame({"unit_id": ["m1", "m2"], "coder": "ana", "code": "interest", "applied": True})
+    >>> after_discussion(before, before.head(1).assign(applied=False))["applied"].tolist()
+    [False, True]
+    """
+    check_arguments(after_discussion, locals())
+    before = DECISIONS.check(decisions, as_written=True)
+    revised = DECISIONS.check(discussed, as_written=True)
+    key = list(DECISIONS.key)
+    joined = before[key].merge(revised[[*key, "applied"]], how="left", on=key)["applied"]
+    applied = before["applied"].mask(joined.notna(), joined.eq(True))
+    return DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
 
 
 def majority(decisions: pd.DataFrame) -> pd.DataFrame:

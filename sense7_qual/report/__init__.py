@@ -16,6 +16,7 @@ What follows a poor turn?            `disruption_table`   ``_disruption_table.py
 How well are ratings predicted?      `rating_table`       ``_rating_table.py``
 Which quotes show a code?            `quote_table`        ``_quote_table.py``, ``_choose_quotes.py``
 What was noted, and on which words?  `memo_table`         ``_memo_table.py``
+Who was overruled, and why?          `overruled_table`    ``_overruled_table.py``
 How is a table written?              `Table`              ``_table.py``, ``_latex.py``, ``_docx.py``
 ===================================  ===================  ==========================================
 """
@@ -27,6 +28,7 @@ from sense7_qual.report._disruption_table import disruption_table
 from sense7_qual.report._joint_table import joint_table
 from sense7_qual.report._link_table import link_table
 from sense7_qual.report._memo_table import memo_table
+from sense7_qual.report._overruled_table import overruled_table
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._rating_table import rating_table
 from sense7_qual.report._reliability_table import reliability_table
@@ -40,6 +42,7 @@ __all__ = [
     "joint_table",
     "link_table",
     "memo_table",
+    "overruled_table",
     "quote_table",
     "rating_table",
     "reliability_table",

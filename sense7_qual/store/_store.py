@@ -653,7 +653,7 @@ class Store:
         round : str, optional
             Only units finished in this round, with the codings made in it. By default every finished unit
             counts once, as its coder decided on it in the round that they finished last; rounds of training
-            (with gold decisions) are left out then.
+            (with gold decisions) and of discussion are left out then.
         coder : str, optional
             Only the decisions of this coder (and, with `consensus`, those agreed among all).
         facet : str, optional
@@ -662,7 +662,8 @@ class Store:
         consensus : bool
             Whether to add the decisions of the coder ``consensus``: what all coders decided alike, and the
             rulings, carried over too, on the rest (`adjudication.consensus`). In a round, rulings count on
-            the units that were finished in it. Statistics of agreement leave these decisions out.
+            the units that were finished in it. What coders revised in a discussion counts here, and here
+            alone. Statistics of agreement leave these decisions out.
         single : bool
             With `consensus`, whether a unit that one coder alone decided on counts as agreed, as in the usual
             design in which part of the units is coded twice.
@@ -714,6 +715,25 @@ class Store:
             if self._backend.current() == self.codebook.fingerprint:
                 raise
             raise StoreError(revise.newer_codebook(self.path)) from None
+
+    def rulings(self, *, viewer: str | None = None) -> list[Act]:
+        """Return the rulings that stand, in the codes of the current codebook.
+
+        One per unit × code, the latest, whoever made it; carried over where the codebook was revised since
+        (`codings.rulings` says how). `adjudication.consensus`, `queue`, `remaining` and `overruled` take
+        them. Without the units of participants who withdrew; with `viewer`, only what that coder may see.
+
+        Raises
+        ------
+        StoreError
+            As of `acts`.
+        TableError
+            Versions that no revision joins.
+        """
+        check_arguments(Store.rulings, locals())
+        withdrawn_units = self._known.withdrawn_units
+        there = [act for act in self.acts(viewer=viewer) if act.unit_id not in withdrawn_units]
+        return decide.rulings_after(there, self._known, revise.history(there))
 
     def _standing(self, coder: str | None, viewer: str | None) -> Record:
         withdrawn_units = self._known.withdrawn_units

@@ -1,4 +1,7 @@
-"""Colleagues' codings beside one's own: of a round that its lead has unblinded, to be read alone."""
+"""Colleagues' codings beside one's own: of a round that its lead has unblinded, to be read alone.
+
+In a discussion these are the colleagues' codings of the discussed round.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +50,13 @@ class Colleagues:
         except QualError:  # whatever is wrong is told where codings are asked for
             return None
 
+    @property
+    def _round(self) -> str | None:
+        coded = round_of(self._study, self._session.round)
+        return self._session.round if coded is None else coded.discusses or coded.name
+
     def _state(self) -> str | None:
-        one = round_of(self._study, self._session.round)
+        one = round_of(self._study, self._round)
         return None if one is None else "blind" if one.unblinded_at is None else "open"
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,10 +96,10 @@ class Colleagues:
         """Return what stands of others in this round, on these units, and may be seen."""
         session = self._session
         shown = visible(self._study.acts(), viewer=session.coder)
-        known = set(session.unit_ids)
+        known, name = set(session.unit_ids), self._round
         by_unit: defaultdict[tuple[str, str], list[Act]] = defaultdict(list)
         for act in shown:
-            if act.coder != session.coder and act.round == session.round and act.unit_id in known:
+            if act.coder != session.coder and act.round == name and act.unit_id in known:
                 by_unit[act.coder, str(act.unit_id)].append(act)
         theirs: dict[str, dict[str, list[Act]]] = {}
         for (coder, unit_id), done in by_unit.items():

@@ -99,11 +99,50 @@ def test_an_unknown_code_is_refused_with_the_nearest() -> None:
         an(acts.rule, unit_id="m1", code="prosical", applied=True)
 
 
-@pytest.mark.parametrize("applied", ["no", "False", 0, 1, None, np.nan, pd.NA])
+@pytest.mark.parametrize("applied", ["no", "False", 0, 1, np.nan, pd.NA])
 def test_a_verdict_is_true_or_false_and_not_what_counts_as_such(applied: object) -> None:
-    with pytest.raises(ActError, match="expected applied to be True or False"):
+    with pytest.raises(ActError, match="expected applied to be True, False or None"):
         an(acts.rule, unit_id="m1", code="interest", applied=applied)
     assert an(acts.rule, unit_id="m1", code="interest", applied=np.False_).applied is False
+
+
+def test_a_ruling_has_a_reason_out_of_a_closed_list() -> None:
+    on = {"unit_id": "m1", "code": "interest"}
+    for reason in acts.REASONS:
+        ruling = an(acts.rule, **on, applied=None if reason == "different_reading" else True, reason=reason)
+        assert ruling.reason == reason
+        assert ruling.facets == f"reason={reason}"
+    assert an(acts.rule, **on, applied=True).reason is None
+    assert put(facets={"valence": "met"}).reason is None
+    with pytest.raises(ActError, match="did you mean 'slip'"):
+        an(acts.rule, **on, applied=True, reason="slipp")
+    with pytest.raises(ActError, match="expected a reason out of"):
+        an(acts.rule, **on, applied=True, reason=["slip"])
+
+
+@pytest.mark.parametrize(
+    ("applied", "reason"),
+    [(None, None), (None, "slip"), (True, "different_reading"), (False, "different_reading")],
+)
+def test_only_legitimately_different_readings_are_left_undecided(
+    applied: bool | None, reason: str | None
+) -> None:
+    with pytest.raises(ActError, match="expected applied to be None with the reason 'different_reading'"):
+        an(acts.rule, unit_id="m1", code="interest", applied=applied, reason=reason)
+    made = an(acts.rule, unit_id="m1", code="interest", applied=True)
+    facets = None if reason is None else f"reason={reason}"
+    with pytest.raises(ActError, match="expected applied to be None"):
+        dataclasses.replace(made, applied=applied, facets=facets)
+
+
+def test_the_note_of_a_ruling_is_words_and_never_shown() -> None:
+    on = {"unit_id": "m1", "code": "interest", "applied": True, "reason": "slip"}
+    ruling = an(acts.rule, **on, note="She said Quokka.")
+    assert ruling.text == "She said Quokka."
+    assert "Quokka" not in repr(ruling)
+    assert an(acts.rule, **on, note="").text is None
+    with pytest.raises(ActError, match="expected words as note – found int"):
+        an(acts.rule, **on, note=7)
 
 
 def test_a_text_in_the_place_of_an_id_is_not_shown() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, TableError
+from sense7_qual.errors import ActError, ArgumentError, TableError
 from sense7_qual.store import Store
 from sense7_qual.tables import DECISIONS
 
@@ -21,8 +22,10 @@ def decisions_of(*rows: tuple[str, str, str, int]) -> pd.DataFrame:
     return frame.assign(applied=frame["applied"].astype(bool))
 
 
-def rule(unit_id: str, applied: bool, *, at: str, coder: str = "dora", code: str = "interest") -> acts.Act:
-    return acts.rule(coder=coder, unit_id=unit_id, code=code, applied=applied, codebook=SENSE7, at=at)
+def rule(
+    unit_id: str, applied: bool | None, *, at: str, coder: str = "dora", code: str = "interest", **why: str
+) -> acts.Act:
+    return acts.rule(coder=coder, unit_id=unit_id, code=code, applied=applied, codebook=SENSE7, at=at, **why)
 
 
 def as_dict(decisions: pd.DataFrame) -> dict[tuple[str, str], bool]:
@@ -156,12 +159,117 @@ def test_the_store_gives_rulings_with_the_undo_and_redo_acts_about_them(store: S
 
 
 def test_a_ruling_without_a_verdict_is_refused() -> None:
-    broken = acts.Act(
-        act_id="0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f", kind="rule", coder="dora", at="2026-03-01",
-        codebook="c", unit_id="m2", code="interest", applied="yes",  # type: ignore[arg-type]
-    )  # fmt: skip
-    with pytest.raises(ActError, match=r"unit 'm2', code 'interest'.*True or False"):
-        adjudication.consensus(DISPUTED, rulings=[broken])
+    with pytest.raises(ActError, match=r"True, False or None – found str"):
+        acts.Act(
+            act_id="0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f", kind="rule", coder="dora", at="2026-03-01",
+            codebook="c", unit_id="m2", code="interest", applied="yes",  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+def test_where_both_readings_stand_there_is_no_consensus_and_no_majority() -> None:
+    both = rule("m1", None, at="2026-03-01T10:00:00.000Z", reason="different_reading")  # two against one
+    alike = rule("m4", None, at="2026-03-01T10:00:00.000Z", reason="different_reading")
+    found = as_dict(adjudication.consensus(DISPUTED, rulings=[both, alike], single=True))
+    assert found == {("m5", "interest"): False, ("m6", "interest"): True}
+    later = rule("m1", True, at="2026-03-02T10:00:00.000Z", reason="ambiguous_text")
+    assert as_dict(adjudication.consensus(DISPUTED, rulings=[both, later]))["m1", "interest"] is True
+    back = adjudication.consensus(DISPUTED, rulings=[later, replace(both, at="2026-03-03T10:00:00.000Z")])
+    assert ("m1", "interest") not in as_dict(back)
+
+
+# the queue, and what remains ------------------------------------------------------------------------
+
+AT = "2026-03-01T10:00:00.000Z"
+
+
+def test_the_queue_says_what_was_settled_how_and_by_whom() -> None:
+    rulings = [
+        rule("m3", True, at=AT, code="affective", reason="slip"),
+        rule("m2", False, at=AT),
+        rule("m1", None, at=AT, reason="different_reading"),
+        rule("m4", True, at=AT),  # on which nobody disagrees: no row
+    ]
+    queue = adjudication.queue(DISPUTED, rulings=iter(rulings))
+    pd.testing.assert_frame_equal(
+        queue[list(adjudication.disagreements(DISPUTED))], adjudication.disagreements(DISPUTED)
+    )
+    said = queue.set_index(["unit_id", "code"])[["settled", "reason", "ruled_by", "ruled_at"]]
+    said = said.astype(object).where(said.notna(), None)
+    assert said.loc[("m3", "affective")].tolist() == ["applied", "slip", "dora", AT]
+    assert said.loc[("m3", "interest")].tolist() == [None] * 4
+    assert said.loc[("m2", "interest")].tolist() == ["absent", None, "dora", AT]
+    assert said.loc[("m1", "interest")].tolist() == ["differing", "different_reading", "dora", AT]
+
+
+def test_the_queue_puts_together_what_belongs_together() -> None:
+    def groups(by: str, **named: object) -> list[tuple[str, str, str]]:
+        queue = adjudication.queue(DISPUTED, rulings=rulings, by=by, **named)
+        return list(zip(queue["group"], queue["unit_id"], queue["code"], strict=True))
+
+    rulings: list[acts.Act] = []
+    assert groups("code") == [
+        ("interest", "m3", "interest"), ("interest", "m2", "interest"), ("interest", "m1", "interest"),
+        ("affective", "m3", "affective"),
+    ]  # fmt: skip
+    assert groups("pair") == [
+        ("ana – ben", "m3", "affective"), ("ana – ben", "m3", "interest"), ("ana – ben", "m2", "interest"),
+        ("ana – cleo", "m1", "interest"), ("ben – cleo", "m1", "interest"),
+    ]  # fmt: skip
+    units = pd.DataFrame({"unit_id": ["m1", "m2", "m3"], "case_id": ["p2", "p2", "p1"]})
+    by_case = groups("participant", units=units, cluster="case_id")
+    assert [group for group, _, _ in by_case] == ["p1", "p1", "p2", "p2"]
+    rulings += [rule("m3", True, at=AT), rule("m3", True, at=AT, code="affective")]
+    assert [group for group, _, _ in groups("participant", units=units, cluster="case_id")] == [
+        "p2", "p2", "p1", "p1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"by": "hardest"}, {"by": "participant"}, {"by": "code", "units": pd.DataFrame(), "cluster": "case_id"}],
+)
+def test_a_queue_that_cannot_be_made_is_refused(named: dict[str, object]) -> None:
+    with pytest.raises((ArgumentError, TableError)):
+        adjudication.queue(DISPUTED, **named)
+
+
+def test_what_remains_adds_up_to_the_consensus_for_each_code() -> None:
+    rulings = [
+        rule("m2", False, at=AT),
+        rule("m1", None, at=AT, reason="different_reading"),
+        rule("m4", None, at=AT, reason="different_reading"),  # on which nobody disagrees
+    ]
+    left = adjudication.remaining(DISPUTED, rulings=rulings).set_index("code")
+    assert left.loc["interest"].to_dict() == {
+        "n_units": 5, "n_disputed": 3, "n_applied": 0, "n_absent": 1, "n_differing": 2, "n_open": 1,
+        "share_open": pytest.approx(0.2),
+    }  # fmt: skip
+    assert left.loc["affective", ["n_units", "n_open", "share_open"]].tolist() == [1, 1, 1]
+    rows = adjudication.consensus(DISPUTED, rulings=rulings).groupby("code").size()
+    assert rows["interest"] == 5 - 2 - 1
+    assert "affective" not in rows
+    alone = adjudication.remaining(decisions_of(("m1", "ana", "interest", 1)))
+    assert alone["n_units"].tolist() == [0]
+    assert alone["share_open"].isna().all()
+
+
+def test_overruled_says_for_each_coder_what_and_why() -> None:
+    rulings = [
+        rule("m1", True, at=AT, reason="slip", note="look again"),
+        rule("m2", None, at=AT, reason="different_reading"),
+        rule("m4", False, at=AT, reason="unclear_rule"),
+    ]
+    found = adjudication.overruled(DISPUTED, rulings=rulings)
+    wrong = found[found["overruled"]]
+    assert wrong[["coder", "unit_id", "applied", "ruled", "reason"]].to_numpy().tolist() == [
+        ["ana", "m4", True, False, "unclear_rule"],
+        ["ben", "m4", True, False, "unclear_rule"],
+        ["cleo", "m1", False, True, "slip"],
+    ]
+    assert wrong["note"].fillna("").tolist() == ["", "", "look again"]
+    assert found.groupby("coder").size().to_dict() == {"ana": 3, "ben": 3, "cleo": 1}
+    assert found.loc[found["unit_id"] == "m2", "ruled"].isna().all()
+    assert not found.loc[found["unit_id"] == "m2", "overruled"].any()
 
 
 def test_no_decisions_give_no_rows() -> None:

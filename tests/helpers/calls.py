@@ -185,6 +185,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     link = {"decisions": x.decisions, "units": x.units, **rating}
     dimensions = list(qual.corpus.SENSE7_DIMENSIONS[:3])
     first = x.acts[0]
+    ruling = k.rule(**act, code=code, applied=False, reason="slip")
     model = x.decisions[x.decisions["coder"] == "ana"].assign(coder="gpt")
     with_model = pd.concat([x.decisions, model], ignore_index=True)
     sizes = {
@@ -205,6 +206,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     printed = {"codebook": x.codebook, "digits": 2, "cluster_name": "people", "notes": ["A note."]}
     opened = qual.rounds.open_round(
         "one", units=[first.unit_id], coders=["ana", "ben"], coder="lead", codebook=x.codebook
+    )
+    discussion = qual.rounds.open_round(
+        "talk",
+        units=[first.unit_id],
+        coders=["ana", "ben"],
+        coder="lead",
+        codebook=x.codebook,
+        discusses="one",
     )
     gold = pd.DataFrame({"unit_id": [first.unit_id], "code": [code], "applied": [True]})
     limits = dataclasses.fields(qual.corpus.Limits)
@@ -237,7 +246,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.redo": call(k.redo, act=first, codebook=x.codebook, **stamp),
         "acts.remove": call(k.remove, **coded, round=None, **stamp),
         "acts.reopen": call(k.reopen, **act, round=None, **stamp),
-        "acts.rule": call(k.rule, **act, code=code, applied=True, **stamp),
+        "acts.rule": call(k.rule, **act, code=code, applied=True, reason="slip", note="a note",
+                          **stamp),
         "acts.stamp": call(k.stamp, coder="ana", codebook=x.codebook, **stamp),
         "acts.standing": call(k.standing, acts=x.acts),
         "acts.undo": call(k.undo, act=first, codebook=x.codebook, **stamp),
@@ -247,10 +257,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.adjudication.dawid_skene, decisions=x.decisions, prevalence_by="EmpathyOverall",
             units=x.units, cluster="case_id", n_draws=3, seed=0),
         "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions),
+        "adjudication.overruled": call(qual.adjudication.overruled, decisions=x.decisions,
+                                       rulings=[ruling]),
+        "adjudication.queue": call(qual.adjudication.queue, decisions=x.decisions, rulings=[ruling],
+                                   by="participant", units=x.units, cluster="case_id"),
+        "adjudication.remaining": call(qual.adjudication.remaining, decisions=x.decisions, rulings=[ruling]),
         "agreement.alpha_u_2004": call(a.alpha_u_2004, **spans),
         "agreement.alternative_annotator_test": call(
             a.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2, by="code",
             fdr=0.05, fewest_units=5),
+        "agreement.before_after": call(a.before_after, before=x.decisions, discussed=x.decisions.head(70),
+                                       **boot_units),
         "agreement.boundary_similarity": call(a.boundary_similarity, segments_a=[2, 3, 6],
                                               segments_b=[5, 6], n_t=2),
         **{f"agreement.{name}": call(getattr(a, name), **weighted) for name in (
@@ -328,6 +345,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codings.of_round": call(c.of_round, **frames, round=None),
         "codings.rulings": call(c.rulings, acts=x.acts, codebook=x.codebook, revisions=()),
         "codings.stale": call(c.stale, **carried),
+        "codings.after_discussion": call(c.after_discussion, decisions=x.decisions,
+                                         discussed=x.decisions.head(7)),
         "codings.tally": call(c.tally, decisions=x.decisions),
         "corpus.assign": call(qual.corpus.assign, units=x.units, coders=["ana", "ben"], overlap=0.5, seed=0,
                               stratify="Model", coders_per_unit=2, calibration=2,
@@ -461,6 +480,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                         rating="Empathy"),
         "report.memo_table": call(p.memo_table, memos=k.fold(x.acts).memos, units=x.units,
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
+        "report.overruled_table": call(p.overruled_table, overruled=qual.adjudication.overruled(
+            x.decisions, rulings=[ruling]), notes=["A note."]),
         "report.quote_table": call(
             p.quote_table, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2, max_length=80,
             rating="EmpathyOverall", seed=0, notes=["A note."]),
@@ -484,9 +505,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             at=stamp["at"], codebook="b"),
         "rounds.open_round": call(
             qual.rounds.open_round, round="one", units=[first.unit_id], coders=["ana"], coder="lead",
-            codebook=x.codebook, leads=["lead"], gold=gold, **stamp),
+            codebook=x.codebook, leads=["lead"], gold=gold, discusses=None, **stamp),
         "rounds.first_decisions": call(qual.rounds.first_decisions, acts=x.acts, coder="ana",
                                        round=qual.rounds.opened([opened])[0]),
+        "rounds.own_codings": call(
+            qual.rounds.own_codings, acts=x.acts, round=qual.rounds.opened([discussion])[0], coder="ana",
+            codebook=x.codebook),
         "rounds.opened": call(qual.rounds.opened, acts=[opened]),
         "rounds.progress": call(qual.rounds.progress, rounds=list(qual.rounds.opened([opened])),
                                 coverage=x.coverage),
@@ -505,6 +529,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                    viewer=lambda: None),
         **{f"store.Store.{name}": method(name, store, coder=lambda: "ana", viewer=lambda: None)
            for name in ("codings", "coverage", "memos", "proposals")},
+        "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
             consensus=lambda: True, single=lambda: False, viewer=lambda: None),

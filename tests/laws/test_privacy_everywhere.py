@@ -118,6 +118,13 @@ assert qual.acts.words_written(proposal.to_text())
 store.append([hope])
 assert store.proposals()["label"].tolist() == ["Hope"]
 assert store.set_options(new_codes="add", coder="chair") == store.options
+ruling = qual.acts.rule(coder="lead", unit_id=first, code=code, applied=True, reason="slip", note="a note",
+                        codebook=changed)
+store.append([ruling])
+assert [act.reason for act in store.rulings()] == ["slip"]
+store.append([qual.rounds.unblind("blind", coder="chair", codebook=changed)])
+store.append([qual.rounds.open_round("talk", **blind, discusses="blind")])
+qual.rounds.own_codings(store.acts(), store.rounds[-1], coder="dee", codebook=changed)
 widget = qual.widgets.CodingWidget(store, coder="ana")
 assert "notice" in dir(widget) and widget.notice is not None
 widget.goto(widget._session.unit_ids[-1])

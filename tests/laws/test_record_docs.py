@@ -1,4 +1,4 @@
-"""The page on the record names what the store can do; its examples run, and those on training."""
+"""The page on the record names what the store can do; its examples run, as do those on other pages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sense7_qual.store import Store
 from tests.helpers.places import ROOT
 
 PAGE = (ROOT / "docs" / "record.md").read_text("utf-8")
+ADJUDICATION = (ROOT / "docs" / "adjudication.md").read_text("utf-8")
 TRAINING = (ROOT / "docs" / "training.md").read_text("utf-8")
 METHODS = [
     name
@@ -33,7 +34,11 @@ def test_the_page_names_every_function_of_rounds(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("page", "fewest"), [(PAGE, 30), (TRAINING, 10)], ids=["record", "training"])
+@pytest.mark.parametrize(
+    ("page", "fewest"),
+    [(PAGE, 30), (TRAINING, 10), (ADJUDICATION, 20)],
+    ids=["record", "training", "adjudication"],
+)
 def test_the_examples_run(page: str, fewest: int) -> None:
     examples = "\n".join(re.findall(r"^```python\n(>>>.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))
     test = doctest.DocTestParser().get_doctest(examples, {}, "page.md", None, None)

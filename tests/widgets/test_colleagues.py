@@ -173,3 +173,18 @@ def test_a_study_that_cannot_be_read_says_so_where_colleagues_are_asked_for(tmp_
     assert desk.ask("colleagues")["type"] == "failed"
     assert desk.ask("unit", place=9)["type"] == "refused"
     assert desk.ask("beside", place="0")["type"] == "refused"
+
+
+def test_in_a_discussion_the_discussed_round_stands_beside_ones_own(new_store: Callable[[], Store]) -> None:
+    store = new_store()
+    coded(store, "ben", "interest")
+    unblind(store)
+    talk = rounds.open_round(
+        "talk", units=IDS, coders=["ana", "ben", "cleo"], coder="lead", codebook=SENSE7, discusses="one"
+    )
+    store.append([talk])
+    named: dict[str, Any] = {"coder": "cleo", "unit_id": "m0", "codebook": SENSE7, "round": "talk"}
+    store.append([acts.apply(code="relational", **named)])  # blind still, and none of the discussed round
+    desk = Desk(store, round="talk")
+    answer = desk.ask("colleagues")
+    assert (answer["state"], answer["names"]) == ("open", ["ben"])

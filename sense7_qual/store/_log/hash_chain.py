@@ -311,7 +311,8 @@ class _Shape:
     def _checked(self, values: Sequence[Any]) -> Act:
         alike, text = self._alike(values), values[-1]
         fields = {name: value for name, value in self.fields(values).items() if name in _OF_AN_ACT}
-        made = Act(**fields, text="" if text is None and fields["kind"] in WRITTEN_KINDS else text)
+        erased = self._text_at is not None and text is None
+        made = Act(**fields, text="" if erased and fields["kind"] in WRITTEN_KINDS else text)
         if made.kind in _PLAIN:
             self._proven[alike] = alike
         return made

@@ -124,7 +124,9 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
             if one is not None:
                 _refuse_late(one, again)
                 again = replace(again, leads=one.leads, unblinded_by=one.unblinded_by,
-                                unblinded_at=one.unblinded_at)  # fmt: skip
+                                unblinded_at=one.unblinded_at, discusses=one.discusses)  # fmt: skip
+            if again.discusses is not None:
+                _refuse_undiscussable(again, rounds_by_name.get(again.discusses))
             rounds_by_name[again.name] = again
         elif one is not None and act.kind in ("apply", "remove", "finish", "reopen", "propose"):
             _refuse_stranger(act, one)
@@ -171,6 +173,30 @@ def _refuse_late(unblinded: Round, again: Round) -> None:
             )
 
 
+def _refuse_undiscussable(discussion: Round, discussed: Round | None) -> None:
+    """Raise `ActError` where a round cannot be discussed so: nobody may see what is blind."""
+    if discussed is None or discussed.unblinded_at is None or discussed.discusses or discussed.is_training:
+        found = (
+            "none of this name" if discussed is None
+            else "one that is a discussion itself" if discussed.discusses
+            else "one of training" if discussed.is_training
+            else "one that is blind"
+        )  # fmt: skip
+        raise ActError(
+            f"open_round: expected a round to discuss that coders finished and its lead unblinded – found "
+            f"{found} ({word(discussion.discusses)}) – unblind it first, or name the first round; nothing "
+            "was recorded."
+        )
+    for what in ("coders", "units"):
+        late = [one for one in getattr(discussion, what) if one not in getattr(discussed, what)]
+        if late:
+            raise ActError(
+                f"open_round: expected {what} of the discussed round {discussed.name!r} – found "
+                f"{first_three(late)} – leave them out: a discussion revises what was decided there; nothing "
+                "was recorded."
+            )
+
+
 def _check_target(act: Act, known: Mapping[str, Act]) -> None:
     target = known.get(str(act.target))
     if target is None or target.kind in ("undo", "redo", *LEAD_KINDS):
@@ -214,7 +240,7 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
         return act
     if act.kind in ("open_round", "assign"):
         _check_units(act, texts)
-    return act if act.kind in ("open_round", "assign", "revise") else _with_quote(act, texts)
+    return act if act.kind in ("open_round", "assign", "revise", "rule") else _with_quote(act, texts)
 
 
 def _check_units(act: Act, texts: Mapping[str, str]) -> None:
@@ -290,12 +316,12 @@ def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook])
 
 
 def _check_facets(act: Act, codebook: Codebook) -> None:
-    if act.facets is None:
+    if act.facets is None or (act.kind == "rule" and act.facets == f"reason={act.reason}"):
         return
     if act.kind != "apply":
         raise ActError(
             f"{_named(act)}: expected facets of a coding alone – found them in an act of kind {act.kind!r} – "
-            "leave them out."
+            "leave them out; a ruling has a reason."
         )
     try:
         codebook.check_facets(str(act.code), act.facet_values)

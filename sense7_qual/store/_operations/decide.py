@@ -19,7 +19,7 @@ from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
 
-__all__ = ["Choice", "decide"]
+__all__ = ["Choice", "decide", "rulings_after"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,26 +37,39 @@ def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Ch
     """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
     _check(choice, acts, known, coders)
     # What was coded to learn the codes is no decision of the study; who names the round asks for it.
-    training = {one.name for one in opened(acts) if one.is_training and one.name != choice.round}
-    here = [
-        act
-        for act in acts
-        if act.unit_id not in known.withdrawn_units and (act.round not in training or act.kind in LEAD_KINDS)
-    ]
-    record, revisions = fold(here, codebook=known.codebook), history(here)
-    decisions = codings.decisions(
-        record.codings,
-        record.coverage,
-        known.codebook,
-        round=choice.round,
-        revisions=revisions,
-        facet=choice.facet,
-    )
-    agreed = _agreed(here, decisions, known, revisions, choice) if choice.consensus else None
+    rounds = [one for one in opened(acts) if one.name != choice.round]
+    training = {one.name for one in rounds if one.is_training}
+    # Nor is what was revised after seeing the others: it would pass for agreement.
+    discussions = {one.name for one in rounds if one.discusses}
+    there = [act for act in acts if act.unit_id not in known.withdrawn_units]
+    revisions = history(there)
+    decisions = _decided(
+        [act for act in there if act.round not in training | discussions or act.kind in LEAD_KINDS],
+        known, revisions, round=choice.round, facet=choice.facet,
+    )  # fmt: skip
+    agreed = None
+    if choice.consensus:
+        talked = {one.name for one in rounds if one.discusses and choice.round in (None, one.discusses)}
+        discussed = _decided([act for act in there if act.round in talked], known, revisions)
+        agreed = _agreed(there, codings.after_discussion(decisions, discussed), known, revisions, choice)
     if choice.coder is not None:
         decisions = decisions[decisions["coder"] == choice.coder]
     # Whose rows they are is chosen last: what was agreed hangs on everybody's decisions.
     return pd.concat([decisions, agreed], ignore_index=True)
+
+
+def _decided(
+    acts: Sequence[Act],
+    known: Opened,
+    revisions: Sequence[Revision],
+    *,
+    round: str | None = None,
+    facet: str | None = None,
+) -> pd.DataFrame:
+    record = fold(acts, codebook=known.codebook)
+    return codings.decisions(
+        record.codings, record.coverage, known.codebook, round=round, revisions=revisions, facet=facet
+    )
 
 
 def _agreed(
@@ -66,11 +79,16 @@ def _agreed(
     revisions: Sequence[Revision],
     choice: Choice,
 ) -> pd.DataFrame:
-    rulings = codings.rulings(of_kind(acts, "rule"), known.codebook, revisions=revisions)
+    rulings = rulings_after(acts, known, revisions)
     if choice.round is not None:  # a ruling has no round of its own
         units = set(decisions["unit_id"])
         rulings = [ruling for ruling in rulings if ruling.unit_id in units]
     return consensus(decisions, rulings=rulings, single=choice.single)
+
+
+def rulings_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> list[Act]:
+    """Return the rulings that stand after `acts`, in the codes of the current codebook."""
+    return codings.rulings(of_kind(acts, "rule"), known.codebook, revisions=revisions)
 
 
 def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:

@@ -71,7 +71,10 @@ _ADVICE: Final = {
     "codebook": "no call: acts count on every version; leave it out of what is published",
     "revision": "no call: the record keeps reasons; leave it out of what is published",
     "round": "no call: the record keeps names of rounds; leave it out of what is published",
-    "memo to judge": "read it; nothing takes a single memo out, so keep it out of what is published",
+    **dict.fromkeys(
+        ["memo to judge", "proposal to judge", "ruling to judge"],
+        "read it; nothing takes a single one out, so keep it out of what is published",
+    ),
     _UNIT: "no call: nobody else's data is changed; compare it with the original data",
     "note": "no call: notes of withdrawals stay; leave it out of what is published",
     "embedding cache": "models.clear_cache(folder)",
@@ -105,9 +108,10 @@ class Forgotten:
           ``unfinished copy``: one that is being made, or was when its process was killed;
         - ``codebook``, ``revision``, ``round``, ``note``: a version, the reason for one, the name of a round
           or the reason for a withdrawal that repeats, or may repeat, their words;
-        - ``memo to judge``, ``unit to judge``: a memo, or another unit's text, context or variable that may
-          repeat them: 12 letters and digits in a row over more than one word that no other participant's
-          text has, or a longer passage that one has; whether it does takes a person to say;
+        - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``unit to judge``: a memo, a
+          proposal, a ruling's note, or another unit's text, context or variable that may repeat them: 12
+          letters and digits in a row over more than one word that no other participant's text has, or a
+          longer passage that one has; whether it does takes a person to say;
         - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);
           ``memo to judge`` names a whole file where it came back after the words to compare it with had gone;
         - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
@@ -253,13 +257,13 @@ def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
 
 
 def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
-    """Raise `ActError` where a memo, a proposal or a reason repeats words of participants who withdrew."""
-    texts = [words_written(str(act.text)) for act in acts if act.kind in (*WRITTEN_KINDS, "revise")]
+    """Raise `ActError` where something written repeats words of participants who withdrew."""
+    texts = [words_written(act.text) for act in acts if act.text and act.kind in (*WRITTEN_KINDS, "revise")]
     n_repeating = sum(any(words.repeated_in(text) for words in withdrawn) for text in texts)
     if n_repeating:
         raise ActError(
-            f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals "
-            "or reasons that repeat a passage of theirs – write them without it; nothing was recorded."
+            f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals, "
+            "rulings or reasons that repeat a passage of theirs – write them without; nothing was recorded."
         )
 
 
@@ -279,6 +283,7 @@ ToJudge = tuple[str, str, str]
 note that has it, and of a unit the column."""
 
 _THEIRS: Final = "theirs"
+_WRITTEN: Final = {"memo": "memo", "propose": "proposal", "rule": "ruling"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -337,7 +342,7 @@ class Words:
         return self.repeated.passages.in_text(text) == "sure"
 
     def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
-        """Yield the hashes of the memos and proposals on other things that surely repeat a passage."""
+        """Yield the hashes of what was written on other things and surely repeats a passage."""
         for link in chain:
             if link.act is not None and self._judgement(link.act) == _THEIRS:
                 yield str(link.fields["text_hash"])
@@ -369,7 +374,7 @@ class Words:
     def _judge(self, act: Act) -> str:
         in_text = self.repeated.passages.in_text
         if act.kind in WRITTEN_KINDS and act.text and act.unit_id not in self.withdrawn_units:
-            doubtful = f"{'memo' if act.kind == 'memo' else 'proposal'} to judge"
+            doubtful = f"{_WRITTEN[act.kind]} to judge"
             return {"": "", "doubtful": doubtful, "sure": _THEIRS}[in_text(words_written(act.text))]
         if act.kind == "revise" and in_text(_reason(act)):
             return "revision"

@@ -1,0 +1,29 @@
+"""Which ruling stands on each unit × code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sense7_qual._messages import first_three
+from sense7_qual.acts import Act, standing
+from sense7_qual.errors import ActError
+
+__all__ = ["latest_rulings"]
+
+
+def latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], Act]:
+    """Return the last ruling on each unit × code, by time and then by the order given.
+
+    Raises
+    ------
+    ActError
+        They were made under several codebooks.
+    """
+    made = sorted((act for act in standing(rulings) if act.kind == "rule"), key=lambda act: act.at)
+    under = dict.fromkeys(act.codebook[:12] for act in made)
+    if len(under) > 1:
+        raise ActError(
+            f"rulings: expected them under one codebook – found them under {first_three(under)} – carry them "
+            "over: store.rulings() does, and codings.rulings(acts, codebook, revisions=…)."
+        )
+    return {(str(act.unit_id), str(act.code)): act for act in made}
