@@ -281,7 +281,8 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per round × coder of it: round, coder, n_units (units of the round), n_finished (those of them
-        that the coder has finished in this round; 0 to n_units), unblinded (bool).
+        that the coder has finished in this round; 0 to n_units; missing for a round of training or discussion
+        of which `coverage` has nothing: ask for ``store.coverage(round=…)``), unblinded (bool).
 
     Raises
     ------
@@ -292,8 +293,11 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     check_arguments(progress, locals())
     checked = COVERAGE.check(coverage, as_written=True)
     done = set(zip(checked["round"], checked["coder"], checked["unit_id"], strict=True))
+    covered = set(checked["round"])
     rows = [
-        (one.name, coder, len(one.units), sum((one.name, coder, unit) in done for unit in one.units),
+        (one.name, coder, len(one.units),
+         sum((one.name, coder, unit) in done for unit in one.units)
+         if one.name in covered or not (one.is_training or one.discusses) else None,
          one.unblinded_at is not None)
         for one in rounds
         for coder in one.coders
@@ -409,7 +413,7 @@ _PROGRESS: Final = {
     "round": "string",
     "coder": "string",
     "n_units": "int64",
-    "n_finished": "int64",
+    "n_finished": "Int64",
     "unblinded": "bool",
 }
 

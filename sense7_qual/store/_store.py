@@ -597,22 +597,34 @@ class Store:
             read = [act for act in visible_acts if only in (None, act.coder)]
         return read if kind is None else check_acts.of_kind(read, kind)
 
-    def codings(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
+    def codings(
+        self, *, round: str | None = None, coder: str | None = None, viewer: str | None = None
+    ) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
 
         Each facet of ``store.codebook`` is a column behind these, and so is one that an earlier version had
         and that a coding states.
 
-        As `coverage` and `memos`, without the units of participants who withdrew; with `viewer`, only what
-        that coder may see (`acts`).
-        """
-        check_arguments(Store.codings, locals())
-        return self._standing(coder, viewer).codings
+        As `decisions`, without rounds of training and of discussion, unless `round` names one: then that
+        round alone. As `coverage` and `memos`, without the units of participants who withdrew; with
+        `viewer`, only what that coder may see (`acts`).
 
-    def coverage(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
-        """Return which coder has finished which unit (`tables.COVERAGE`)."""
-        check_arguments(Store.coverage, locals())
-        return self._standing(coder, viewer).coverage
+        Raises
+        ------
+        ArgumentError
+            `round` is none of the study's.
+        """
+        check_arguments(Store.codings, locals(), but=("round",))
+        frame: pd.DataFrame = self._standing(coder, viewer).codings
+        return decide.of_study(frame, self.rounds, round)
+
+    def coverage(
+        self, *, round: str | None = None, coder: str | None = None, viewer: str | None = None
+    ) -> pd.DataFrame:
+        """Return which coder has finished which unit (`tables.COVERAGE`), of the same rounds as `codings`."""
+        check_arguments(Store.coverage, locals(), but=("round",))
+        frame: pd.DataFrame = self._standing(coder, viewer).coverage
+        return decide.of_study(frame, self.rounds, round)
 
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the memos that stand now (`tables.MEMOS`); with `viewer`, theirs and those for the team.

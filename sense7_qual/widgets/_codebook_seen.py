@@ -22,7 +22,7 @@ __all__ = ["Seen", "pace", "seen"]
 
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
-_OF_NO_ROUND: Final = ("apply", "remove", "finish", "reopen", "undo", "redo")
+_CODED: Final = ("apply", "remove", "finish", "reopen", "undo", "redo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -93,6 +93,7 @@ def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) ->
     everything: list[Act] = study.acts()
     rounds = {one.name: one for one in opened(everything)}
     training = {name for name, one in rounds.items() if one.is_training}
+    discussions = {name for name, one in rounds.items() if one.discusses}
     known = set(study.units["unit_id"])
     shown = {(act.coder, act.act_id) for act in visible(everything, viewer=viewer)}
     of_none = [act for act in everything if act.round is None and act.coder != viewer]
@@ -102,10 +103,11 @@ def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) ->
         for act in everything
         if (act.unit_id is None or act.unit_id in known)
         and act.round not in training
+        and not (act.round in discussions and act.kind in _CODED)
         and (
             (act.coder, act.act_id) in shown
             or (act.coder, act.target or act.act_id) in proposed
-            or (without_round and act.round is None and act.kind in _OF_NO_ROUND)
+            or (without_round and act.round is None and act.kind in _CODED)
         )
     ]
     record = fold(chosen, codebook=codebook)
@@ -126,7 +128,9 @@ def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) ->
 
 
 def _counted(rounds: Iterable[Round], *, unblinded: bool) -> list[str]:
-    return [one.name for one in rounds if not one.is_training and (one.unblinded_at is not None) is unblinded]
+    """Return the rounds that count for agreement: no training, and none in which coders saw each other."""
+    counting = [one for one in rounds if not one.is_training and one.discusses is None]
+    return [one.name for one in counting if (one.unblinded_at is not None) is unblinded]
 
 
 def pace(finishes: Iterable[Act]) -> dict[str, float]:

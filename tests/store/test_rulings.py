@@ -11,7 +11,7 @@ import pytest
 from sense7_qual import acts, adjudication, agreement, codings, rounds
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.two_coders import Address
@@ -239,6 +239,26 @@ def test_what_is_revised_in_a_discussion_never_enters_the_agreement_of_its_round
     assert alone[["unit_id", "applied"]].to_numpy().tolist() == [["m1", False]]
 
 
+def test_codings_of_a_discussion_are_given_to_who_names_it_alone(store: Store) -> None:
+    """Agreement on spans and over time takes codings: what was revised would pass for independent."""
+    before, finished = discussed(store).codings(), store.coverage()
+    store.append(coded("ben", "m2", "warm", round="talk"))
+    pd.testing.assert_frame_equal(store.codings(), before)
+    pd.testing.assert_frame_equal(store.codings(round="one"), before)
+    pd.testing.assert_frame_equal(store.coverage(), finished)
+    assert store.codings(round="talk")[["unit_id", "coder", "code"]].to_numpy().tolist() == [
+        ["m2", "ben", "warm"]
+    ]
+    assert store.coverage(round="talk")["unit_id"].tolist() == ["m2"]
+    n_finished = rounds.progress(store.rounds, store.coverage()).groupby("round")["n_finished"]
+    assert n_finished.sum(min_count=1).fillna(-1).to_dict() == {
+        "one": 6,
+        "talk": -1,
+    }  # -1: not known from this
+    with pytest.raises(ArgumentError, match="expected round out of the rounds of the study – found 'tlak'"):
+        store.codings(round="tlak")
+
+
 def test_a_discussion_begins_with_the_coders_own_codings(store: Store) -> None:
     discussed(store)
     talk = store.rounds[-1]
@@ -246,7 +266,7 @@ def test_a_discussion_begins_with_the_coders_own_codings(store: Store) -> None:
     copied = rounds.own_codings(store.acts(), talk, coder="ana", codebook=store.codebook)
     assert store.append(copied) == 2
     assert store.append(rounds.own_codings(store.acts(), talk, coder="ana", codebook=store.codebook)) == 0
-    in_talk = store.codings(coder="ana").query("round == 'talk'")
+    in_talk = store.codings(round="talk", coder="ana")
     assert in_talk[["unit_id", "code"]].to_numpy().tolist() == [["m1", "warm"], ["m2", "warm"]]
     assert store.decisions(round="talk").empty  # nothing was finished there yet
     with pytest.raises(ActError, match="expected a round of discussion"):

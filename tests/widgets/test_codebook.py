@@ -220,6 +220,19 @@ def test_figures_are_those_of_the_statistics(store: Store) -> None:
 # proposals ------------------------------------------------------------------------------------------
 
 
+def test_what_was_revised_in_a_discussion_counts_for_no_agreement(store: Store) -> None:
+    lead = Lead(store)
+    lead.ask("hello")
+    figures = lead.counted("figures")["figures"]
+    talk = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "chair", "codebook": BASE}
+    store.append([rounds.open_round("talk", discusses="open", **talk)])
+    store.append(coded("ben", "m1", "warm", round="talk"))
+    store.append([rounds.unblind("talk", coder="chair", codebook=BASE)])
+    again = Lead(store)
+    assert "talk" not in str(again.ask("hello"))
+    assert again.counted("figures")["figures"] == figures
+
+
 def test_a_proposal_becomes_a_code_and_its_coder_is_told_once_it_is_saved(store: Store) -> None:
     proposal = propose(store)
     lead = Lead(store)

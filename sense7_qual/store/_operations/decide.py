@@ -14,12 +14,12 @@ from sense7_qual.adjudication import consensus
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
-from sense7_qual.rounds import opened
+from sense7_qual.rounds import Round, opened
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
 
-__all__ = ["Choice", "decide", "rulings_after"]
+__all__ = ["Choice", "decide", "of_study", "rulings_after"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +36,12 @@ class Choice:
 def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
     """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
     _check(choice, acts, known, coders)
-    # What was coded to learn the codes is no decision of the study; who names the round asks for it.
-    rounds = [one for one in opened(acts) if one.name != choice.round]
-    training = {one.name for one in rounds if one.is_training}
-    # Nor is what was revised after seeing the others: it would pass for agreement.
-    discussions = {one.name for one in rounds if one.discusses}
+    rounds = opened(acts)
+    apart = _apart(rounds) - {choice.round}
     there = [act for act in acts if act.unit_id not in known.withdrawn_units]
     revisions = history(there)
     decisions = _decided(
-        [act for act in there if act.round not in training | discussions or act.kind in LEAD_KINDS],
+        [act for act in there if act.round not in apart or act.kind in LEAD_KINDS],
         known, revisions, round=choice.round, facet=choice.facet,
     )  # fmt: skip
     agreed = None
@@ -56,6 +53,34 @@ def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Ch
         decisions = decisions[decisions["coder"] == choice.coder]
     # Whose rows they are is chosen last: what was agreed hangs on everybody's decisions.
     return pd.concat([decisions, agreed], ignore_index=True)
+
+
+def of_study(frame: pd.DataFrame, rounds: Sequence[Round], round: str | None) -> pd.DataFrame:
+    """Return the rows of codings or coverage of `round`; by default of all but training and discussions.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such round.
+    """
+    if round is None:
+        chosen = ~frame["round"].isin(_apart(rounds))
+    else:
+        coded = frame["round"].dropna().unique().tolist()
+        _check_name(
+            "round", round, sorted({*coded, *(one.name for one in rounds)}), "the rounds of the study"
+        )
+        chosen = frame["round"] == round
+    return frame if chosen.all() else frame[chosen].reset_index(drop=True)
+
+
+def _apart(rounds: Sequence[Round]) -> set[str]:
+    """Return the rounds whose codings are not the study's, unless somebody asks for them by name.
+
+    What was coded to learn the codes is none, nor is what was revised after seeing the others: it would pass
+    for agreement.
+    """
+    return {one.name for one in rounds if one.is_training or one.discusses}
 
 
 def _decided(
