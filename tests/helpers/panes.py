@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import Page
+from playwright.sync_api import Page, TimeoutError
 
 import sense7_qual as qual
 from sense7_qual import acts, rounds
@@ -88,8 +89,7 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     page.wait_for_selector(".s7-side[aria-label=History] .s7-act")
     yield "history in the grid"
     _to_text(page)
-    page.locator(".s7-here .s7-add-code").click()
-    page.wait_for_selector(".s7-row-codes")
+    _choose_in_the_row(page)
     yield "codes in a row of the grid"
     _to_text(page)
     page.keyboard.press("#")
@@ -131,6 +131,16 @@ def in_a_round_of_training(page: Page) -> Iterator[str]:
     page.keyboard.press("#")
     page.wait_for_selector(".s7-here .s7-feedback")
     yield "feedback in the grid"
+
+
+def _choose_in_the_row(page: Page) -> None:
+    """Click on "+ code", again where the row was measured anew and moved away under the mouse."""
+    codes = page.locator(".s7-row-codes")
+    for _ in range(5):
+        page.locator(".s7-here .s7-add-code").click()
+        with suppress(TimeoutError):
+            return codes.wait_for(timeout=10_000)
+    return codes.wait_for()
 
 
 def _to_text(page: Page) -> None:

@@ -125,7 +125,7 @@ def sequential(
     units or clusters, larger by Student's t for few, and c = 2.345 for 95 %. At a half of the information
     that is needed the interval is twice as wide as it will be, and once `width` is reached it stays. The
     units' influences add up to what is approximately a Brownian motion B in the information 1 / SE² (in units
-    of that needed: t); the interval fails where |B(t)| exceeds c before t = 1, or c · t after it, and by
+    of that needed: t); the interval fails where B(t) leaves ±c before t = 1, or ±c · t after it, and by
     Doob's inversion of time both have the probability that a Brownian bridge leaves ±c, so that
     1 − Σ over both sides is ∫ p(x)² / φ(x) dx with p(x) = Σ_k (φ(x − 4kc) − φ(x − 2c − 4kc)), from −c to c.
     Before t = 1 it is the boundary of O'Brien and Fleming (1979) as repeated confidence intervals, on the
