@@ -528,7 +528,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.acts": method("acts", store, coder=lambda: "ana", kind=lambda: "finish",
                                    viewer=lambda: None),
         **{f"store.Store.{name}": method(name, store, coder=lambda: "ana", viewer=lambda: None)
-           for name in ("codings", "coverage", "memos", "proposals")},
+           for name in ("memos", "proposals")},
+        **{f"store.Store.{name}": method(name, store, round=lambda: None, coder=lambda: "ana",
+                                         viewer=lambda: None)
+           for name in ("codings", "coverage")},
         "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
