@@ -236,9 +236,9 @@ class CodebookWidget(Desk):
             raise CodebookError(
                 "draft: expected the steps of a draft of this study – found those of another – discard them."
             )
-        kept = self._new_draft(base)
-        kept.restore(field(content, "steps", list), field(content, "undone", list))
-        self._draft = kept
+        resumed = self._new_draft(base)
+        resumed.restore(field(content, "steps", list), field(content, "undone", list))
+        self._draft = resumed
 
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""

@@ -165,9 +165,9 @@ def test_many_columns_take_no_quadratic_time(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     header = [f"c{number}" for number in range(50_000)]
     path.write_text(",".join([*header, "c7"]) + "\n" + "," * 50_000 + "\n")
-    start = time.process_time()
+    start = time.perf_counter()
     with pytest.raises(ImportRefused, match=r"at most 16,384 columns \(limits.columns\) – found 50,001"):
         corpus.read(path, text="c1")
     with pytest.raises(ImportRefused, match="each column name once – found 'c7'"):
         corpus.read(path, text="c1", limits=Limits(columns=60_000))
-    assert time.process_time() - start < 10
+    assert time.perf_counter() - start < 10

@@ -566,7 +566,7 @@ def test_a_killed_run_goes_on_without_paying_twice(tmp_path: Path) -> None:
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as first:
             assert first.stdout is not None
             before = [first.stdout.readline().strip() for _ in range(5)]
-            until = time.monotonic() + 25
+            until = time.monotonic() + 20
             while len(server.requests) < 6 and time.monotonic() < until:
                 time.sleep(0.01)
             os.kill(first.pid, signal.SIGKILL)

@@ -106,7 +106,7 @@ def test_one_deadline_holds_over_the_whole_request(behaviour: Behaviour) -> None
     with serving(behaviour) as server:
         started = time.monotonic()
         message = failure(asking(server, timeout=0.5), EndpointError)
-        assert time.monotonic() - started < 7
+        assert time.monotonic() - started < 4
         assert "found none within 0.5 s (asked once)" in message
 
 
@@ -128,7 +128,7 @@ def test_the_deadline_holds_while_the_request_is_sent() -> None:
         started = time.monotonic()
         with pytest.raises(EndpointError, match=r"none within 0\.5 s"):
             chat([{"role": "user", "content": "a" * 20 * MB}])
-        assert time.monotonic() - started < 7
+        assert time.monotonic() - started < 4
 
 
 @pytest.mark.long
@@ -138,7 +138,7 @@ def test_the_deadline_holds_while_the_connection_is_secured() -> None:
         chat = asking(Server(port, []), base_url=base_url, timeout=0.5)
         started = time.monotonic()
         assert "found none within 0.5 s" in failure(chat, EndpointError)
-        assert time.monotonic() - started < 7
+        assert time.monotonic() - started < 4
 
 
 @pytest.mark.long

@@ -52,7 +52,7 @@ def test_a_kernel_killed_in_a_burst_loses_no_press_that_was_taken(lab: labs.Lab,
             page.keyboard.press("Enter")
             if place == 5:
                 os.kill(int((lab.root / "pid").read_text()), signal.SIGKILL)
-        page.wait_for_selector(".s7-unsaved")
+        page.wait_for_selector(".s7-unsaved", timeout=40_000)
         assert qual.Store(folder).verify()["ok"].all()
         finished = _called_finished(page)
         assert finished == [f"t{place}/1" for place in range(len(finished))]

@@ -398,7 +398,6 @@ def test_a_lost_server_shows_not_saved_and_the_widget_recovers_by_itself(
     assert SENTINEL not in str(answers[-1])
     assert store.acts() == []
     proxy.cut = 0
-    monkeypatch.setattr(server, "PATIENCE", 60)
     widget._receive(widget, message, None)
     assert answers[-1]["type"] == "done"
     assert [act.act_id for act in store.acts()] == [message["id"]]
