@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # processes, and the longest first (`tests/conftest.py`).
 EVERYTHING := $(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
-  record_machine.py browser_typing.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
+  record_machine.py browser_typing.py browser_lead_day.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
   $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py
 
 .PHONY: help setup lab check test coverage soak bench docs frontend example system lint clean

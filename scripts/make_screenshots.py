@@ -1,4 +1,4 @@
-"""Take the pictures of `docs/coding.md` and `docs/training.md`, in a real JupyterLab.
+"""Take the pictures of the widgets in `docs/`, in a real JupyterLab.
 
 python scripts/make_screenshots.py [FOLDER] [--all]     # default: docs/pictures/
 
@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -77,6 +78,37 @@ store = example_study.study({study!r})
 qual.widgets.CodebookWidget(store, coder="lead", without_round=True)
 """
 
+SETTLE: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import example_study
+import sense7_qual as qual
+store = example_study.study({study!r})
+qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True)
+"""
+
+
+# The same study with a blind round that ana and ben have begun.
+STANDS: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import pandas as pd
+import example_study
+import sense7_qual as qual
+store = example_study.study({study!r})
+ids, book = store.units["unit_id"].tolist()[:60], store.codebook
+opened = {{"units": ids, "coders": ["ana", "ben", "chi"], "coder": "lead", "codebook": book}}
+store.append([qual.rounds.open_round("calibration 2", **opened)])
+begun = pd.Timestamp("2026-03-02T09:00:00Z")
+for coder, n, seconds in (("ana", 44, 40), ("ben", 60, 55), ("chi", 3, 70)):
+    times = [begun + pd.Timedelta(seconds=seconds * place) for place in range(n)]
+    store.append([
+        qual.acts.finish(coder=coder, unit_id=unit_id, round="calibration 2", codebook=book,
+                         at=at.isoformat().replace("+00:00", "Z"))
+        for unit_id, at in zip(ids, times)])
+qual.widgets.OverviewWidget(store, coder="lead", without_round=True)
+"""
+
 
 def main() -> None:
     """Take all pictures."""
@@ -92,6 +124,12 @@ def main() -> None:
                 take(server, Path(place) / f"study-{width}", chosen.folder, steps, width=width, dark=dark)
                 shown = set(REVISION) if chosen.all else {"sorting"} if dark else {"draft"}
                 revise(server, Path(place) / f"revised-{width}", chosen.folder, shown, width=width, dark=dark)
+                shown = set(SETTLING) if chosen.all else {"rule"} if dark else {"text"}
+                settle(server, Path(place) / f"settled-{width}", chosen.folder, shown, width=width, dark=dark)
+                shown = set(STANDING) if chosen.all else {"texts"} if dark else {"page"}
+                overlook(
+                    server, Path(place) / f"stands-{width}", chosen.folder, shown, width=width, dark=dark
+                )
 
 
 def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
@@ -121,20 +159,57 @@ def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width:
 
 def revise(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
     """Revise the codebook of the example, which three coders have coded, and take the pictures of `steps`."""
-    name = f"revision-{width}.ipynb"
-    labs.notebook(server.root / name, LEAD.format(notebooks=str(ROOT / "notebooks"), study=str(study)))
-    with server.page(width=width, height=900, dark=dark) as page:
+    name, cell = "revision", LEAD.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-tree-figures", width=width) as page:
+        _pictures(page, folder, name, REVISION, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+def settle(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Settle disagreements of the example, and take the pictures of `steps`."""
+    name, cell = "adjudication", SETTLE.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-case", width=width) as page:
+        page.locator(".s7").focus()
+        _pictures(page, folder, name, SETTLING, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+def overlook(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Open the overview of the example, and take the pictures of `steps`."""
+    name, cell = "overview", STANDS.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    height = 900 if dark else 1500
+    with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-drift", width=width, height=height) as page:
+        _pictures(page, folder, name, STANDING, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+@contextmanager
+def _widget(
+    server: labs.Lab, name: str, cell: str, selector: str, *, width: int, height: int = 900
+) -> Iterator[Page]:
+    """Show what a cell shows, alone, once there is what `selector` selects."""
+    labs.notebook(server.root / name, cell)
+    with server.page(width=width, height=height, new=True) as page:
         server.open(page, name)
         page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
         page.locator(".jp-InputArea").evaluate_all("all => all.forEach(each => each.style.display = 'none')")
-        page.wait_for_selector(".s7-tree-figures", timeout=60_000)
-        for number, (step, act) in enumerate(REVISION.items(), start=1):
-            act(page)
-            page.wait_for_timeout(400)
-            if step in steps:
-                path = folder / f"revision-{number}-{step}-{'dark' if dark else 'light'}-{width}.png"
-                page.locator(".s7").screenshot(path=path)
-    server.end_kernels()
+        page.wait_for_selector(selector, timeout=60_000)
+        yield page
+
+
+def _pictures(
+    page: Page,
+    folder: Path,
+    name: str,
+    acts: Mapping[str, Callable[[Page], None]],
+    steps: Set[str],
+    end: str,
+) -> None:
+    for number, (step, act) in enumerate(acts.items(), start=1):
+        act(page)
+        page.wait_for_timeout(400)
+        if step in steps:
+            page.locator(".s7").screenshot(path=folder / f"{name}-{number}-{step}-{end}.png")
 
 
 def _draft(page: Page) -> None:
@@ -162,6 +237,31 @@ def _sorting(page: Page) -> None:
     page.keyboard.press("Alt+3")
     page.wait_for_selector(".s7-sorted-text", timeout=60_000)
     page.keyboard.press("1")
+
+
+def _text(page: Page) -> None:
+    """Settle some, and open one whose words a coder marked."""
+    press(page, "a", "1", "d", "2", "a", "1")
+    for _ in range(20):
+        if page.locator(".s7-mark").count():
+            break
+        press(page, "f")
+        page.wait_for_timeout(300)
+    page.keyboard.press("a")
+    page.wait_for_selector(".s7-similar li")
+
+
+def _rule(page: Page) -> None:
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    page.wait_for_selector(".s7-change .s7-first:focus")
+    page.keyboard.type(" Also where the text says so of somebody else.")
+    page.wait_for_selector(".s7-stale-list")
+
+
+def _texts(page: Page) -> None:
+    page.locator('.s7-next .s7-door[data-door*="open"]').first.click()
+    page.wait_for_selector(".s7-opened .s7-coders", timeout=60_000)
 
 
 def _whole(page: Page) -> None:
@@ -270,6 +370,8 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "training": _training,
 }
 REVISION: Final[dict[str, Callable[[Page], None]]] = {"draft": _draft, "sorting": _sorting}
+SETTLING: Final[dict[str, Callable[[Page], None]]] = {"text": _text, "rule": _rule}
+STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None, "texts": _texts}
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
 PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
 """The cell that shows each widget, its round, and which of the steps are taken in it."""

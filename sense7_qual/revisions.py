@@ -31,7 +31,7 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
 
-__all__ = ["CHANGES", "Change", "Revision", "changes", "combine", "path"]
+__all__ = ["CHANGES", "Change", "Revision", "changes", "combine", "emerged", "path"]
 
 CHANGES: Final = ("add", "rename", "move", "annotate", "redefine", "merge", "split", "retire")
 
@@ -225,6 +225,52 @@ def path(revisions: Iterable[Revision], made_under: str, now: str) -> tuple[Revi
     while way[-1].base != made_under:
         way.append(came[way[-1].base])
     return tuple(reversed(way))
+
+
+def emerged(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) -> tuple[str, ...]:
+    """Return the codes that came while coding: those of the last version that the first one lacks.
+
+    Use it for `codings.saturation`. What a code was split into came while coding too, and so did a new code
+    that others were merged into.
+
+    Parameters
+    ----------
+    revisions : sequence of Revision
+        In their order, as ``store.revisions()`` returns them.
+    codebooks : mapping of str to Codebook
+        Every version by its fingerprint: ``store.codebooks``.
+
+    Returns
+    -------
+    tuple of str
+        Ids of codes that can be applied, in the codebook's order; empty where there was no revision.
+
+    Raises
+    ------
+    CodebookError
+        The first or the last version is not among `codebooks`.
+
+    Examples
+    --------
+    >>> old = Codebook(name="b", codes=(Code(id="warm", label="Warm"),))
+    >>> new = Codebook(name="b", codes=(Code(id="warm", label="Warmth"), Code(id="hope", label="Hope")))
+    >>> step = Revision(coder="lead", at="2026-02-03T14:05:00Z", why="seen in texts", base=old.fingerprint,
+    ...                 codebook=new.fingerprint, changes=changes(old, new))
+    >>> emerged([step], {old.fingerprint: old, new.fingerprint: new})
+    ('hope',)
+    """
+    check_arguments(emerged, locals())
+    if not len(revisions):
+        return ()
+    first, last = revisions[0].base, revisions[-1].codebook
+    unknown = [one for one in (first, last) if one not in codebooks]
+    if unknown:
+        raise CodebookError(
+            f"emerged: expected the first and the last version among `codebooks` – found none of "
+            f"{unknown[0][:12]}… – pass store.codebooks."
+        )
+    before = {code.id for code in codebooks[first].codable}
+    return tuple(code.id for code in codebooks[last].codable if code.id not in before)
 
 
 def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:

@@ -36,6 +36,7 @@ class Reason(Worded):
     NO_RATED_UNITS = auto(), "no decided text has a rating"
     CONSTANT_RATING = auto(), "every rating was the same"
     CODE_NEVER_APPLIED = auto(), "the code was never applied"
+    NONE_FOUND_ONCE = auto(), "no code was found in one participant alone, so nothing says how many are left"
     CODE_ALWAYS_APPLIED = auto(), "the code was applied to every text"
     COMPLETE_SEPARATION = auto(), "the ratings with and without the code do not overlap"
     NO_VARIATION_BETWEEN_CLUSTERS = auto(), "no cluster makes a difference to the effect"

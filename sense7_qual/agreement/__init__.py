@@ -18,7 +18,8 @@ How precise is a coefficient?              `estimate`                    ``_inte
 Who differs from whom?                     `pairwise`                    ``_diagnostics/_pairwise.py``
 Which codes are mixed up?                  `confusion`                   ``_diagnostics/_confusion.py``
 Which units cost most agreement?           `by_unit`                     ``_diagnostics/_by_unit.py``
-Do coders drift?                           `over_time`                   ``_diagnostics/_over_time.py``
+Do coders grow apart over time?            `over_time`                   ``_diagnostics/_over_time.py``
+Does a coder apply a code more, or less?   `drift`                       ``_diagnostics/_drift.py``
 What did a discussion change?              `before_after`                ``_diagnostics/_before_after.py``
 Is one coder steady?                       `stability`                   ``_diagnostics/_stability.py``
 Has a trainee learned it, surely?          `mastery`                     ``_diagnostics/_mastery.py``
@@ -58,6 +59,7 @@ from sense7_qual.agreement._diagnostics._before_after import before_after
 from sense7_qual.agreement._diagnostics._by_unit import by_unit
 from sense7_qual.agreement._diagnostics._confusion import confusion
 from sense7_qual.agreement._diagnostics._cross_check import cross_check
+from sense7_qual.agreement._diagnostics._drift import drift
 from sense7_qual.agreement._diagnostics._human_model import human_model
 from sense7_qual.agreement._diagnostics._mastery import Mastery, mastery
 from sense7_qual.agreement._diagnostics._over_time import over_time
@@ -110,6 +112,7 @@ __all__ = [
     "conger_kappa",
     "cross_check",
     "dice_distance",
+    "drift",
     "estimate",
     "fleiss_kappa",
     "from_wide",

@@ -1,11 +1,12 @@
 """The codebook: what the codes are, when to use them and when not.
 
-A `Codebook` is a frozen value. It is read from YAML or CSV, written to YAML (the same content always to
-the same bytes), and known by its `fingerprint`, so that every coding can say under which codebook it was
+A `Codebook` is a frozen value. It is read from and written to YAML (the same content always to the same
+bytes), CSV and REFI-QDA (.qdc, which other programs exchange), and known by its `fingerprint`, so that
+every coding can say under which codebook it was
 made. A code is identified by its `id`, never by its label.
 
 What a codebook is: ``_codebook.py``. What its codings can say beside their codes (met or unmet, say):
-``_facets.py``. Its files: ``_yaml_csv.py``. What changed between two versions is
+``_facets.py``. Its files: ``_yaml_csv.py``, ``_qdc.py``. What changed between two versions is
 said by `sense7_qual.revisions`.
 """
 

@@ -14,7 +14,7 @@ from typing import Any, Final, get_args, get_type_hints
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
-from sense7_qual.codebook import _yaml_csv
+from sense7_qual.codebook import _qdc, _yaml_csv
 from sense7_qual.codebook._facets import Facet, check_facets, check_key, facets_of_entries, plain_facets
 from sense7_qual.codebook._field_names import right_names
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
@@ -284,7 +284,10 @@ class Codebook:
         return _yaml_csv.to_yaml(self._as_dict())
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the codebook to `path`, ending in .yaml, or .csv where that holds all of it (see `read`).
+        """Write the codebook to `path`: .yaml, .qdc, or .csv where that holds all of it (see `read`).
+
+        A .qdc is REFI-QDA, which ATLAS.ti, MAXQDA, NVivo, QualCoder and others read: code names, tree,
+        colours and definitions stand where they look for them, all else as labelled lines under definitions.
 
         Raises
         ------
@@ -292,12 +295,17 @@ class Codebook:
             The path ends otherwise; nothing was written.
         CodebookError
             A CSV would lose some of it: title, version, description, source, licence, a name other than
-            the file's, or line breaks and white space in its texts.
+            the file's, or line breaks and white space in its texts. A .qdc cannot hold control characters.
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
         check_arguments(Codebook.write, locals())
-        formats = {".yaml": self.to_yaml, ".yml": self.to_yaml, ".csv": lambda: self._to_csv(Path(path))}
+        formats = {
+            ".yaml": self.to_yaml,
+            ".yml": self.to_yaml,
+            ".qdc": lambda: _qdc.to_qdc(self._as_dict()),
+            ".csv": lambda: self._to_csv(Path(path)),
+        }
         write_by_suffix(path, formats, what="codebook", overwrite=overwrite)
 
     def _to_csv(self, path: Path) -> bytes:
@@ -314,7 +322,7 @@ class Codebook:
 
     @classmethod
     def read(cls, source: str | Path) -> Codebook:
-        """Read a shipped codebook by its name, or a codebook from a YAML or CSV file.
+        """Read a shipped codebook by its name, or a codebook from a YAML, CSV or REFI-QDA (.qdc) file.
 
         In YAML every scalar is read as text, exactly as written (``007`` stays ``007``, ``no`` stays
         ``no``). A CSV has one row per code and the columns of `Code`; lists hold one entry per line of
@@ -326,13 +334,19 @@ class Codebook:
         column ``facet``, its own in ``id``, and a ``label`` and ``key`` if it has them; ``facet_label`` and
         ``facet_codes``, in the facet's first row, are those of the facet.
 
+        In a .qdc of another program a code's description is its definition and its id is made of its name;
+        sets of codes are told in the codebook's description.
+
         Raises
         ------
         CodebookError
             The file is missing, cannot be read as a codebook, or the codebook is not sound.
         """
         check_arguments(Codebook.read, locals())
-        return _codebook(_yaml_csv.read_file(_yaml_csv.shipped(source), lists=_lists()))
+        path = _yaml_csv.shipped(source)
+        if path.suffix.lower() == ".qdc":
+            return _codebook(_qdc.parse_qdc(_yaml_csv.decoded(path), path))
+        return _codebook(_yaml_csv.read_file(path, lists=_lists()))
 
     @classmethod
     def from_yaml(cls, content: bytes) -> Codebook:

@@ -17,6 +17,8 @@ from sense7_qual.errors import CodebookError
 
 __all__ = [
     "Entries",
+    "decoded",
+    "load_yaml",
     "parse_csv",
     "parse_yaml",
     "read_file",
@@ -45,19 +47,21 @@ def read_file(path: Path, *, lists: Collection[str]) -> Entries:
     CodebookError
         The file is missing, too large, or neither YAML nor CSV in UTF-8.
     """
-    content = _decoded(path)
-    if path.suffix.lower() in {".yaml", ".yml"}:
-        return _of_mapping(_load_yaml(content, path), path)
-    if path.suffix.lower() == ".csv":
+    suffix = path.suffix.lower()
+    content = decoded(path) if suffix in {"", ".yaml", ".yml", ".csv"} else ""
+    if suffix in {".yaml", ".yml"}:
+        return _of_mapping(load_yaml(content, path), path)
+    if suffix == ".csv":
         return _of_csv(content, path, lists)
     raise CodebookError(
-        f"codebook: expected a .yaml or .csv file – found {path.name!r} – save it as one of these."
+        f"codebook: expected a .yaml, .csv or .qdc file – found {path.name!r} – save it as one of these"
+        f"{': export the codebook, not the project' if suffix == '.qdpx' else ''}."
     )
 
 
 def parse_yaml(content: bytes, path: Path) -> Entries:
     """Return what the bytes of a YAML file hold; errors as of `read_file`."""
-    return _of_mapping(_load_yaml(_utf8(content, path), path), path)
+    return _of_mapping(load_yaml(_utf8(content, path), path), path)
 
 
 def parse_csv(content: bytes, path: Path, *, lists: Collection[str]) -> Entries:
@@ -125,7 +129,8 @@ def _shipped(name: str | Path) -> Path:
     return folder / f"{name}.yaml"
 
 
-def _decoded(path: Path) -> str:
+def decoded(path: Path) -> str:
+    """Return the text of a file of at most 5 MB in UTF-8."""
     try:
         with open_file(path) as file:
             return _utf8(file.read(_LARGEST + 1), path)
@@ -192,7 +197,8 @@ class _Loader(yaml.BaseLoader):
         return super().construct_mapping(node, deep)
 
 
-def _load_yaml(content: str, path: Path) -> object:
+def load_yaml(content: str, path: Path) -> object:
+    """Return what YAML says: texts, lists and mappings, every scalar as text; errors as of `read_file`."""
     try:
         return yaml.load(content, Loader=_Loader)  # noqa: S506 – a BaseLoader builds text, lists and dicts only
     except (yaml.YAMLError, RecursionError) as error:

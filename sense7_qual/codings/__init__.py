@@ -9,7 +9,8 @@ Decisions that are computed from several coders' have a coder of their own name,
 left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``. Codings and rulings under an earlier codebook or of a round:
-``_carry_over.py``, ``_carry_over_rulings.py``.
+``_carry_over.py``, ``_carry_over_rulings.py``. How the codes came, participant by participant
+(`development`), and what further participants would bring (`saturation`): ``_saturation.py``.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from __future__ import annotations
 from sense7_qual.codings._carry_over import carried, of_round, stale
 from sense7_qual.codings._carry_over_rulings import rulings
 from sense7_qual.codings._decisions import after_discussion, decisions, from_table, majority, tally
+from sense7_qual.codings._saturation import development, saturation
 
 __all__ = [
-    "after_discussion", "carried", "decisions", "from_table", "majority", "of_round", "rulings", "stale",
-    "tally",
+    "after_discussion", "carried", "decisions", "development", "from_table", "majority", "of_round",
+    "rulings", "saturation", "stale", "tally",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ Which column of a file may hold what?          `describe_columns`              `
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
                                                `read_sense7_messages`
 Who codes what?                                `assign`                        ``_assign.py``
+How probable was it to be coded twice?         `inclusion`                     ``_inclusion.py``
 … in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
                                                `Assignment`
 In which form are texts stored and counted?    `canonical`                     ``_columns.py``
@@ -26,6 +27,7 @@ from sense7_qual._limits import Limits
 from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._columns import canonical
 from sense7_qual.corpus._describe import describe_columns
+from sense7_qual.corpus._inclusion import inclusion
 from sense7_qual.corpus._plan import Assignment, assignments, planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import SENSE7_DIMENSIONS, read_sense7, read_sense7_messages, sense7_levels
@@ -38,6 +40,7 @@ __all__ = [
     "assignments",
     "canonical",
     "describe_columns",
+    "inclusion",
     "planned",
     "read",
     "read_sense7",

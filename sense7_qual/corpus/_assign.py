@@ -12,10 +12,11 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import check_coder
+from sense7_qual.corpus._draw import checked_weights, drawn_first
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS, require_column
 
-__all__ = ["assign"]
+__all__ = ["assign", "strata_and_shares"]
 
 _Stratum = tuple[tuple[bool, str], ...]
 
@@ -30,6 +31,7 @@ def assign(
     coders_per_unit: int | None = None,
     calibration: int | Sequence[str] = 0,
     fixed: Mapping[str, Sequence[str]] | None = None,
+    weights: Mapping[str, float] | None = None,
 ) -> dict[str, pd.DataFrame]:
     """Deal the units to coders, a share of them to several so that their agreement can be computed.
 
@@ -58,6 +60,11 @@ def assign(
     fixed
         Units that stay with a coder, by coder: those that are begun or finished. They count as coded by that
         coder, who need not be one of `coders` any more, towards the overlap and the loads.
+    weights
+        A number above 0 for each unit_id: the overlap is drawn in proportion to it, in each stratum, to have
+        more of what tells most, such as texts to which a first coder or a model gives a rare code. Agreement
+        on such units is not that of all: weight it back with their probabilities (`inclusion`). None draws
+        every unit alike.
 
     Returns
     -------
@@ -72,7 +79,8 @@ def assign(
     ------
     TableError
         There is no coder, one stands twice, `overlap`, `seed`, `coders_per_unit` or `calibration` is out of
-        range, or `units` has no such column or unit.
+        range, or `units` has no such column or unit. With `weights`: a unit has none, or a unit that
+        everybody codes first, or that several have begun, is not among those drawn.
     ActError
         A name cannot be a coder's pseudonym (see `acts.check_coder`).
 
@@ -85,19 +93,22 @@ def assign(
     {'ana': 5, 'ben': 5}
     """
     check_arguments(assign, locals())
-    units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
-    names, several = _checked(coders, overlap, seed, coders_per_unit)
+    names, several = _checked(coders, seed, coders_per_unit)
+    rng = np.random.default_rng(seed)
+    # The draw comes before the coders, so that the same seed shares the same units when there are more.
+    units, strata, shared = strata_and_shares(units, overlap, rng, stratify)
     stay = {
         coder: _rows_of(units, ids, "fixed") for coder, ids in _checked_fixed(read_mapping(fixed)).items()
     }
-    by = [stratify] if isinstance(stratify, str) else stratify
-    strata = _strata(units, [] if by is None else list(by))
-    rng = np.random.default_rng(seed)
-    # The draw comes before the coders, so that the same seed shares the same units when there are more.
-    shared = _shared_counts([len(rows) for rows in strata], overlap, rng)
-    drawn = [[int(row) for row in rng.permutation(rows)] for rows in strata]
+    if weights is None:
+        drawn = [[int(row) for row in rng.permutation(rows)] for rows in strata]
+    else:
+        weight = checked_weights(units, weights)
+        drawn = [drawn_first(rows, n, weight, rng) for rows, n in zip(strata, shared, strict=True)]
     first = _calibration_rows(units, drawn, calibration, rng)
     deal = _Deal(names, stay, rng)
+    if weights is not None:
+        _refuse_undrawn(units, drawn, shared, first, deal.times)
     deal.out(first, len(names), anew=True)
     alone = []
     # All of the overlap first, so that the coders' shares of it are as equal as their loads.
@@ -108,6 +119,42 @@ def assign(
     for rows in alone:
         deal.out(rows, 1)
     return {name: units.iloc[deal.order(name, first)].reset_index(drop=True) for name in names}
+
+
+def strata_and_shares(
+    units: pd.DataFrame,
+    overlap: float,
+    seed: int | np.random.Generator,
+    stratify: str | Sequence[str] | None,
+) -> tuple[pd.DataFrame, list[list[int]], list[int]]:
+    """Return the units sorted, the rows of each stratum, and how many of each are shared."""
+    units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
+    if isinstance(overlap, str) or not 0 <= overlap <= 1:
+        raise TableError(
+            f"expected an overlap from 0 to 1 – found {overlap!r} – give the share, such as 0.25."
+        )
+    by = [stratify] if isinstance(stratify, str) else stratify
+    strata = _strata(units, [] if by is None else list(by))
+    shared = _shared_counts([len(rows) for rows in strata], overlap, np.random.default_rng(seed))
+    return units, strata, shared
+
+
+def _refuse_undrawn(
+    units: pd.DataFrame,
+    drawn: Sequence[Sequence[int]],
+    shared: Sequence[int],
+    first: Sequence[int],
+    times: Mapping[int, int],
+) -> None:
+    """Refuse units that several code although they were not drawn: their probability is not known."""
+    chosen = {row for rows, count in zip(drawn, shared, strict=True) for row in rows[:count]}
+    others = [row for row in (*first, *(row for row, n in times.items() if n > 1)) if row not in chosen]
+    if others:
+        raise TableError(
+            "assign: with weights, expected what everybody codes first, or what several have begun, to be "
+            f"among the units drawn – found {first_three(units['unit_id'].iloc[others].tolist())} – keep the "
+            "weights, the overlap and the seed of the first plan, or calibrate on fewer."
+        )
 
 
 class _Deal:
@@ -225,14 +272,8 @@ def _divided(
     return ordered[:n_together], ordered[n_together:]
 
 
-def _checked(
-    coders: Sequence[str], overlap: float, seed: int, coders_per_unit: int | None
-) -> tuple[list[str], int]:
+def _checked(coders: Sequence[str], seed: int, coders_per_unit: int | None) -> tuple[list[str], int]:
     names = _coder_names(coders)
-    if isinstance(overlap, str) or not 0 <= overlap <= 1:
-        raise TableError(
-            f"expected an overlap from 0 to 1 – found {overlap!r} – give the share, such as 0.25."
-        )
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise TableError(
             f"expected a whole number from 0 as seed – found {seed!r} – choose one and report it."

@@ -31,6 +31,8 @@ class Assignment:
         What was asked for (`assign`).
     calibration : tuple of str
         The units that every one of `coders` codes first.
+    weights : str
+        The fingerprint of the weights that the overlap was drawn by; empty where all units were drawn alike.
     replaces : tuple of str
         The act_ids of the assignments that this one replaces.
     """
@@ -43,6 +45,7 @@ class Assignment:
     coders_per_unit: int | None = None
     calibration: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    weights: str = ""
 
     def __repr__(self) -> str:
         loads = ", ".join(f"{coder!r}: {len(ids)}" for coder, ids in list(self.units.items())[:3])
@@ -73,6 +76,7 @@ class Assignment:
             return cls(
                 units=units, overlap=float(content["overlap"]), seed=int(content["seed"]),
                 coders_per_unit=None if several is None else int(several),
+                weights=str(content.get("weights", "")),
                 **{name: _ids(content[name]) for name in lists},
             )  # fmt: skip
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):

@@ -391,6 +391,7 @@ class Store:
         coders_per_unit: int | None = None,
         calibration: int | None = None,
         round: str | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> pd.DataFrame:
         """Deal the units to coders, keep that in the study, and return the plan (`plan`).
 
@@ -414,6 +415,9 @@ class Store:
             same ones.
         round : str, optional
             A round that was opened: its units are dealt to its coders, who else code all of them.
+        weights : mapping of str to float, optional
+            By which the overlap is drawn, as `corpus.assign` says. They are not kept in the study, only that
+            they are the same: keep them, or what `corpus.inclusion` makes of them, yourself.
 
         Returns
         -------
@@ -437,7 +441,7 @@ class Store:
         act = assign.act_of(
             self._known.units, self.acts(), coder=coder, codebook=self.codebook, coders=names,
             overlap=overlap, seed=seed, stratify=stratify, coders_per_unit=coders_per_unit,
-            calibration=calibration, round=round,
+            calibration=calibration, round=round, weights=weights,
         )  # fmt: skip
         if act is not None:
             for each in names:

@@ -6,7 +6,9 @@ texts travel in messages, so that a saved notebook holds none.
 
 from __future__ import annotations
 
+from sense7_qual.widgets._adjudication import AdjudicationWidget
 from sense7_qual.widgets._codebook import CodebookWidget
 from sense7_qual.widgets._coding import CodingWidget
+from sense7_qual.widgets._overview import OverviewWidget
 
-__all__ = ["CodebookWidget", "CodingWidget"]
+__all__ = ["AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget"]

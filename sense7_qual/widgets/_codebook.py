@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -34,8 +33,9 @@ from sense7_qual.widgets._codebook_shown import (
 from sense7_qual.widgets._codebook_sight import Sight, answer_to
 from sense7_qual.widgets._codebook_sorting import Sorting
 from sense7_qual.widgets._coding import COMMANDS
-from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._folded import folded
+from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._new_code import alike
 
 __all__ = ["CodebookWidget"]
@@ -135,8 +135,7 @@ class CodebookWidget(Desk):
         self._at_sorting: tuple[Sight, Sorting] | None = None
         self._done: list[tuple[str, tuple[str, ...], list[record.Act]]] = []
         self._sight: Sight | None = None
-        self._counting: threading.Thread | None = None
-        self._again = False
+        self._counting = Later(self._count_or_say)
         super().__init__(
             store.append, n_codes=len(self._draft.state.codebook), n_steps=len(self._draft.steps)
         )
@@ -244,7 +243,7 @@ class CodebookWidget(Desk):
         """Tell all views of the draft, and foretell anew what becomes stale."""
         self.n_codes, self.n_steps = len(self._draft.state.codebook), len(self._draft.steps)
         self._tell({"type": "draft", **self._of_the_draft()})
-        self._count_later()
+        self._counting.ask()
 
     def _of_the_draft(self) -> dict[str, Any]:
         draft, state = self._draft, self._draft.state
@@ -269,38 +268,28 @@ class CodebookWidget(Desk):
     def _look_again(self) -> None:
         """Read anew what may be seen of the coding, behind what is asked."""
         self._sight = None
-        self._count_later()
+        self._counting.ask()
 
-    def _count_later(self) -> None:
-        """Count in a thread of its own, so that nobody's typing waits; what was asked last is counted."""
-        self._again = True
-        if self._counting is None or not self._counting.is_alive():
-            self._counting = threading.Thread(target=self._count_now, daemon=True)
-            self._counting.start()
+    def _count_or_say(self) -> None:
+        try:
+            self._foretell()
+        except QualError as error:
+            self._tell({"type": "uncounted", "message": str(error)})
+        except Exception as error:  # noqa: BLE001 – its text may hold quotes
+            self._tell({"type": "uncounted", "message": f"counting failed ({type(error).__name__})"})
 
-    def _count_now(self) -> None:
-        while self._again:
-            self._again = False
-            try:
-                sight, fresh = self._see(), self._figures_told is not self._sight
-                with self._lock:
-                    state = self._draft.state
-                said = shown_preview(preview(sight.seen, state), state)
-                if not self._again:
-                    self._tell({"type": "preview", "words": sight.seen.words, **said})
-                if fresh:
-                    self._figures_told = sight
-                    self._tell(
-                        {
-                            "type": "figures",
-                            "figures": sight.figures(),
-                            "n_proposals": len(sight.open_proposals()),
-                        }
-                    )
-            except QualError as error:
-                self._tell({"type": "uncounted", "message": str(error)})
-            except Exception as error:  # noqa: BLE001 – its text may hold quotes
-                self._tell({"type": "uncounted", "message": f"counting failed ({type(error).__name__})"})
+    def _foretell(self) -> None:
+        """Tell what the draft makes stale, and how the codes are used where that was read anew."""
+        sight, fresh = self._see(), self._figures_told is not self._sight
+        with self._lock:
+            state = self._draft.state
+        said = shown_preview(preview(sight.seen, state), state)
+        if not self._counting.asked_again:
+            self._tell({"type": "preview", "words": sight.seen.words, **said})
+        if fresh:
+            self._figures_told = sight
+            n_proposals = len(sight.open_proposals())
+            self._tell({"type": "figures", "figures": sight.figures(), "n_proposals": n_proposals})
 
     _figures_told: Sight | None = None
 
@@ -408,6 +397,7 @@ class CodebookWidget(Desk):
             )  # fmt: skip
         answered = self._answer_taken(state.taken)
         self._at_sorting = None
+        acted()
         made = self._study.revisions()[before:]
         self._draft = self._new_draft(self._current())
         self._look_again()

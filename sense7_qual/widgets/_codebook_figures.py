@@ -11,7 +11,7 @@ from sense7_qual._present import coefficient, percent
 from sense7_qual.agreement import by_code
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings import decisions, tally
-from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._codebook_seen import Seen, participants
 
 __all__ = ["figures"]
 
@@ -26,31 +26,31 @@ def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, di
     dict
         ``n``: finished texts on which anybody applied it. ``prevalence``: the share of the decisions on it
         that apply it, in words. ``alpha``: Krippendorff's alpha with its 95 % interval (participants
-        resampled), in words; empty where it cannot be computed. ``n_both``: texts on which two coders or more
-        decided.
+        resampled; texts, which is said, where one has no participant), in words; empty where it cannot be
+        computed. ``n_both``: texts on which two coders or more decided.
     """
     decided = decisions(seen.codings, seen.coverage, codebook, revisions=seen.revisions)
     counts = tally(decided)
     applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
     sums = counts.groupby("code")[["n_applied", "n_coders"]].sum()
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
-    agreed = (
-        by_code(decided, units=units, cluster="case_id", n_boot=_N_BOOT).set_index("code").to_dict("index")
-    )
+    cluster = participants(units, decided["unit_id"])
+    by: dict[str, Any] = {"units": units, "cluster": cluster} if cluster else {}
+    agreed = by_code(decided, n_boot=_N_BOOT, **by).set_index("code").to_dict("index")
     return {
         code.id: {
             "n": int(applied.get(code.id, 0)),
             "prevalence": f"{percent(shares[code.id])} %" if code.id in shares else "",
-            "alpha": _alpha(agreed.get(code.id, {})),
+            "alpha": _alpha(agreed.get(code.id, {}), "" if cluster else ", texts resampled"),
             "n_both": int(agreed.get(code.id, {}).get("n_units", 0)),
         }
         for code in codebook.codable
     }
 
 
-def _alpha(row: Mapping[Any, Any]) -> str:
+def _alpha(row: Mapping[Any, Any], resampled: str) -> str:
     alpha, low, high = (row.get(name, float("nan")) for name in ("alpha", "alpha_low", "alpha_high"))
     if pd.isna(alpha):
         return ""
     value = coefficient(alpha, 2)
-    return value if pd.isna(low) else f"{value} ({coefficient(low, 2)}–{coefficient(high, 2)})"
+    return value if pd.isna(low) else f"{value} ({coefficient(low, 2)}–{coefficient(high, 2)}{resampled})"

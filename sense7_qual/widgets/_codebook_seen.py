@@ -1,11 +1,12 @@
-"""What a lead may see of the coding while they revise the codebook: nothing of others in a blind round.
+"""What a person may see of the coding while it goes on: nothing of others in a blind round.
 
-It is read here once, and everything that the codebook widget counts, quotes or foretells is made of it.
+It is read here once, and everything that the codebook widget, the adjudication widget and the
+overview count, quote or foretell is made of it; how far others are, the leads of a blind round may know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,16 +14,17 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.acts import Act, fold
+from sense7_qual.acts import Act, Record, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened, visible
 
-__all__ = ["Seen", "pace", "seen"]
+__all__ = ["Seen", "assigns", "followed", "pace", "participants", "seen"]
 
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
 _CODED: Final = ("apply", "remove", "finish", "reopen", "undo", "redo")
+_FINISHED: Final = ("finish", "reopen", "undo", "redo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -33,8 +35,14 @@ class Seen:
     ----------
     codings, coverage, proposals : DataFrame
         As `tables` has them; none of others in a blind round, none of training, none of units that are gone.
+    memos : DataFrame
+        The person's own, and those for the team in rounds that are unblinded.
+    discussed : Record
+        What was decided in unblinded discussions of rounds; `codings` and `coverage` are without it.
     rulings : tuple of Act
         The person's own, with what takes them back.
+    team_rulings : tuple of Act
+        Everybody's. Of others' only those may be shown that are on a disagreement which may be seen.
     revisions : tuple of Revision
         How the codebook came to be.
     pace : dict of str to float
@@ -52,7 +60,10 @@ class Seen:
     codings: pd.DataFrame
     coverage: pd.DataFrame
     proposals: pd.DataFrame
+    memos: pd.DataFrame
+    discussed: Record
     rulings: tuple[Act, ...]
+    team_rulings: tuple[Act, ...]
     answered: frozenset[str]
     revisions: tuple[Revision, ...]
     pace: dict[str, float]
@@ -75,34 +86,51 @@ class Seen:
         if self.leaves_out:
             said += (
                 " Not counted: what others coded in no round. Once they are done, "
-                "CodebookWidget(…, without_round=True) counts it too."
+                "without_round=True counts it too."
             )
         return said
+
+
+def participants(units: pd.DataFrame, finished: Collection[str]) -> str | None:
+    """Return the column of participants; None where one of the texts that were finished has none."""
+    own = units.loc[units["unit_id"].isin(set(finished)), "case_id"]
+    return None if own.isna().any() else "case_id"
 
 
 def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) -> Seen:
+def seen(
+    study: Any,
+    *,
+    viewer: str,
+    codebook: Codebook,
+    without_round: bool,
+    acts: Sequence[Act] | None = None,
+    as_lead: bool = True,
+) -> Seen:
     """Return what `viewer` may see of a study.
 
     These are their own acts and those of rounds that are unblinded (`rounds.visible`); with `without_round`
-    also what others coded in no round. A proposal in no round is the lead's to read in any case.
+    also what others coded in no round. A proposal in no round is the lead's to read in any case: who is none
+    (`as_lead`) sees those of others with `without_round` alone. `acts` are those of the study, where they
+    were read already.
     """
-    everything: list[Act] = study.acts()
+    everything: Sequence[Act] = study.acts() if acts is None else acts
     rounds = {one.name: one for one in opened(everything)}
     training = {name for name, one in rounds.items() if one.is_training}
     discussions = {name for name, one in rounds.items() if one.discusses}
     known = set(study.units["unit_id"])
     shown = {(act.coder, act.act_id) for act in visible(everything, viewer=viewer)}
     of_none = [act for act in everything if act.round is None and act.coder != viewer]
-    proposed = {(act.coder, act.act_id) for act in of_none if act.kind == "propose"}
+    there = [act for act in everything if act.unit_id is None or act.unit_id in known]
+    reads = as_lead or without_round
+    proposed = {(act.coder, act.act_id) for act in of_none if act.kind == "propose" and reads}
     chosen = [
         act
-        for act in everything
-        if (act.unit_id is None or act.unit_id in known)
-        and act.round not in training
+        for act in there
+        if act.round not in training
         and not (act.round in discussions and act.kind in _CODED)
         and (
             (act.coder, act.act_id) in shown
@@ -111,12 +139,15 @@ def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) ->
         )
     ]
     record = fold(chosen, codebook=codebook)
-    rulings = {act.act_id for act in chosen if act.kind == "rule"}
+    talked = [act for act in there if act.round in discussions and (act.coder, act.act_id) in shown]
     return Seen(
         codings=record.codings,
         coverage=record.coverage,
         proposals=record.proposals,
-        rulings=tuple(act for act in chosen if act.act_id in rulings or act.target in rulings),
+        memos=record.memos,
+        discussed=fold(talked, codebook=codebook),
+        rulings=_rulings(chosen),
+        team_rulings=_rulings(there),
         answered=frozenset(record.memos["memo_id"]) & frozenset(record.proposals["proposal_id"]),
         revisions=tuple(study.revisions()),
         pace=pace(act for act in chosen if act.kind == "finish"),
@@ -125,6 +156,33 @@ def seen(study: Any, *, viewer: str, codebook: Codebook, without_round: bool) ->
         without_round=without_round,
         leaves_out=not without_round and any(act.kind == "finish" for act in of_none),
     )
+
+
+def _rulings(acts: Sequence[Act]) -> tuple[Act, ...]:
+    """Return rulings with what takes them back or does them again."""
+    ids = {act.act_id for act in acts if act.kind == "rule"}
+    return tuple(act for act in acts if act.act_id in ids or act.target in ids)
+
+
+def followed(acts: Sequence[Act], *, viewer: str, without_round: bool) -> list[Act]:
+    """Return the acts that finish or reopen texts of which `viewer` may know.
+
+    These are their own, those of rounds that are unblinded or of which they are a lead, and those of no round
+    if they assigned the texts, or with `without_round`. They say how far coders are, never what they coded.
+    """
+    known = {one.name for one in opened(acts) if one.unblinded_at is not None or viewer in one.leads}
+    of_none = without_round or assigns(acts, viewer)
+    return [
+        act
+        for act in acts
+        if act.kind in _FINISHED
+        and (act.coder == viewer or (of_none if act.round is None else act.round in known))
+    ]
+
+
+def assigns(acts: Iterable[Act], viewer: str) -> bool:
+    """Return True if `viewer` assigned texts that are coded in no round."""
+    return any(act.kind == "assign" and act.round is None and act.coder == viewer for act in acts)
 
 
 def _counted(rounds: Iterable[Round], *, unblinded: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -13,7 +14,7 @@ import traitlets
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 
-__all__ = ["STATIC", "Desk", "field"]
+__all__ = ["STATIC", "Desk", "acted", "field", "listen"]
 
 STATIC: Final = Path(__file__).parent / "static"
 
@@ -37,7 +38,7 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
     _doing: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, save: Callable[[Sequence[Act]], object], **traits: Any) -> None:
-        self._save = save
+        self._save = _and_tell(save)
         self._lock = threading.RLock()
         # Built once per act_id: one that is sent again after a failure must be the same.
         self._unsaved: dict[str, Act] = {}
@@ -49,6 +50,9 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
 
     def _count(self) -> None:
         """Bring the counts in the traits up to date."""
+
+    def _acted(self, *, by_cell: bool) -> None:
+        """Hear that acts may have come into the record: by a cell that was run, or by another widget."""
 
     def _receive(self, _: object, message: object, __: object) -> None:
         """Answer one message of a browser; whatever goes wrong is told to it, never swallowed."""
@@ -94,6 +98,39 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
             raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
         del self._unsaved[act_id]
         return act
+
+
+_LISTENING: Final[weakref.WeakSet[Desk]] = weakref.WeakSet()
+
+
+def listen(desk: Desk) -> None:
+    """Let a widget hear (`_acted`) when another of this kernel saves acts, and after each cell."""
+    from IPython.core.getipython import get_ipython
+
+    _LISTENING.add(desk)
+    shell = get_ipython()
+    if shell is not None:
+        shell.events.register("post_run_cell", _after_a_cell)  # a second time this changes nothing
+
+
+def acted() -> None:
+    """Tell the widgets that listen that acts came into the record."""
+    for desk in list(_LISTENING):
+        desk._acted(by_cell=False)
+
+
+def _after_a_cell(_: object) -> None:
+    for desk in list(_LISTENING):
+        desk._acted(by_cell=True)
+
+
+def _and_tell(save: Callable[[Sequence[Act]], object]) -> Callable[[Sequence[Act]], object]:
+    def saved(acts: Sequence[Act]) -> object:
+        result = save(acts)
+        acted()
+        return result
+
+    return saved
 
 
 def field(content: Mapping[str, Any], name: str, kind: type) -> Any:

@@ -27,7 +27,7 @@ from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
 from sense7_qual.widgets._utf16 import code_points, utf16_units
 
-__all__ = ["Mark", "Session", "shown_coding", "shown_value", "typed"]
+__all__ = ["Mark", "Session", "shown_coding", "shown_value", "turns", "typed"]
 
 _UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
 _HISTORY: Final = ("apply", "remove", "finish", "reopen", "memo", "propose")
@@ -222,7 +222,7 @@ class Session:
             "place": place,
             "unit_id": unit_id,
             "text": text,
-            "context": _turns(_value(self._context, place)),
+            "context": turns(_value(self._context, place)),
             "rating": self.rating(place),
             "finished": any(self._finishes(act) for act in now),
             "codings": [shown_coding(act, text, self.codebook) for act in now if act.kind == "apply"],
@@ -480,7 +480,7 @@ def _value(column: Any, place: int) -> Any:
     return None if pd.isna(value) else value
 
 
-def _turns(context: str | None) -> list[dict[str, str]]:
+def turns(context: str | None) -> list[dict[str, str]]:
     """Return the earlier turns as the browser shows them: role and text."""
     if not context:
         return []

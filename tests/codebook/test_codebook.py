@@ -13,8 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sense7_qual._messages import UNPRINTABLE
-from sense7_qual.codebook import ORIGINS, UNSTATED, Code, Codebook, Facet, FacetValue
+from sense7_qual.codebook import Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
+from tests.helpers.drawn_codebooks import AWKWARD, codebooks, drawn_facets, texts
 from tests.helpers.places import ROOT
 
 SHIPPED = ROOT / "codebooks" / "sense7.yaml"
@@ -99,51 +100,6 @@ def test_sense7_can_be_coded_from() -> None:
 
 # Round trips and fingerprints
 
-AWKWARD = [
-    "no", "yes", "true", "null", "~", "007", "1e5", "0x1F", "12:30:45", "2026-01-02", ": ", "#", "a: b",
-    "a #b", "- x", "[x", "{x", "* x", "& x", "! x", "| x", "> x", "% x", "@x", "`x", '"x', "'x'", "? x",
-    "<<", "=", "---", "...", "🙂", "👩\u200d👧", "🇵🇹", "e\u0301", "עברית", " padded ", "a\nb", "a\n\nb\n",
-    "\n", "a\r\nb", "a\rb", "\t", "\u2028", "a\u2029b", "\x85", "a \x85 b", "\x00", "\ufeff", "\x1b",
-    "x" * 200, "word " * 60, "\xad", "\U0010ffff", "\uffff",
-]  # fmt: skip
-texts = st.one_of(st.sampled_from(AWKWARD), st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
-names = texts.filter(lambda text: not UNPRINTABLE.search(text))
-named = names.filter(lambda text: text.strip())
-many = st.lists(texts, max_size=3).map(tuple)
-
-
-@st.composite
-def codebooks(draw: st.DrawFn) -> Codebook:
-    ids = draw(
-        st.lists(
-            st.from_regex(r"[A-Za-z][A-Za-z0-9_.-]{0,9}", fullmatch=True), min_size=1, max_size=4, unique=True
-        )
-    )
-    keys = draw(st.permutations([None, None, "1", "é", "#"]))
-    codes = tuple(
-        Code(
-            id=code_id,
-            label=draw(named),
-            definition=draw(texts),
-            use_when=draw(many),
-            avoid_when=draw(many),
-            examples=draw(many),
-            counter_examples=draw(many),
-            parent=draw(st.sampled_from([None, *ids[:number]])),
-            colour=draw(st.sampled_from([None, "#2a7f62", "#000000"])),
-            key=keys[number],
-            origin=draw(st.sampled_from(ORIGINS)),
-            source=draw(texts),
-            rules_source=draw(texts),
-            codable=draw(st.booleans()),
-        )
-        for number, code_id in enumerate(ids)
-    )  # fmt: skip
-    facets = draw(drawn_facets([code.id for code in codes if code.codable]))
-    own = {name: draw(names) for name in ("title", "version")}
-    own |= {name: draw(texts) for name in ("description", "source", "licence")}
-    return Codebook(name=draw(named), facets=facets, codes=codes, **own)
-
 
 @pytest.mark.long
 @settings(max_examples=60, deadline=None)
@@ -157,29 +113,6 @@ def test_any_facets_survive_yaml_and_csv(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         book.write(Path(folder) / "mine.csv")
         assert Codebook.read(Path(folder) / "mine.csv") == book
-
-
-@st.composite
-def drawn_facets(draw: st.DrawFn, codes: list[str]) -> tuple[Facet, ...]:
-    """Up to two facets, for all of `codes` or for some, whose values have labels and keys or none."""
-    labels = names.map(lambda text: " ".join(text.split()))
-    word = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,4}", fullmatch=True)
-    of = draw(st.lists(word.map("f_{}".format), max_size=2, unique_by=str.lower))
-    keys = iter(draw(st.permutations([*"12345vé#", *[None] * 8])))
-    some = st.lists(st.sampled_from(codes), max_size=2, unique=True) if codes else st.just([])
-    value = word.filter(lambda name: name != UNSTATED)
-    return tuple(
-        Facet(
-            name=name,
-            label=draw(labels),
-            codes=tuple(draw(some)),
-            values=tuple(
-                FacetValue(own, draw(labels), next(keys))
-                for own in draw(st.lists(value, min_size=1, max_size=4, unique=True))
-            ),
-        )
-        for name in of
-    )
 
 
 @pytest.mark.long
@@ -566,7 +499,7 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_place(tmp_path: Path) ->
 def test_a_file_that_is_not_there_or_of_another_kind(tmp_path: Path) -> None:
     assert "expected a file at" in refusal(tmp_path / "absent.yaml")
     assert "expected a file at" in refusal(tmp_path)
-    assert "expected a .yaml or .csv file – found 'codes.docx'" in refusal(
+    assert "expected a .yaml, .csv or .qdc file – found 'codes.docx'" in refusal(
         written(tmp_path, "x", "codes.docx")
     )
 
@@ -662,7 +595,7 @@ def test_a_codebook_is_written_and_read_again(tmp_path: Path) -> None:
         sense7.write(path)
     sense7.write(path, overwrite=True)
     assert Codebook.read(path) == sense7
-    with pytest.raises(ArgumentError, match=r"\.yaml, \.yml, \.csv – found 'mine.txt'"):
+    with pytest.raises(ArgumentError, match=r"\.yaml, \.yml, \.qdc, \.csv – found 'mine.txt'"):
         sense7.write(tmp_path / "mine.txt")
 
 

@@ -12,16 +12,7 @@ from hypothesis import strategies as st
 
 from sense7_qual.corpus import assign
 from sense7_qual.errors import ActError, QualError, TableError
-from sense7_qual.tables import UNITS
-
-
-def make_units(n: int, **columns: object) -> pd.DataFrame:
-    base = UNITS.empty().reindex(range(n)).assign(unit_id=[f"u{i:04d}" for i in range(n)], text="x")
-    return UNITS.check(base.assign(**columns))
-
-
-def dealt(plan: dict[str, pd.DataFrame]) -> Counter[str]:
-    return Counter(unit for part in plan.values() for unit in part["unit_id"])
+from tests.helpers.plans import dealt, make_units
 
 
 def loads(plan: dict[str, pd.DataFrame]) -> list[int]:

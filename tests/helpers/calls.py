@@ -273,7 +273,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         **{f"agreement.{name}": call(getattr(a, name), **weighted) for name in (
             "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "light_kappa",
             "percent_agreement", "scott_pi")},
-        "agreement.by_code": call(a.by_code, decisions=x.decisions, **boot_units),
+        "agreement.by_code": call(a.by_code, decisions=x.decisions, inclusion=None, **boot_units),
         **{f"agreement.{name}": call(getattr(a, name), decisions=x.decisions) for name in (
             "by_unit", "confusion", "cross_check", "pairwise")},
         **{f"agreement.{name}_distance": call(getattr(a, f"{name}_distance"), a=["x", "y"], b=["x"])
@@ -315,6 +315,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             a.mastery, decisions=x.decisions[x.decisions["coder"] == "ana"], order=None, fail_at=0.6,
             gold=x.decisions[x.decisions["coder"] == "ben"], pass_at=0.85, error=0.05, fail_within=40,
             pass_within=60, confidence_level=0.95),
+        "agreement.drift": call(a.drift, decisions=x.decisions, coverage=x.coverage, plan=None,
+                                false_alarms=0.05),
         "agreement.sequential": call(
             a.sequential, decisions=x.decisions, width=0.3, coefficient="gwet_ac", units=x.units,
             cluster="case_id", confidence_level=0.95),
@@ -340,6 +342,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
         "codings.carried": call(c.carried, **carried),
         "codings.decisions": call(c.decisions, **carried, facet="valence"),
+        "codings.development": call(
+            c.development, **frames, units=x.units, cluster="case_id", codes=[code], order=None),
+        "codings.saturation": call(
+            c.saturation, **frames, units=x.units, cluster="case_id", emerged=[code, "interest"], more=[1],
+            confidence_level=0.95),
         "codings.from_table": call(c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"]),
         "codings.majority": call(c.majority, decisions=x.decisions),
         "codings.of_round": call(c.of_round, **frames, round=None),
@@ -350,7 +357,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codings.tally": call(c.tally, decisions=x.decisions),
         "corpus.assign": call(qual.corpus.assign, units=x.units, coders=["ana", "ben"], overlap=0.5, seed=0,
                               stratify="Model", coders_per_unit=2, calibration=2,
-                              fixed={"ana": [first.unit_id]}),
+                              fixed={"ana": [first.unit_id]}, weights=None),
+        "corpus.inclusion": call(qual.corpus.inclusion, units=x.units, overlap=0.5, seed=0, stratify="Model",
+                                 weights=dict.fromkeys(x.units["unit_id"], 1.0)),
         "corpus.Assignment.from_act": late(qual.corpus.Assignment.from_act, act=lambda: assigned()[0]),
         "corpus.assignments": late(qual.corpus.assignments, acts=assigned, round=lambda: None),
         "corpus.planned": late(qual.corpus.planned, acts=assigned, units=lambda: x.units["unit_id"].tolist()),
@@ -499,6 +508,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "revisions.changes": call(qual.revisions.changes, old=x.codebook, new=x.changed, merged=None,
                                   split=None),
         "revisions.combine": call(qual.revisions.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
+        "revisions.emerged": call(qual.revisions.emerged, revisions=(),
+                                  codebooks={x.codebook.fingerprint: x.codebook}),
         "revisions.path": call(qual.revisions.path, revisions=(), made_under="a", now="a"),
         "revisions.Revision.from_text": call(
             qual.revisions.Revision.from_text, text='{"base": "a", "changes": [], "why": "w"}', coder="lead",
@@ -541,7 +552,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.assign": method(
             "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,
-            round=lambda: None),
+            round=lambda: None, weights=lambda: None),
         "store.Store.set_options": method(
             "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown"),
         "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
@@ -576,9 +587,15 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
         "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
                               units=lambda: x.units, n=lambda: 2),
+        "widgets.AdjudicationWidget": late(
+            qual.widgets.AdjudicationWidget, store=store, coder=lambda: "lead", letters=lambda: False,
+            without_round=lambda: False, embed=lambda: None),
         "widgets.CodebookWidget": late(
             qual.widgets.CodebookWidget, store=store, coder=lambda: "lead", draft=lambda: x.changed,
             without_round=lambda: False, embed=lambda: None),
+        "widgets.OverviewWidget": late(
+            qual.widgets.OverviewWidget, store=store, coder=lambda: "lead", width=lambda: 0.3,
+            without_round=lambda: False),
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],

@@ -28,8 +28,7 @@ class Lead:
     def end_counting(cls) -> None:
         """Wait until nothing is counted any more: a connection that is in use is not closed."""
         for lead in cls.opened:
-            if lead.widget._counting is not None:
-                lead.widget._counting.join()
+            lead.widget._counting.join()
         cls.opened.clear()
 
     def ask(self, kind: str, **named: Any) -> dict[str, Any]:
@@ -45,6 +44,5 @@ class Lead:
 
     def counted(self, kind: str) -> dict[str, Any]:
         """Return what was counted last, once the counting is done."""
-        if self.widget._counting is not None:
-            self.widget._counting.join()
+        self.widget._counting.join()
         return next(one for one in reversed(self.told) if one["type"] == kind)

@@ -1,14 +1,13 @@
-"""Every pane of the coding widget, one after the other, in a study that has something for each."""
+"""Every pane of the widgets, one after the other, in a study that has something for each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import Page, TimeoutError
+from playwright.sync_api import Page
 
 import sense7_qual as qual
 from sense7_qual import acts, rounds
@@ -35,6 +34,23 @@ def unblinded(folder: Path) -> qual.Store:
             store.append([acts.apply(code=code, start=start, end=end, **mine)])
         store.append([acts.finish(**mine)])
     store.append([rounds.unblind("one", coder="lead", codebook=book)])
+    return store
+
+
+def looked_at(folder: Path) -> qual.Store:
+    """Make a study whose round one is coded and unblinded, and whose round two is blind and begun by ana."""
+    store = qual.Store(study(folder))
+    book, ids = store.codebook, store.units["unit_id"].tolist()
+    for name in ("one", "two"):
+        named = {"units": ids, "coders": ["ana", "ben"], "coder": "chair", "codebook": book}
+        store.append([rounds.open_round(name, **named)])
+    for coder, codes in (("ana", ("cognitive", "affective")), ("ben", ("cognitive", "interest"))):
+        for place, unit_id in enumerate(ids):
+            mine = {"coder": coder, "unit_id": unit_id, "codebook": book, "round": "one"}
+            store.append([acts.apply(code=codes[place % 2], **mine), acts.finish(**mine)])
+    store.append([rounds.unblind("one", coder="chair", codebook=book)])
+    store.append([acts.finish(coder="ana", unit_id=ids[0], codebook=book, round="two")])
+    store.append([acts.propose(coder="ana", label="Hope", unit_id=ids[1], codebook=book, round="one")])
     return store
 
 
@@ -89,7 +105,8 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     page.wait_for_selector(".s7-side[aria-label=History] .s7-act")
     yield "history in the grid"
     _to_text(page)
-    _choose_in_the_row(page)
+    page.locator(".s7-here .s7-add-code").click()
+    page.wait_for_selector(".s7-row-codes")
     yield "codes in a row of the grid"
     _to_text(page)
     page.keyboard.press("#")
@@ -122,6 +139,25 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     yield "keys"
 
 
+def in_the_overview(page: Page) -> Iterator[str]:
+    """Show each pane of the overview of `looked_at`, and say which one it is."""
+    page.locator(".s7").focus()
+    page.locator(".s7-next summary").first.click()
+    yield "overview"
+    page.locator(".s7").focus()
+    page.keyboard.press("?")
+    page.wait_for_selector(".s7-help")
+    yield "keys"
+    page.keyboard.press("Escape")
+    for number in ("Finished", "disagreements"):
+        of = "finished" if number == "Finished" else "open"
+        page.locator(f'.s7-door[data-door*="{of}"]').first.click()
+        page.wait_for_selector(".s7-opened .s7-coders")
+        yield f"texts behind {number}"
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".s7-overview")
+
+
 def in_a_round_of_training(page: Page) -> Iterator[str]:
     """Show what differs from gold on a widget on `in_training`, in the text and in the grid."""
     shows(page, "t0/1")
@@ -133,14 +169,48 @@ def in_a_round_of_training(page: Page) -> Iterator[str]:
     yield "feedback in the grid"
 
 
-def _choose_in_the_row(page: Page) -> None:
-    """Click on "+ code", again where the row was measured anew and moved away under the mouse."""
-    codes = page.locator(".s7-row-codes")
-    for _ in range(5):
-        page.locator(".s7-here .s7-add-code").click()
-        with suppress(TimeoutError):
-            return codes.wait_for(timeout=10_000)
-    return codes.wait_for()
+def in_adjudication(page: Page) -> Iterator[str]:
+    """Show each pane of the adjudication widget, and say which one it is."""
+    page.locator(".s7").focus()
+    yield "a text"
+    page.keyboard.press("a")
+    page.wait_for_selector(".s7-verdict[aria-pressed=true]")
+    yield "why"
+    page.keyboard.press("1")
+    page.wait_for_selector(".s7-saved")
+    page.keyboard.press("t")
+    page.keyboard.press("w")
+    page.locator(".s7-of-codes summary").click()
+    page.wait_for_selector(".s7-of-codes table")
+    yield "conversation, all codes"
+    page.locator(".s7").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector(".s7-standing")
+    page.keyboard.press("n")
+    page.wait_for_selector(".s7-note-field:focus")
+    yield "note on a settled text"
+    page.keyboard.press("Escape")
+    page.keyboard.press("o")
+    page.wait_for_selector(".s7-queue-group")
+    yield "queue in groups"
+    page.keyboard.press("s")
+    page.wait_for_selector(".s7-change .s7-first:focus")
+    page.keyboard.type(" More.")
+    page.wait_for_selector(".s7-stale-list")
+    yield "a sharper rule"
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.wait_for_selector(".s7-help")
+    yield "keys"
+    page.keyboard.press("Escape")
+    for key in "tw":
+        page.keyboard.press(key)
+    page.locator(".s7-of-codes summary").click()
+    for _ in range(3):  # the order with which it began
+        page.keyboard.press("o")
+    page.wait_for_selector(".s7-queue-group", state="detached")
+    page.locator(".s7").focus()
+    page.keyboard.press("Enter")
 
 
 def _to_text(page: Page) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import sense7_qual as qual
+from tests.helpers.browser import new_id
 from tests.helpers.private_words import CANARY, PURE_PATH, SAID, said_by_a_child
 
 # Every example of every docstring, and then what the examples leave out; which public functions are entered.
@@ -133,6 +134,10 @@ widget.close()
 revising = qual.widgets.CodebookWidget(store, coder="lead", without_round=True)
 assert revising.draft == changed
 revising.close()
+qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True).close()
+overview = qual.widgets.OverviewWidget(store, coder="chair", without_round=True)
+overview._count_once()
+overview.close()
 store.hand_out("blind", "dee", folder + "-dee")
 store.salvage("ana", folder + "-saved.sqlite")
 store.accept_loss("ana")
@@ -340,10 +345,23 @@ def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     store.append([*acts, qual.acts.finish(coder="ana", unit_id="m1", codebook=codebook)])
     store.append([qual.acts.propose(coder="ben", label=SAID[:200].strip(), unit_id="m1", codebook=codebook)])
     coding = qual.widgets.CodingWidget(units, codebook, coder="ana", acts=acts, save=acts.extend)
+    store.append([qual.acts.finish(coder="ben", unit_id="m1", codebook=codebook)])
     revising = qual.widgets.CodebookWidget(store, coder="ana")
+    settling = qual.widgets.AdjudicationWidget(store, coder="ana", without_round=True)
+    ruling = {"kind": "rule", "unit_id": "m1", "code": code, "applied": True, "reason": "slip", "note": SAID}
+    settling._receive(settling, {"type": "act", "act": ruling, "client": "c", "id": new_id()}, [])
+    assert settling.n_settled == 1
     assert len(coding.memos().rows) == 4
-    assert {type(coding).__name__, type(revising).__name__} == set(qual.widgets.__all__)
-    for widget in (coding, revising):
+    overview = qual.widgets.OverviewWidget(store, coder="ana", without_round=True)
+    widgets = (coding, revising, settling, overview)
+    assert {type(widget).__name__ for widget in widgets} == set(qual.widgets.__all__)
+    overview._count_once()
+    for asked in (
+        {"type": "unit", "unit_id": "m1"},
+        {"type": "units", "door": {"of": "proposals"}, "first": 0},
+    ):
+        overview._receive(overview, {**asked, "client": "c", "id": "u"}, [])
+    for widget in widgets:
         for asked in ("hello", "memos", "proposals", "versions"):
             widget._receive(widget, {"type": asked, "client": "c", "id": asked}, [])
         edit = {"do": "edit", "code": code, "values": {"definition": SAID}}

@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import drag, ends, press, saved
+from tests.helpers.panes import unblinded
 from tests.helpers.places import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
@@ -26,6 +27,14 @@ AT = """(words, [from, to]) => [from, to].map(at => {
   const box = range.getBoundingClientRect();
   return [box.left + box.width / 2, box.top + box.height / 2];
 })"""
+
+# Whether the button that has the focus is in sight in the grid, once the page has come to rest.
+FOCUS_IN_SIGHT = """async () => {
+  for (let frame = 0; frame < 6; frame++) await new Promise(requestAnimationFrame);
+  const both = [document.activeElement, document.querySelector('.s7-grid')];
+  const [at, box] = both.map(one => one.getBoundingClientRect());
+  return at.top >= box.top && at.bottom <= box.bottom;
+}"""
 
 
 @pytest.fixture
@@ -219,3 +228,30 @@ def test_axe_finds_nothing_in_the_grid(lab, folder, theme):
         name, answer = line.locator(".s7-cell-more").last, line.locator(".s7-cell-answer")
         assert name.bounding_box()["y"] > answer.bounding_box()["y"]  # folded under the answer
         assert line.locator(".s7-cell-name").last.is_visible()
+
+
+def test_in_a_row_that_is_higher_than_the_grid_what_has_the_focus_comes_into_sight(lab, tmp_path):
+    store = unblinded(tmp_path / "study")
+    labs.notebook(
+        lab.root / "high.ipynb",
+        f"import sense7_qual as qual\nstore = qual.Store({str(store.path)!r})\n"
+        "qual.widgets.CodingWidget(store, coder='ana', round='one', layout='grid')",
+    )
+    with lab.page(width=700, height=475) as page:
+        lab.open(page, "high.ipynb")
+        page.wait_for_selector(".s7-grid-row.s7-here .s7-text")
+        page.locator(".s7-grid").focus()
+        page.keyboard.press("Home")
+        page.keyboard.press("=")
+        page.wait_for_selector(".s7-here .s7-coders")
+        row, box = (page.locator(one).bounding_box() for one in (".s7-here", ".s7-grid"))
+        assert row["height"] > 2 * box["height"]
+        page.keyboard.press("Tab")
+        while "s7-add-code" not in page.evaluate("() => document.activeElement.className"):
+            page.keyboard.press("Tab")
+        assert page.evaluate(FOCUS_IN_SIGHT)
+        page.locator(".s7-here .s7-add-code").click()
+        page.locator(".s7-row-codes button").last.click()
+        page.wait_for_selector(".s7-row-codes", state="detached")
+        saved(page)
+    assert store.codings(coder="ana")["start"].isna().sum() == 1

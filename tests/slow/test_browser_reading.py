@@ -31,6 +31,42 @@ IN_SIGHT = """selector => {
   return parts.length > 0 && parts.every(one => one.top >= box.top && one.bottom <= box.bottom);
 }"""
 
+# Where the blocks of the text on screen begin, the first of them left out.
+CUTS = """() => {
+  let at = 0;
+  const blocks = [...document.querySelectorAll('.s7-text > div:not(.s7-end)')];
+  return blocks.map(block => at += block.textContent.length).slice(0, -1);
+}"""
+# Scrolls the text so that this block begins in sight.
+TO_CUT = """at => {
+  const box = document.querySelector('.s7-text');
+  box.scrollTop += box.children[at].getBoundingClientRect().top - box.getBoundingClientRect().top - 200;
+}"""
+# Whether each line begins with the same character as where the text is one paragraph without a mark.
+LOOKS_WHOLE = """() => {
+  const box = document.querySelector('.s7-text');
+  const plain = box.cloneNode(false);
+  plain.textContent = box.textContent;
+  plain.style.cssText = 'position: absolute; visibility: hidden; box-sizing: border-box';
+  plain.style.width = `${box.offsetWidth}px`;
+  box.parentElement.append(plain);
+  const tops = at => {
+    const walker = document.createTreeWalker(at, NodeFilter.SHOW_TEXT);
+    const range = document.createRange(), found = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      for (let n = 0; n < node.length; n++) {
+        range.setStart(node, n); range.setEnd(node, n + 1);
+        found.push(range.getBoundingClientRect().top);
+      }
+    }
+    return found.map(top => Math.round(top - found[0]));
+  };
+  const [cut, whole] = [tops(box), tops(plain)];
+  plain.remove();
+  const same = cut.length === whole.length && cut.every((top, n) => Math.abs(top - whole[n]) <= 1);
+  return same && new Set(cut).size > 40;
+}"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -174,3 +210,42 @@ def _labelled(page: Page) -> list[tuple[str, str]]:
         })"""
     )
     return [(label, word) for label, word in found]
+
+
+def test_a_long_paragraph_in_pieces_looks_and_is_selected_as_one(lab: labs.Lab, tmp_path: Path) -> None:
+    words = "It{0} asked{0}{1} how{0} the{0} exam{0} was{0}."
+    sentences = [words.format(n, " 👍🏽" * (n % 3)) for n in range(450)]
+    text = " ".join(sentences)
+    place = study(tmp_path / "study", [text, "Another one."])
+    labs.notebook(lab.root / "paragraph.ipynb", cell(place))
+    with lab.page() as page:
+        enter(lab, page, "paragraph.ipynb")
+        press(page, "w", "1", "Escape", "s", "s", "2", "Escape")
+        page.wait_for_function(f"() => ({CUTS})().length > 5")
+        assert page.evaluate(LOOKS_WHOLE)
+
+        cuts = page.evaluate(CUTS)
+        cut = cuts[2]
+        before = len(text.encode("utf-16-le")[: 2 * cut].decode("utf-16-le"))
+        begin, end = text.rindex(" ", 0, before - 1) + 1, text.index(" ", before)
+        page.evaluate(TO_CUT, 3)
+        drag(page, *ends(page, text, text[begin:end]))
+        press(page, "3", "Escape")
+        word, _ = ends(page, text, text[before:end])
+        page.mouse.click(word[0] + 2, word[1], click_count=3)
+        press(page, "4")
+
+        page.set_viewport_size({"width": 1100, "height": 950})  # in another width the lines are others
+        page.wait_for_function(
+            f"cuts => ({CUTS})().length > 5 && `${{({CUTS})()}}` !== `${{cuts}}`", arg=cuts
+        )
+        assert page.evaluate(LOOKS_WHOLE)
+        press(page, "ArrowRight")
+        shows(page, "t1/1")
+        press(page, "ArrowLeft")
+        shows(page, "t0/1")
+        page.wait_for_function(f"() => ({CUTS})().length > 5")
+        assert page.evaluate(LOOKS_WHOLE)
+    number = text[:before].count(". ")  # of the sentence with the first word behind the cut
+    quotes = {quote for _, _, quote in spans(place)}
+    assert {text[begin:end], sentences[number]} <= quotes

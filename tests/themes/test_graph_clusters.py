@@ -37,7 +37,8 @@ def test_neighbours_among_drawn_rows_are_those_computed_anew() -> None:
     kept = nearest_neighbours(vectors, 40).among(drawn, 10)
     anew = nearest_neighbours(vectors[drawn], 10)
     np.testing.assert_array_equal(kept.index, anew.index)
-    np.testing.assert_array_equal(kept.similarity, anew.similarity)
+    # By one unit of the last decimal that is kept: products of other shapes are summed in another order.
+    np.testing.assert_allclose(kept.similarity, anew.similarity, rtol=0, atol=1.01e-6)
 
 
 def test_neighbours_that_were_not_drawn_are_marked() -> None:

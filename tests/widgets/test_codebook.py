@@ -217,6 +217,20 @@ def test_figures_are_those_of_the_statistics(store: Store) -> None:
     assert found["warm"]["alpha"].startswith("−.") or found["warm"]["alpha"].startswith(".")
 
 
+def test_where_a_text_has_no_participant_it_is_said_that_texts_are_resampled(tmp_path: Path) -> None:
+    ids = [f"m{number}" for number in range(20)]
+    units = pd.DataFrame({"unit_id": ids, "text": ids, "document_id": "d", "position": range(20)})
+    units["case_id"] = [None, *"pqrst"] + [*"pq"] * 7
+    store = Store.create(tmp_path / "s", units=units, codebook=BASE)
+    for number, unit_id in enumerate(ids):
+        store.append(coded("ana", unit_id, *["warm"] * (number % 2), round=None))
+        store.append(coded("ben", unit_id, *["warm"] * (number % 3 % 2), round=None))
+    lead = Lead(store, without_round=True)
+    lead.ask("hello")
+    assert lead.counted("figures")["figures"]["warm"]["alpha"].endswith(", texts resampled)")
+    lead.end_counting()
+
+
 # proposals ------------------------------------------------------------------------------------------
 
 

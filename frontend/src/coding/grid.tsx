@@ -285,7 +285,11 @@ function useScrolling(session: Session) {
   const redraw = () => {
     const { scrollTop } = box.current!;
     if (Math.abs(scrollTop - at.scrolled) <= 1) return;
-    // What scrolled without a hand (a notebook takes a cell out of the page and puts it back) is scrolled back.
+    // What scrolled without a hand (a notebook takes a cell out of the page and puts it back) is scrolled back, but
+    // within a row that is higher than the box: what has the focus there, or is read aloud, came into sight.
+    const [rowTop, rowHeight] = [at.heights.topOf(cursor), at.heights.heightOf(cursor)];
+    const covered = Math.min(rowTop + rowHeight, scrollTop + room) - Math.max(rowTop, scrollTop);
+    if (rowHeight > room && covered > room / 2) at.follows = false;
     if (!at.follows) at.anchor = at.heights.at(scrollTop);
     setDrawing({});
   };

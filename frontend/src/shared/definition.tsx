@@ -7,7 +7,14 @@ import type { Code } from "./protocol";
 
 const STEP = 60;
 
-export function Definition({ book, beside }: { book: CodebookView; beside?: ((code: Code) => VNode) | undefined }) {
+interface Props {
+  book: CodebookView;
+  beside?: ((code: Code) => VNode) | undefined;
+  /** Whether it can be kept open while others are used; not where nothing but the one is ever open. */
+  pins?: boolean;
+}
+
+export function Definition({ book, beside, pins = true }: Props) {
   const box = useRef<HTMLElement>(null);
   const code = book.open.value;
   useLayoutEffect(() => void (box.current && (box.current.scrollTop = 0)), [code?.id]);
@@ -27,9 +34,11 @@ export function Definition({ book, beside }: { book: CodebookView; beside?: ((co
       tabIndex={0}
       aria-label={`Definition of ${code.label}`}
     >
-      <button type="button" class="s7-pin" aria-pressed={pinned} aria-label="Keep this definition open" title="Keep this definition open (-)" onClick={() => book.definition.togglePin(code.id)}>
-        {pinned ? "Pinned" : "Pin"}
-      </button>
+      {pins && (
+        <button type="button" class="s7-pin" aria-pressed={pinned} aria-label="Keep this definition open" title="Keep this definition open (-)" onClick={() => book.definition.togglePin(code.id)}>
+          {pinned ? "Pinned" : "Pin"}
+        </button>
+      )}
       <h4 dir="auto">{code.label}</h4>
       {beside?.(code)}
       {code.definition && <p dir="auto">{code.definition}</p>}

@@ -12,6 +12,8 @@ interface Shown {
   selection: Span | null;
   /** The index of the marked coding, -1 for none. */
   active: number;
+  /** Where its blocks begin, where that was measured on the screen. */
+  starts?: readonly number[] | null;
 }
 
 type CodingMark = Mark & Pick<Coding, "code" | "start">;
@@ -28,8 +30,8 @@ interface Piece extends Segment {
 export class MarkedText {
   private pieces = new Map<number, Piece>();
   private marks = new Map<string, CodingMark>();
-  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[]) => {
-    const [starts, lane, below] = [blocks(text), lanes(codings), lanes(theirs)];
+  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], measured: readonly number[] | null) => {
+    const [starts, lane, below] = [measured ?? blocks(text), lanes(codings), lanes(theirs)];
     const [own, all] = [Math.max(0, ...new Set(lane)), theirs.length ? [...codings, ...theirs] : codings];
     const depth = { own, theirs: Math.max(-1, ...new Set(below)) + 1 };
     const cuts = [...starts, ...memos.flatMap(({ start, end }) => [start, end])];
@@ -41,10 +43,10 @@ export class MarkedText {
     this.marks.clear();
   });
 
-  draw({ unit, book, selection, active, theirs = NONE }: Shown): VNode[] {
+  draw({ unit, book, selection, active, theirs = NONE, starts: measured = null }: Shown): VNode[] {
     const [codes, looks] = [book.codes.value, book.looks.value];
     const memos = unit.memos ?? NO_MEMOS;
-    const { starts, lane, depth, segments } = this.cut(unit.text, unit.codings, theirs, memos);
+    const { starts, lane, depth, segments } = this.cut(unit.text, unit.codings, theirs, memos, measured);
     this.afresh(unit.text, codes, looks, depth.own, depth.theirs);
     const before = [this.pieces, this.marks] as const;
     [this.pieces, this.marks] = [new Map(), new Map()];

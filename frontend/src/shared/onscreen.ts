@@ -8,7 +8,7 @@ export function selectionIn(container: Element): Selection | null {
 }
 
 /** The text nodes of a container with the offset at which each begins: turns spans into ranges. */
-class TextNodes {
+export class TextNodes {
   private readonly nodes: Node[] = [];
   private readonly starts: number[] = [];
 

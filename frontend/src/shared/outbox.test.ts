@@ -121,3 +121,13 @@ test("the shelf is one for the whole page, whichever bundle asks for it", async 
   expect(again.shelf().get("work")).toEqual([act("a")]);
   shelf().delete("work");
 });
+
+test("a refused ruling takes none on another code of its text along", () => {
+  const sent: string[] = [];
+  const outbox = new Outbox((act) => sent.push(act.id));
+  const rule = (id: string, code: string): Act => ({ id, kind: "rule", unit_id: "m1", code, applied: true, reason: "slip" });
+  outbox.push(rule("1", "warm"), rule("2", "kind"), rule("3", "warm"));
+  expect(outbox.refuse("1")).toBe(1);
+  expect([sent, outbox.waiting.value.map(({ id }) => id)]).toEqual([["1", "2"], ["2"]]);
+  outbox.close();
+});

@@ -73,7 +73,7 @@ export interface Codebook {
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
   id: string;
-  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "undo" | "redo";
+  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "rule" | "undo" | "redo";
   unit_id?: string;
   code?: string;
   start?: number | null;
@@ -90,6 +90,10 @@ export interface Act {
   /** Of a proposed code. */
   label?: string;
   definition?: string;
+  /** Of a ruling: whether the code applies (null: both readings stand), why it was needed, and what else is said. */
+  applied?: boolean | null;
+  reason?: string;
+  note?: string;
   /** The version of the codebook under which a text is finished: under another one the act is refused. */
   under?: string;
 }

@@ -2,6 +2,7 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView } from "./codebook";
+import { useLongParagraphs } from "./longparagraphs";
 import { MarkedText } from "./marks";
 import { More } from "./more";
 import { reveal, selectedSpan } from "./onscreen";
@@ -35,13 +36,14 @@ export function TextView(props: Props) {
   const marked = useRef<MarkedText | null>(null);
   marked.current ??= new MarkedText();
   const drawn = useRef<{ unit_id: string; view: VNode } | null>(null);
+  const starts = useLongParagraphs(box, unit.text, frozen);
   useLayoutEffect(() => {
     if (sought) reveal(box.current!, sought.span, sought.edge);
   }, [sought]);
   if (!frozen || drawn.current?.unit_id !== unit.unit_id) {
     const view = (
       <div class="s7-text" ref={box} tabIndex={0} role="region" aria-label="Text" lang="" dir="auto" {...handlers(box, props)}>
-        {marked.current.draw(props)}
+        {marked.current.draw({ ...props, starts })}
         <div class="s7-end" />
       </div>
     );

@@ -16,7 +16,7 @@ from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import COVERAGE
 
-__all__ = ["By", "over_time"]
+__all__ = ["By", "last_finish", "over_time"]
 
 
 By = Literal["round", "codebook", "week", "order"]
@@ -97,7 +97,7 @@ def over_time(
     check_resampling("over_time", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     _check_slicing(by, n_slices)
     own = own_decisions(decisions)
-    finished = _last_finish(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
+    finished = last_finish(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
     parts = [
         by_code(
             own[rows],
@@ -129,7 +129,7 @@ def _check_slicing(by: str, n_slices: int) -> None:
         )
 
 
-def _last_finish(own: pd.DataFrame, coverage: pd.DataFrame, *, timed: bool) -> pd.DataFrame:
+def last_finish(own: pd.DataFrame, coverage: pd.DataFrame, *, timed: bool) -> pd.DataFrame:
     """Return when, in which round and under which codebook each decision's unit was last finished.
 
     One row per decision, in their order: at (NaT where there is no time), round, codebook.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import read_mapping
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, fold, stamp
 from sense7_qual.codebook import Codebook
@@ -34,6 +37,7 @@ def act_of(
     coders_per_unit: int | None,
     calibration: int | None,
     round: str | None,
+    weights: Mapping[str, float] | None,
 ) -> Act | None:
     """Return the act that deals `units` to `coders`; None where the plan that stands was dealt just so.
 
@@ -59,7 +63,8 @@ def act_of(
     first = _calibration(calibration, current)
     ids = [unit_id for unit_id in first if unit_id in known] if isinstance(first, list) else first
     begun = _begun(acts, current, coders, known, round)
-    parts = assign(units, calibration=ids, fixed=_fixed(begun, coders, acts, round), **settings)
+    stay = _fixed(begun, coders, acts, round)
+    parts = assign(units, calibration=ids, fixed=stay, weights=weights, **settings)
     without_part = {name: tuple(own) for name, own in begun.items() if name not in parts}
     dealt = {name: tuple(map(str, part["unit_id"])) for name, part in parts.items()}
     made = Assignment(
@@ -67,11 +72,19 @@ def act_of(
         stratify=columns,
         coders_per_unit=None if coders_per_unit is None else int(coders_per_unit),
         calibration=tuple(first) if isinstance(first, list) else dealt[coders[0]][: int(first)],
-        replaces=tuple(act.act_id for act, _ in current),
+        replaces=tuple(act.act_id for act, _ in current), weights=_fingerprint(weights),
     )  # fmt: skip
     if len(current) == 1 and _settings(made) == _settings(current[0][1]):
         return None
     return Act(kind="assign", round=round, text=made.to_text(), **stamp(coder, codebook, None, None))
+
+
+def _fingerprint(weights: Mapping[str, float] | None) -> str:
+    """Return what tells weights from others and does not say them: they may come of a coder's codings."""
+    if weights is None:
+        return ""
+    listed = sorted((str(unit_id), float(weight)) for unit_id, weight in read_mapping(weights).items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:32]
 
 
 def _settings(one: Assignment) -> dict[str, Any]:

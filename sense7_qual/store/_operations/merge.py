@@ -235,7 +235,6 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
         )
     layout.refuse_newer(other, study)
     acts_files.refuse_absent(other)
-    layout.read_units(other, study)
     cases = {each.case_id for each in study_notes.notes(other, study_notes.Withdrawal)}
     return layout.read_codebooks(other, study), acts_files.acts_files(other), cases
 

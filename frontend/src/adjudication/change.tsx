@@ -1,0 +1,101 @@
+// The form in which a settled text becomes an example or a counter-example, or the code's rule is sharpened.
+import type { Change, Foretold, Rule } from "./messages";
+import type { Session } from "./session";
+
+const TITLES: Record<Change["kind"], string> = { example: "A new example of", counter_example: "A new near miss of", rule: "The rule of" };
+
+export function ChangeForm({ session }: { session: Session }) {
+  const { changing } = session;
+  const draft = changing.draft.value;
+  if (!draft) return null;
+  return (
+    <section class="s7-change" aria-label="Change the codebook">
+      <h4 dir="auto">
+        {TITLES[draft.kind]} {session.label(draft.code)}
+      </h4>
+      {draft.kind === "rule" ? (
+        <RuleFields session={session} draft={draft} />
+      ) : (
+        <label class="s7-change-field">
+          <span>Words</span>
+          <textarea class="s7-first" rows={4} dir="auto" value={draft.words} onInput={(event) => changing.write({ ...draft, words: event.currentTarget.value })} />
+        </label>
+      )}
+      {draft.kind !== "rule" && <p class="s7-hint">Examples go wherever the codebook goes. Take out what tells who wrote it.</p>}
+      <label class="s7-change-field">
+        <span>Why</span>
+        <textarea class="s7-why" rows={2} dir="auto" value={changing.why.value} onInput={(event) => (changing.why.value = event.currentTarget.value)} />
+      </label>
+      {changing.problem.value ? (
+        <p class="s7-problem" role="alert">
+          {changing.problem.value}
+        </p>
+      ) : (
+        <Stale foretold={changing.foretold.value} />
+      )}
+      <div class="s7-change-buttons">
+        <button type="button" class="s7-primary" disabled={changing.saving.value || !changing.foretold.value} title="Ctrl+Enter" onClick={() => changing.save()}>
+          Save the codebook
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            changing.end();
+            session.focus.value = ".s7";
+          }}
+        >
+          Cancel
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function RuleFields({ session, draft }: { session: Session; draft: Change & { kind: "rule" } }) {
+  const fields: [keyof Rule, string][] = [
+    ["definition", "Definition"],
+    ["use_when", "Use when (one a line)"],
+    ["avoid_when", "Not when (one a line)"],
+  ];
+  const write = (name: keyof Rule, text: string) => {
+    const value = name === "definition" ? text : text.split("\n").map((line) => line.trim()).filter(Boolean);
+    session.changing.write({ ...draft, values: { ...draft.values, [name]: value } });
+  };
+  return (
+    <>
+      {fields.map(([name, words], n) => {
+        const value = draft.before[name];
+        const text = typeof value === "string" ? value : (value ?? []).join("\n");
+        return (
+          <label key={name} class="s7-change-field">
+            <span>{words}</span>
+            <textarea class={n ? undefined : "s7-first"} rows={n ? 3 : 4} dir="auto" defaultValue={text} onInput={(event) => write(name, event.currentTarget.value)} />
+          </label>
+        );
+      })}
+    </>
+  );
+}
+
+/** What becomes stale by saving. */
+function Stale({ foretold }: { foretold: Foretold | null }) {
+  if (!foretold) return <p class="s7-hint s7-foretold">What becomes stale is counted as soon as something is changed.</p>;
+  const { by_coder, total, at_least, n_rulings, n_leaving } = foretold;
+  if (!by_coder.length && !n_rulings) return <p class="s7-hint s7-foretold">Nothing becomes stale: what was coded keeps its meaning.</p>;
+  const texts = by_coder.map(({ coder, n, hours }) => `${coder} ${n} ${n === 1 ? "text" : "texts"}${hours ? ` (${hours})` : ""}`);
+  return (
+    <div class="s7-foretold s7-stale-list" role="status">
+      <p>
+        To be looked at again: {texts.join(", ")}
+        {total ? `; in all ${at_least ? "at least " : ""}${total}` : ""}.
+      </p>
+      {n_rulings > 0 && <p>{n_rulings === 1 ? "1 ruling" : `${n_rulings} rulings`} on this code {n_rulings === 1 ? "counts" : "count"} no more.</p>}
+      {n_leaving > 0 && (
+        <p>
+          {n_leaving === 1 ? "1 disagreement leaves" : `${n_leaving} disagreements leave`} the queue until the coders have looked at {n_leaving === 1 ? "it" : "them"} again.
+        </p>
+      )}
+      <p class="s7-hint">{foretold.words}</p>
+    </div>
+  );
+}

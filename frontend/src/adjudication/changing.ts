@@ -1,0 +1,88 @@
+// A change of the codebook that comes out of settling: an example, a counter-example, or a sharper rule.
+import { signal } from "@preact/signals";
+import type { Code } from "../shared/protocol";
+import type { Change, Foretold, Question, Rule } from "./messages";
+
+export type Kind = Change["kind"];
+
+const PAUSE_MS = 300;
+
+/** Why the codebook is changed, as it is suggested; it can be written otherwise. */
+export const WHY: Record<Kind, string> = {
+  example: "Coders disagreed on this text: the code applies.",
+  counter_example: "Coders disagreed on this text: the code does not apply.",
+  rule: "Coders disagreed: the rule was unclear.",
+};
+
+export class Changing {
+  /** What is being written; null where nothing is. */
+  readonly draft = signal<Change | null>(null);
+  readonly why = signal("");
+  /** What becomes stale by exactly this draft; null until it is counted. */
+  readonly foretold = signal<Foretold | null>(null);
+  /** Why it cannot be saved so. */
+  readonly problem = signal("");
+  readonly saving = signal(false);
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly ask: (question: Question) => void,
+    private readonly say: (words: string) => void,
+  ) {}
+
+  close(): void {
+    clearTimeout(this.timer);
+  }
+
+  begin(kind: Kind, code: Code, words: string): void {
+    const before: Rule = { definition: code.definition, use_when: code.use_when, avoid_when: code.avoid_when };
+    this.why.value = WHY[kind];
+    this.write(kind === "rule" ? { code: code.id, kind, values: before, before } : { code: code.id, kind, words }, 0);
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    this.draft.value = this.foretold.value = null;
+    this.problem.value = "";
+    this.saving.value = false;
+  }
+
+  /** Take over what is written; what it makes stale is counted after a pause. */
+  write(draft: Change, pause = PAUSE_MS): void {
+    clearTimeout(this.timer);
+    this.draft.value = draft;
+    this.foretold.value = null;
+    this.problem.value = "";
+    if (!differs(draft)) return;
+    this.timer = setTimeout(() => this.ask({ type: "change", ...draft }), pause);
+  }
+
+  save(): void {
+    const [draft, foretold] = [this.draft.value, this.foretold.value];
+    if (!draft || this.saving.value) return;
+    if (!differs(draft)) return this.say("Nothing is changed yet");
+    if (!foretold) return this.say("What becomes stale is being counted: once it is shown, save");
+    if (!this.why.value.trim()) return this.say("Say why first: the methods section will tell it");
+    this.saving.value = true;
+    this.ask({ type: "save_change", base: foretold.base, why: this.why.value, ...draft });
+  }
+
+  heard(foretold: Foretold, question: Question | undefined): void {
+    const asked = JSON.stringify({ type: "change", ...this.draft.value });
+    if (asked === JSON.stringify(question)) this.foretold.value = foretold;
+  }
+
+  /** It cannot be saved so, or somebody else revised the codebook meanwhile: then it is counted anew. */
+  refused(message: string): void {
+    const again = this.saving.value;
+    this.saving.value = false;
+    this.foretold.value = null;
+    if (again && this.draft.value) this.write(this.draft.value, 0);
+    this.problem.value = message;
+  }
+}
+
+function differs(draft: Change): boolean {
+  if (draft.kind !== "rule") return draft.words.trim() !== "";
+  return JSON.stringify(draft.values) !== JSON.stringify(draft.before);
+}

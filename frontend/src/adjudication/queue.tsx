@@ -1,0 +1,157 @@
+// The queue: in which order disagreements come, which are settled, and what the next ones bring.
+import { VirtualList } from "../shared/virtuallist";
+import type { By, QueueRow, Settled } from "./messages";
+import type { Session } from "./session";
+
+const ORDERS: [By, string, string][] = [
+  ["split", "Hardest", "Hardest first: where the coders are split most evenly"],
+  ["code", "Code", "By code, the one with most open first"],
+  ["pair", "Pair", "By two coders who differ"],
+  ["participant", "Person", "By participant"],
+];
+const ROW_HEIGHT = 44;
+
+export const SIGNS: Record<Settled | "pending", [string, string]> = {
+  applied: ["✓", "applies"],
+  absent: ["✗", "does not apply"],
+  differing: ["≠", "both readings stand"],
+  pending: ["…", "being saved"],
+};
+
+/** A line of the list: the name of a group, or a row of the queue. */
+type Line = { group: string; n: number } | { place: number };
+
+function lines(rows: readonly QueueRow[]): Line[] {
+  const counts = new Map<string, number>();
+  for (const { group } of rows) counts.set(group, (counts.get(group) ?? 0) + 1);
+  return rows.flatMap(({ group }, place): Line[] => {
+    const begins = group !== "" && group !== rows[place - 1]?.group;
+    return begins ? [{ group, n: counts.get(group)! }, { place }] : [{ place }];
+  });
+}
+
+export function QueueList({ session }: { session: Session }) {
+  const rows = session.rows.value;
+  const shown = lines(rows);
+  const cursor = Math.max(0, shown.findIndex((line) => "place" in line && line.place === session.place.value));
+  const by = session.by.value;
+  return (
+    <section class="s7-queue" aria-label="Disagreements">
+      <div class="s7-orders" role="group" aria-label="In which order (o)">
+        {ORDERS.map(([name, words, title]) => (
+          <button key={name} type="button" aria-pressed={by === name} title={title} onClick={() => session.order(name)}>
+            {words}
+          </button>
+        ))}
+        <button type="button" class="s7-quiet" aria-label="Read the study again" title="Read the study again" onClick={() => session.order(by, true)}>
+          ⟳
+        </button>
+      </div>
+      <VirtualList
+        count={shown.length}
+        rowHeight={ROW_HEIGHT}
+        cursor={cursor}
+        box={{ class: "s7-queue-rows", role: "listbox", "aria-label": "Disagreements", tabIndex: 0 }}
+        row={(index, style) => {
+          const line = shown[index]!;
+          return "place" in line ? <Row key={index} session={session} place={line.place} style={style} /> : <Group key={index} session={session} line={line} style={style} />;
+        }}
+      />
+      <Brings session={session} />
+      <OfCodes session={session} />
+    </section>
+  );
+}
+
+function Group({ session, line, style }: { session: Session; line: { group: string; n: number }; style: Record<string, string> }) {
+  const name = session.by.value === "code" ? session.label(line.group) : line.group;
+  return (
+    <div class="s7-queue-group" role="presentation" style={style} dir="auto">
+      <span>{name}</span> <span class="s7-count">{line.n}</span>
+    </div>
+  );
+}
+
+function Row({ session, place, style }: { session: Session; place: number; style: Record<string, string> }) {
+  const row = session.rows.value[place]!;
+  const settled = session.settledOf(row);
+  const here = place === session.place.value;
+  return (
+    <div class={["s7-queue-row", here && "s7-here", settled && "s7-is-done"].filter(Boolean).join(" ")} role="option" aria-selected={here} style={style} onClick={() => session.open(place)}>
+      <span class="s7-queue-words">
+        <span class="s7-queue-code" dir="auto">
+          {session.label(row.code)}
+        </span>
+        <span class="s7-unit-id" dir="auto">
+          {row.unit_id} · {row.n_applied} of {row.n_coders}
+        </span>
+      </span>
+      {settled && (
+        <span class={`s7-settled s7-is-${settled}`} role="img" aria-label={SIGNS[settled][1]} title={SIGNS[settled][1]}>
+          {SIGNS[settled][0]}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** What settling the next ones does to the part of consensus that is missing; of what they do to agreement nothing is said. */
+function Brings({ session }: { session: Session }) {
+  const { n, codes } = session.brings.value;
+  if (!n) return null;
+  return (
+    <div class="s7-brings">
+      <h5>{n === 1 ? "The last one brings" : `The next ${n} bring`}</h5>
+      <ul tabIndex={0} aria-label="What the next ones bring">
+        {codes.map(({ code, before, after }) => (
+          <li key={code}>
+            <span dir="auto">{session.label(code)}</span>{" "}
+            <span class="s7-number">
+              {before} → {after}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p class="s7-hint">of the code’s consensus still missing</p>
+    </div>
+  );
+}
+
+function OfCodes({ session }: { session: Session }) {
+  const rows = session.ofCodes.value;
+  if (!rows.length) return null;
+  return (
+    <details class="s7-of-codes">
+      <summary>All codes</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Code</th>
+            <th scope="col">Open</th>
+            <th scope="col" title="applies · does not apply · both readings stand">
+              ✓ · ✗ · ≠
+            </th>
+            <th scope="col">Missing</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.code}>
+              <th scope="row" dir="auto">
+                {session.label(row.code)}
+              </th>
+              <td class="s7-number">
+                {row.n_open} of {row.n_disputed}
+              </td>
+              <td class="s7-number">
+                {row.n_applied} · {row.n_absent} · {row.n_differing}
+              </td>
+              <td class="s7-number">{row.missing}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="s7-hint">{session.words.value}</p>
+    </details>
+  );
+}

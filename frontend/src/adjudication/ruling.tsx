@@ -1,0 +1,70 @@
+// The ruling: first whether the code applies, then why the coders differed; a note where there is something to say.
+import type { Dispute } from "./messages";
+import { SIGNS } from "./queue";
+import { DIFFERENT, type Session } from "./session";
+import { shownDate } from "../shared/times";
+
+export function RulingBar({ session, dispute }: { session: Session; dispute: Dispute }) {
+  const verdict = session.verdict.value;
+  const settled = session.settledOf(dispute);
+  return (
+    <section class="s7-ruling" aria-label="Ruling">
+      <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
+        <button type="button" class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)}>
+          <kbd>a</kbd> Applies
+        </button>
+        <button type="button" class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)}>
+          <kbd>d</kbd> Does not apply
+        </button>
+        <button type="button" class="s7-verdict" title="Both readings stand: consensus has no row here" onClick={() => session.because(DIFFERENT)}>
+          <kbd>f</kbd> Different readings
+        </button>
+        <span class="s7-ruling-tools">
+          <button type="button" class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
+            ✎ Note{session.note.value && " ·"}
+          </button>
+          <button type="button" class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
+            ↶ Undo
+          </button>
+        </span>
+      </div>
+      <div class={verdict === null ? "s7-reasons s7-waits" : "s7-reasons"} role="group" aria-label="Why did the coders differ?">
+        {session.reasons.value.map(
+          ({ name, label }, n) =>
+            // That one needs no decision before it: its button stands above, its number works all the same.
+            name !== DIFFERENT && (
+              <button key={name} type="button" disabled={verdict === null} onClick={() => session.because(name)}>
+                <kbd>{n + 1}</kbd> {label}
+              </button>
+            ),
+        )}
+      </div>
+      {session.noting.value && (
+        <label class="s7-note">
+          <span>Note</span>
+          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Goes with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
+        </label>
+      )}
+      {settled && <Standing session={session} dispute={dispute} />}
+    </section>
+  );
+}
+
+/** How it is settled already. */
+function Standing({ session, dispute: { ruling } }: { session: Session; dispute: Dispute }) {
+  if (!ruling) return null;
+  const label = session.reasons.value.find(({ name }) => name === ruling.reason)?.label;
+  return (
+    <p class="s7-standing" role="status">
+      <b class="s7-strong">
+        {SIGNS[ruling.settled][0]} {SIGNS[ruling.settled][1]}
+      </b>{" "}
+      {label && `· ${label} `}· {ruling.by}, {shownDate(ruling.at)}
+      {ruling.note && (
+        <span class="s7-standing-note" dir="auto">
+          {ruling.note}
+        </span>
+      )}
+    </p>
+  );
+}

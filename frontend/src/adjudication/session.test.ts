@@ -1,0 +1,233 @@
+// Settling in the browser: keys to rulings, the next one opens, undo, letters, notes, a change of the codebook.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Model, Reply } from "../shared/channel";
+import { code } from "../shared/code.test.kit";
+import { shelf } from "../shared/outbox";
+import type { Act } from "../shared/protocol";
+import type { Dispute, Queue, QueueRow, Question, Ruling } from "./messages";
+import { notes } from "./notes";
+import { keyOf, Session } from "./session";
+
+type Asked = (Question | { type: "act"; act: Act }) & { id: string; client: string };
+
+const SETTLED = { true: "applied", false: "absent", null: "differing" } as const;
+
+/** Records rulings, and answers when it is told to; once dead, it says so by throwing. */
+class Kernel {
+  readonly asked: Asked[] = [];
+  readonly rulings: Act[] = [];
+  dead = false;
+  letters = false;
+  private readonly hear = new Set<(reply: Reply) => void>();
+
+  constructor(readonly n = 3) {}
+
+  model(): Model {
+    return {
+      send: (content) => {
+        if (this.dead) throw new Error("comm is dead");
+        this.asked.push(structuredClone(content) as Asked);
+      },
+      on: (_, listener) => void this.hear.add(listener),
+      off: (_, listener) => void this.hear.delete(listener),
+    };
+  }
+
+  ruling(unit_id: string): Ruling | null {
+    const act = this.rulings.findLast((one) => one.unit_id === unit_id);
+    return act ? { settled: SETTLED[`${act.applied!}`], reason: act.reason!, note: act.note ?? "", by: "you", at: "2026-01-01" } : null;
+  }
+
+  queue(): Queue {
+    const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", settled: this.ruling(`m${n}`)?.settled ?? null }));
+    const settled = rows.filter((row) => row.settled).length;
+    return { by: "split", letters: this.letters, rows, words: "Counted.", n_open: this.n - settled, n_settled: settled, by_code: [], brings: { n: 0, codes: [] } };
+  }
+
+  dispute(unit_id: string): Dispute {
+    const coders = ["ana", "ben"].map((coder, n) => ({ coder: this.letters ? "AB"[n]! : coder, applied: !n, memos: [], codings: n ? [] : [{ code: "warm", start: 0, end: 2, facets: {}, confidence: null }] }));
+    return { type: "dispute", unit_id, code: "warm", text: "It listened.", context: [], coders, ruling: this.ruling(unit_id), others: [] };
+  }
+
+  say(answer: object, to: Asked | null = null): void {
+    [...this.hear].forEach((hear) => hear(structuredClone({ ...answer, id: to?.id ?? null, client: to?.client ?? null }) as unknown as Reply));
+  }
+
+  answer(only: (asked: Asked) => boolean = () => true): void {
+    const due = this.asked.filter(only);
+    this.asked.splice(0, this.asked.length, ...this.asked.filter((one) => !only(one)));
+    for (const asked of due) this.one(asked);
+    if (this.asked.some((one) => only(one))) this.answer(only);
+  }
+
+  private one(asked: Asked): void {
+    const book = { title: "Book", version: "", facets: [], codes: [code("warm", null), code("kind", null)] };
+    if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", reasons: REASONS, by_meaning: false, codebook: book, ...this.queue() }, asked);
+    else if (asked.type === "dispute") this.say(this.dispute(asked.unit_id), asked);
+    else if (asked.type === "similar") this.say({ type: "similar", unit_id: asked.unit_id, code: asked.code, rows: [], n_ruled: 0, note: "" }, asked);
+    else if (asked.type === "queue") this.say({ ...this.queue(), type: "queue" }, asked);
+    else if (asked.type === "names") {
+      this.letters = asked.letters;
+      this.say({ ...this.queue(), type: "named" });
+      this.say({ type: "called" }, asked);
+    } else if (asked.type === "change") this.say({ type: "change", base: "f1", by_coder: [], total: null, at_least: false, n_rulings: 0, n_leaving: 0, words: "" }, asked);
+    else if (asked.type === "save_change") this.say({ type: "refused", message: "meanwhile" }, asked);
+    else if (asked.type === "act") {
+      const act = asked.act.kind === "undo" ? this.rulings.pop()! : asked.act;
+      if (asked.act.kind !== "undo") this.rulings.push(act);
+      const { n_open, n_settled, by_code, brings } = this.queue();
+      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: asked.act.kind === "undo", ruling: this.ruling(act.unit_id!), n_open, n_settled, by_code, brings }, asked);
+    }
+  }
+}
+
+const REASONS = ["slip", "unclear_rule", "ambiguous_text", "missing_code", "different_reading"].map((name) => ({ name, label: name }));
+
+let kernel: Kernel;
+let session: Session;
+
+function open(of = new Kernel()): void {
+  kernel = of;
+  session = new Session(kernel.model());
+  kernel.answer();
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  open();
+});
+
+afterEach(() => {
+  session.close();
+  shelf().clear();
+  notes().clear();
+  vi.useRealTimers();
+});
+
+const said = () => kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id, applied, reason]);
+
+test("two presses settle a text, and the next opens at once, before the first is saved", () => {
+  session.decide(true);
+  session.because("slip");
+  expect([session.dispute.value?.unit_id, session.settledOf({ unit_id: "m0", code: "warm" })]).toEqual(["m1", "pending"]);
+  session.decide(false);
+  session.because("ambiguous_text");
+  kernel.answer();
+  expect(said()).toEqual([["m0", true, "slip"], ["m1", false, "ambiguous_text"]]);
+  expect([session.nOpen.value, session.nSettled.value, session.settledOf({ unit_id: "m0", code: "warm" })]).toEqual([1, 2, "applied"]);
+});
+
+test("different readings are one press, and take no decision along", () => {
+  session.decide(true);
+  session.because("different_reading");
+  kernel.answer();
+  session.because("different_reading");
+  kernel.answer();
+  expect(said()).toEqual([["m0", null, "different_reading"], ["m1", null, "different_reading"]]);
+});
+
+test("nothing is ruled without a decision, nor on a text that is not on screen yet", () => {
+  session.because("slip");
+  expect(kernel.asked).toEqual([]);
+  session.decide(true);
+  session.because("slip");
+  session.decide(true);
+  session.because("slip");  // m2 was not asked for beforehand: it is on its way
+  session.decide(true);
+  session.because("slip");
+  expect(session.here.value?.unit_id).toBe("m2");
+  kernel.answer();
+  session.because("slip");  // nor does a decision that was pressed before it came wait for it
+  kernel.answer();
+  expect(said()).toEqual([["m0", true, "slip"], ["m1", true, "slip"]]);
+});
+
+test("the queue goes round to what is open, and says when all is settled", () => {
+  session.open(1);
+  kernel.answer();
+  for (const unit of ["m1", "m2", "m0"]) {
+    expect(session.dispute.value?.unit_id).toBe(unit);
+    session.decide(true);
+    session.because("slip");
+    kernel.answer();
+  }
+  expect([session.nOpen.value, session.announced.value]).toEqual([0, "Warm: applies. All disagreements are settled"]);
+});
+
+test("undo takes back the last ruling and opens it", () => {
+  session.decide(true);
+  session.because("slip");
+  session.undo();
+  kernel.answer();
+  expect([said(), session.here.value?.unit_id, session.dispute.value?.ruling]).toEqual([[], "m0", null]);
+});
+
+test("what a dead kernel never recorded is sent to the next one under the same id, and a note is kept", () => {
+  session.keepNote("Half a note");
+  session.open(1);
+  kernel.answer();
+  kernel.dead = true;
+  session.decide(true);
+  session.because("slip");
+  expect(session.message.value).toContain("The kernel was restarted");
+  const [act] = session.outbox.waiting.value;
+  session.close();
+  open();
+  expect(kernel.rulings.map(({ id }) => id)).toEqual([act!.id]);
+  session.openKey({ unit_id: "m0", code: "warm" });
+  expect(session.note.value).toBe("Half a note");
+});
+
+test("a note goes with the ruling, or is added to one that stands", () => {
+  session.keepNote("  Because. ");
+  session.decide(true);
+  session.because("slip");
+  kernel.answer();
+  expect(kernel.rulings[0]!.note).toBe("Because.");
+  session.open(0);
+  kernel.answer();
+  session.beginNote();
+  session.keepNote("Otherwise.");
+  session.endNote();
+  kernel.answer();
+  expect(kernel.rulings.map(({ note, applied, reason }) => [note, applied, reason])).toEqual([["Because.", true, "slip"], ["Otherwise.", true, "slip"]]);
+});
+
+test("letters take the place of names in everything that is kept", () => {
+  expect(session.dispute.value?.coders.map(({ coder }) => coder)).toEqual(["ana", "ben"]);
+  session.call(true);
+  kernel.answer(({ type }) => type === "names");
+  expect(session.dispute.value).toBe(null);
+  kernel.answer();
+  expect(session.dispute.value?.coders.map(({ coder }) => coder)).toEqual(["A", "B"]);
+  session.toNextOpen();
+  expect(session.dispute.value?.coders.map(({ coder }) => coder)).toEqual(["A", "B"]);
+});
+
+test("similar texts are asked for once a text stays open", () => {
+  session.go(1);
+  session.go(1);
+  vi.advanceTimersByTime(250);
+  expect(kernel.asked.filter(({ type }) => type === "similar").map((asked) => keyOf(asked as never))).toEqual([keyOf({ unit_id: "m2", code: "warm" })]);
+});
+
+test("a change is saved once exactly what is written was counted, and counted anew where it was refused", () => {
+  const { changing } = session;
+  changing.begin("example", session.book.codes.value.get("warm")!, "It listened.");
+  vi.advanceTimersByTime(1);
+  const first = kernel.asked.find(({ type }) => type === "change")!;
+  changing.write({ code: "warm", kind: "example", words: "It listens." });
+  kernel.answer(({ id }) => id === first.id);
+  expect(changing.foretold.value).toBe(null);
+  changing.save();
+  expect(kernel.asked.some(({ type }) => type === "save_change")).toBe(false);
+  vi.advanceTimersByTime(400);
+  kernel.answer();
+  changing.save();
+  expect(kernel.asked.at(-1)).toMatchObject({ type: "save_change", base: "f1", words: "It listens." });
+  kernel.answer();
+  expect([changing.problem.value, changing.foretold.value]).toEqual(["meanwhile", null]);
+  vi.advanceTimersByTime(1);
+  kernel.answer();
+  expect(changing.foretold.value).not.toBe(null);
+});

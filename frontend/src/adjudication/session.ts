@@ -1,0 +1,351 @@
+// What one open view of the adjudication widget shows, and what the lead can do in it.
+import { batch, computed, signal } from "@preact/signals";
+import { KernelChannel, type Model, type Reply } from "../shared/channel";
+import { CodebookView } from "../shared/codebook";
+import { uuid, type Act, type Theirs } from "../shared/protocol";
+import { Changing } from "./changing";
+import type { Answer, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Welcome } from "./messages";
+import { notes } from "./notes";
+
+/** The reason that goes with no decision: both readings stand. */
+export const DIFFERENT = "different_reading";
+const ORDER: By[] = ["split", "code", "pair", "participant"];
+/** Similar texts are asked for once a text has been open this long: who settles quickly does not wait for them. */
+const PAUSE_MS = 200;
+
+export const keyOf = ({ unit_id, code }: Key) => `${unit_id}\u001f${code}`;
+
+export class Session {
+  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly book = new CodebookView();
+  readonly coder = signal("");
+  readonly reasons = signal<readonly Reason[]>([]);
+  readonly letters = signal(false);
+  readonly by = signal<By>("split");
+  readonly rows = signal<readonly QueueRow[]>([]);
+  readonly words = signal("");
+  readonly welcomed = signal(false);
+  readonly nOpen = signal(0);
+  readonly nSettled = signal(0);
+  readonly ofCodes = signal<readonly OfCode[]>([]);
+  readonly brings = signal<Brings>({ n: 0, codes: [] });
+  /** How each disagreement is settled in the record. */
+  private readonly recorded = signal<ReadonlyMap<string, Settled>>(new Map());
+  /** Where the view is in the queue. */
+  readonly place = signal(0);
+  readonly here = computed((): QueueRow | undefined => this.rows.value[this.place.value]);
+  private readonly answered = signal<Dispute | null>(null);
+  /** The text on screen; null until it is there. */
+  readonly dispute = computed((): Dispute | null => {
+    const [here, shown] = [this.here.value, this.answered.value];
+    return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
+  });
+  private readonly answeredSimilar = signal<Similar | null>(null);
+  readonly similar = computed((): Similar | null => {
+    const [here, shown] = [this.here.value, this.answeredSimilar.value];
+    return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
+  });
+  /** The decision that waits for its reason. */
+  readonly verdict = signal<boolean | null>(null);
+  private readonly written = signal<ReadonlyMap<string, string>>(new Map());
+  readonly noting = signal(false);
+  readonly allCodes = signal(false);
+  readonly showConversation = signal(false);
+  readonly changing: Changing;
+  readonly message = signal<string | null>(null);
+  readonly announced = signal("");
+  readonly showHelp = signal(false);
+  /** What gets the focus once it is drawn. */
+  readonly focus = signal<string | null>(null);
+  /** The order that was asked for last: presses are faster than answers. */
+  private wanted: By = "split";
+  private outboxName = "";
+  /** The text after the one on screen, asked for beforehand. */
+  private ahead: Dispute | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** The codings of words that are drawn on the text, each with whose it is. */
+  readonly spans = computed((): readonly Theirs[] => {
+    const shown = this.dispute.value;
+    if (!shown) return [];
+    const all = shown.coders.flatMap(({ coder, codings }) => codings.map((coding): Theirs => ({ ...coding, coder })));
+    return all.filter(({ code, start }) => start !== null && (this.allCodes.value || code === shown.code));
+  });
+
+  constructor(model: Model) {
+    this.channel = new KernelChannel(model, {
+      answered: (answer, question) => this.heard(answer, question),
+      unanswered: (question, message) => this.unanswered(question, message),
+      recorded: (done, { mine }) => this.heardDone(done, mine),
+      refused: (message, _, dropped) => void (this.message.value = dropped ? `${message} (${dropped} more not done)` : message),
+      unsaved: (message) => void (this.message.value = message),
+      told: (reply) => this.told(reply as Reply & Told),
+    });
+    this.changing = new Changing((question) => this.channel.ask(question), (words) => this.say(words));
+    this.channel.ask({ type: "hello" });
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.changing.close();
+    this.channel.close();
+  }
+
+  get outbox() {
+    return this.channel.outbox;
+  }
+
+  say(words: string): void {
+    this.announced.value = words;
+  }
+
+  label(code: string): string {
+    return this.book.codes.value.get(code)?.label ?? code;
+  }
+
+  /* ---- the queue ---- */
+
+  /** How a disagreement is settled, also where that is still on its way. */
+  settledOf(key: Key): Settled | "pending" | null {
+    const waits = this.outbox.waiting.value.some((act) => act.kind === "rule" && keyOf(act as Key) === keyOf(key));
+    return waits ? "pending" : (this.recorded.value.get(keyOf(key)) ?? null);
+  }
+
+  /** Go to a row. */
+  open(place: number): void {
+    const row = this.rows.value[place];
+    if (!row) return;
+    batch(() => {
+      this.place.value = place;
+      this.verdict.value = null;
+      this.noting.value = false;
+      this.changing.end();
+      this.book.definition.ask(row.code);
+      if (this.ahead && keyOf(this.ahead) === keyOf(row)) this.answered.value = this.ahead;
+    });
+    this.read();
+  }
+
+  /** Ask for what is on screen, and for what comes after it. */
+  private read(): void {
+    const here = this.here.value;
+    if (!here) return;
+    const { unit_id, code } = here;
+    this.channel.ask({ type: "dispute", unit_id, code });
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.channel.ask({ type: "similar", unit_id, code }), PAUSE_MS);
+    const next = this.nextOpen();
+    const row = next === null ? undefined : this.rows.value[next];
+    if (row) this.channel.ask({ type: "dispute", unit_id: row.unit_id, code: row.code });
+  }
+
+  /** Go to a disagreement, wherever it stands in the queue. */
+  openKey(key: Key): void {
+    const at = this.rows.value.findIndex((row) => keyOf(row) === keyOf(key));
+    if (at >= 0) this.open(at);
+  }
+
+  go(by: 1 | -1): void {
+    this.open(Math.max(0, Math.min(this.place.value + by, this.rows.value.length - 1)));
+  }
+
+  /** The place of the next one that is open, from the top again after the last; null where none is. */
+  private nextOpen(): number | null {
+    const [rows, here] = [this.rows.value, this.here.value];
+    for (let step = 1; step <= rows.length; step++) {
+      const at = (this.place.value + step) % rows.length;
+      if (this.settledOf(rows[at]!) === null && (!here || keyOf(rows[at]!) !== keyOf(here))) return at;
+    }
+    return null;
+  }
+
+  toNextOpen(): void {
+    const next = this.nextOpen();
+    if (next !== null) return this.open(next);
+    const here = this.here.value;
+    if (here && this.settledOf(here) === null) return this.say("The last one that is open");
+    this.open(this.place.value);
+    this.say("All disagreements are settled");
+  }
+
+  order(by: By, fresh = false): void {
+    this.wanted = by;
+    this.channel.ask({ type: "queue", by, ...(fresh ? { fresh } : {}) });
+  }
+
+  nextOrder(): void {
+    this.order(ORDER[(ORDER.indexOf(this.wanted) + 1) % ORDER.length]!);
+  }
+
+  call(letters: boolean): void {
+    this.channel.ask({ type: "names", letters });
+  }
+
+  /* ---- rulings ---- */
+
+  /** The first press: whether the code applies. It rules on nothing that is not on screen. */
+  decide(applied: boolean): void {
+    if (!this.dispute.value) return this.say("The text is on its way");
+    this.verdict.value = applied;
+    this.say(`${applied ? "Applies" : "Does not apply"}: why did they differ?`);
+  }
+
+  /** The second press: the reason; both readings stand where that is it. */
+  because(reason: string): void {
+    const [shown, applied] = [this.dispute.value, this.verdict.value];
+    if (!shown) return this.say("The text is on its way");
+    if (reason !== DIFFERENT && applied === null) return this.say("First: does the code apply?");
+    this.rule(reason === DIFFERENT ? null : applied, reason);
+  }
+
+  private rule(applied: boolean | null, reason: string): void {
+    const { unit_id, code } = this.dispute.value!;
+    const act: Act = { id: uuid(), kind: "rule", unit_id, code, applied, reason, note: this.note.value.trim() };
+    this.channel.outbox.push(act);
+    this.keepNote("");
+    this.verdict.value = null;
+    const words = { true: "applies", false: "does not apply", null: "both readings stand" }[`${applied}`];
+    const last = this.nextOpen() === null;
+    this.toNextOpen();
+    this.say(`${this.label(code)}: ${words}${last ? ". All disagreements are settled" : ""}`);
+  }
+
+  undo(): void {
+    this.verdict.value = null;
+    this.channel.outbox.push({ id: uuid(), kind: "undo" });
+  }
+
+  /* ---- notes ---- */
+
+  /** The note that goes with the next ruling on what is on screen. */
+  readonly note = computed((): string => {
+    const here = this.here.value;
+    return here ? (this.written.value.get(keyOf(here)) ?? this.dispute.value?.ruling?.note ?? "") : "";
+  });
+
+  keepNote(text: string): void {
+    const here = this.here.value;
+    if (!here) return;
+    const kept = new Map(this.written.value);
+    if (text.trim()) kept.set(keyOf(here), text);
+    else kept.delete(keyOf(here));
+    this.written.value = kept;
+    notes().set(this.outboxName, kept);
+  }
+
+  beginNote(): void {
+    if (!this.dispute.value) return;
+    this.noting.value = true;
+    this.focus.value = ".s7-note-field";
+  }
+
+  /** The note is written: one on a ruling that stands is ruled again with it, one before a ruling waits for it. */
+  endNote(): void {
+    const [shown, text] = [this.dispute.value, this.note.value];
+    this.noting.value = false;
+    this.focus.value = ".s7";
+    const ruling = shown?.ruling;
+    if (!shown || !ruling?.reason || text.trim() === ruling.note || !this.written.value.has(keyOf(shown))) return;
+    const applied = { applied: true, absent: false, differing: null }[ruling.settled];
+    const { unit_id, code } = shown;
+    this.channel.outbox.push({ id: uuid(), kind: "rule", unit_id, code, applied, reason: ruling.reason, note: text.trim() });
+    this.keepNote("");
+  }
+
+  /* ---- what the kernel says ---- */
+
+  private heard(answer: Answer, question: Question | undefined): void {
+    switch (answer.type) {
+      case "welcome":
+        return this.heardWelcome(answer);
+      case "queue":
+        return this.heardQueue(answer);
+      case "dispute":
+        return this.heardDispute(answer);
+      case "similar":
+        return void (this.answeredSimilar.value = answer);
+      case "change":
+        return this.changing.heard(answer, question);
+      case "changed_code":
+        this.changing.end();
+        this.focus.value = ".s7";
+        return this.say(`${this.label(answer.code)}: the codebook is changed`);
+    }
+  }
+
+  private unanswered(question: Question, message: string): void {
+    if (question.type === "change" || question.type === "save_change") return this.changing.refused(message);
+    // What was asked for beforehand may have left the queue meanwhile.
+    if (question.type === "dispute" && this.here.value && keyOf(question) !== keyOf(this.here.value)) return;
+    this.message.value = message;
+  }
+
+  private heardWelcome(welcome: Welcome): void {
+    batch(() => {
+      this.outboxName = welcome.outbox;
+      this.written.value = notes().get(welcome.outbox) ?? new Map();
+      this.coder.value = welcome.coder;
+      this.reasons.value = welcome.reasons;
+      this.book.codebook.value = welcome.codebook;
+      this.welcomed.value = true;
+    });
+    this.channel.takeOver(welcome.outbox);
+    this.heardQueue(welcome);
+  }
+
+  /** Take over the queue, and stay with what is on screen where it is still in it. */
+  private heardQueue(queue: Queue): void {
+    const before = this.here.value;
+    this.ahead = null;
+    batch(() => {
+      this.rows.value = queue.rows;
+      this.by.value = this.wanted = queue.by;
+      this.letters.value = queue.letters;
+      this.words.value = queue.words;
+      this.recorded.value = new Map(queue.rows.flatMap((row) => (row.settled ? [[keyOf(row), row.settled] as const] : [])));
+      this.progress(queue);
+    });
+    const same = before ? queue.rows.findIndex((row) => keyOf(row) === keyOf(before)) : -1;
+    const open = queue.rows.findIndex((row) => this.settledOf(row) === null);
+    this.open(same >= 0 ? same : Math.max(open, 0));
+  }
+
+  private progress({ n_open, n_settled, by_code, brings }: Progress): void {
+    this.nOpen.value = n_open;
+    this.nSettled.value = n_settled;
+    this.ofCodes.value = by_code;
+    this.brings.value = brings;
+  }
+
+  private heardDispute(dispute: Dispute): void {
+    const here = this.here.value;
+    if (here && keyOf(here) === keyOf(dispute)) this.answered.value = dispute;
+    else this.ahead = dispute;
+  }
+
+  private heardDone(done: Done, mine: boolean): void {
+    const recorded = new Map(this.recorded.value);
+    if (done.ruling) recorded.set(keyOf(done), done.ruling.settled);
+    else recorded.delete(keyOf(done));
+    batch(() => {
+      this.recorded.value = recorded;
+      this.progress(done);
+      const shown = this.answered.value;
+      if (shown && keyOf(shown) === keyOf(done)) this.answered.value = { ...shown, ruling: done.ruling };
+    });
+    if (!mine || !done.undone) return;
+    this.openKey(done);
+    this.say(`Taken back: ${this.label(done.code)}`);
+  }
+
+  private told(told: Told): void {
+    if (told.type === "named") {
+      // What names coders goes before what calls them otherwise comes.
+      batch(() => {
+        this.answered.value = this.ahead = null;
+        this.answeredSimilar.value = null;
+      });
+    } else this.book.codebook.value = told.codebook;
+    this.heardQueue(told);
+  }
+}

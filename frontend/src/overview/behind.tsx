@@ -1,0 +1,101 @@
+// The texts behind a number: the list, and beside it the marked text with the codings that may be seen.
+import { useId, useRef } from "preact/hooks";
+import { CodersTable } from "../shared/coderstable";
+import type { Theirs } from "../shared/protocol";
+import { listBox, listRow } from "../shared/rowlist";
+import { TextView } from "../shared/textview";
+import { VirtualList } from "../shared/virtuallist";
+import type { UnitText } from "./messages";
+import type { Session } from "./session";
+
+const [ROW_HEIGHT, PAUSE_MS] = [64, 250];
+const nothing = () => undefined;
+
+export function Behind({ session }: { session: Session }) {
+  const id = useId();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const { list } = session;
+  const [count, cursor] = [list.count.value, list.cursor.value];
+  const look = (find: string) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => session.search(find), PAUSE_MS);
+  };
+  return (
+    <div class="s7-behind">
+      <section class="s7-listed" aria-label={session.title.value || "Texts"}>
+        <div class="s7-back-line">
+          <button type="button" class="s7-back" title="Back (Esc)" onClick={() => session.back()}>
+            ← Overview
+          </button>
+          <span class="s7-of" role="status">
+            {count} {count === 1 ? "text" : "texts"}
+          </span>
+          <input type="search" class="s7-find" aria-label="Find in these texts" placeholder="Find (/)" value={session.find.value} onInput={(event) => look(event.currentTarget.value)} />
+        </div>
+        <h4 dir="auto">{session.title.value}</h4>
+        <VirtualList
+          count={count}
+          rowHeight={ROW_HEIGHT}
+          cursor={cursor}
+          onShown={list.want}
+          box={listBox(id, session.title.value || "Texts", count, cursor)}
+          row={(index, style) => {
+            const row = list.rows.value.get(index);
+            return (
+              <div key={index} {...listRow(id, list, index, style)} onClick={() => (list.cursor.value = index)}>
+                <span class="s7-row-line">
+                  <span class="s7-row-id">{row?.unit_id}</span>
+                  <span class="s7-row-note" dir="auto" title={row?.note}>
+                    {row?.note}
+                  </span>
+                </span>
+                <span class="s7-row-words" dir="auto">
+                  {row?.words}
+                </span>
+              </div>
+            );
+          }}
+        />
+      </section>
+      <section class="s7-opened" aria-label="The text">
+        {session.text.value && <Opened session={session} text={session.text.value} />}
+      </section>
+    </div>
+  );
+}
+
+function Opened({ session, text }: { session: Session; text: UnitText }) {
+  const own = text.coders.find(({ coder }) => coder === text.viewer)?.codings ?? [];
+  const others = text.coders.filter(({ coder }) => coder !== text.viewer);
+  const theirs = others.flatMap(({ coder, codings }) => codings.filter(({ start }) => start !== null).map((coding): Theirs => ({ ...coding, coder })));
+  return (
+    <>
+      <h4 class="s7-unit-id">{text.unit_id}</h4>
+      <TextView
+        key={text.unit_id}
+        unit={{ unit_id: text.unit_id, text: text.text, codings: [...own] }}
+        book={session.book}
+        theirs={theirs}
+        selection={null}
+        active={-1}
+        sought={null}
+        frozen={false}
+        onMark={nothing}
+        ended
+        onEnd={nothing}
+      />
+      {text.coders.length ? (
+        <CodersTable label="Who coded what" text={text.text} book={session.book} columns={text.coders} />
+      ) : (
+        <p class="s7-hint">Nobody has finished it yet, or what they coded may not be seen by you.</p>
+      )}
+      {text.coders
+        .filter(({ again }) => again.length)
+        .map(({ coder, again }) => (
+          <p key={coder} class="s7-hint" dir="auto">
+            {coder} must decide again on: {again.join(", ")}.
+          </p>
+        ))}
+    </>
+  );
+}

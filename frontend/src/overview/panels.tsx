@@ -1,0 +1,283 @@
+// The panels of the overview: what is next, the rounds with their coders, agreement so far, and how codes are used.
+import type { ComponentChildren } from "preact";
+import { sample, UNKNOWN } from "../shared/colours";
+import { axisFrom, DotAndLine, Line, ShareBar } from "./charts";
+import { NumberDoor } from "./door";
+import type { AgreementRow, CoderRow, RoundRow } from "./messages";
+import type { Session } from "./session";
+
+interface Props {
+  session: Session;
+}
+
+function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
+  return (
+    <section class={`s7-panel ${name}`} aria-label={title}>
+      <h4>{title}</h4>
+      {children}
+    </section>
+  );
+}
+
+const Wait = () => <p class="s7-hint">Counting…</p>;
+
+export function Next({ session }: Props) {
+  const attention = session.attention.value;
+  return (
+    <Panel name="s7-next" title="What needs attention next">
+      {!attention && <Wait />}
+      {attention && !attention.rows.length && <p class="s7-hint">Nothing, as far as you may see.</p>}
+      <ol>
+        {attention?.rows.map(({ what, todo, n, door, cell }) => (
+          <li key={what}>
+            <p class="s7-what" dir="auto">
+              {what}{" "}
+              <NumberDoor session={session} door={door} n={n} label={`The texts: ${what}`}>
+                {n} {n === 1 ? "text" : "texts"}
+              </NumberDoor>
+            </p>
+            <p class="s7-todo">{todo}</p>
+            {cell && (
+              <details>
+                <summary>The cell to run</summary>
+                <code class="s7-run">{cell}</code>
+              </details>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+export function RoundsPanel({ session }: Props) {
+  const rounds = session.rounds.value;
+  return (
+    <Panel name="s7-rounds" title="Rounds and coders">
+      {!rounds && <Wait />}
+      {rounds?.rows.map((row) => (
+        <RoundOf key={row.round} session={session} row={row} />
+      ))}
+    </Panel>
+  );
+}
+
+function RoundOf({ session, row }: Props & { row: RoundRow }) {
+  const name = row.round ?? "No round";
+  return (
+    <article class="s7-round" aria-label={name}>
+      <h5>
+        <span dir="auto">{name}</span>
+        {row.state !== "none" && <span class="s7-round-state">{row.state}</span>}
+        <span class="s7-space" />
+        <NumberDoor session={session} door={{ of: "planned", round: row.round }} n={row.n_units} label={`${row.n_units} texts of ${name}`}>
+          {row.n_units} texts
+        </NumberDoor>
+        <span class="s7-of">
+          {row.n_coders} {row.n_coders === 1 ? "coder" : "coders"}
+        </span>
+      </h5>
+      {row.coders.length > 0 && (
+        <table>
+          <thead class="s7-unseen">
+            <tr>
+              {["Coder", "Share", "Finished", "Left", "Time"].map((word) => (
+                <th key={word} scope="col">
+                  {word}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {row.coders.map((coder) => (
+              <CoderLine key={coder.coder} session={session} round={row.round} row={coder} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {row.words && <p class="s7-hint">{row.words}</p>}
+    </article>
+  );
+}
+
+function CoderLine({ session, round, row }: Props & { round: string | null; row: CoderRow }) {
+  const { coder, n, done, left, time } = row;
+  return (
+    <tr>
+      <th scope="row">{coder}</th>
+      <td class="s7-wide">
+        <ShareBar share={n ? done / n : null} most={1} />
+      </td>
+      <td class="s7-number">
+        <NumberDoor session={session} door={{ of: "finished", round, coder }} n={done} label={`${done} of ${n} texts that ${coder} finished`}>
+          {done}
+        </NumberDoor>{" "}
+        of {n}
+      </td>
+      <td class="s7-number">
+        {left > 0 && (
+          <NumberDoor session={session} door={{ of: "left", round, coder }} n={left} label={`${left} texts that ${coder} has not finished`}>
+            {left} left
+          </NumberDoor>
+        )}
+        {n > 0 && left === 0 && "done"}
+      </td>
+      <td class="s7-time">{time}</td>
+    </tr>
+  );
+}
+
+export function AgreementPanel({ session }: Props) {
+  const agreement = session.agreement.value;
+  const rows = agreement?.rows ?? [];
+  const least = axisFrom(rows.flatMap(({ low, look_low }) => [low, look_low]));
+  return (
+    <Panel name="s7-agreement" title="Agreement so far">
+      {!agreement && <Wait />}
+      {rows.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Code</th>
+              <th scope="col">
+                <span class="s7-scale">
+                  <span>{least === 0 ? "0" : `−${-least}`}</span>
+                  <span>1</span>
+                </span>
+              </th>
+              <th scope="col">alpha</th>
+              <th scope="col" class="s7-number">
+                by two
+              </th>
+              <th scope="col">still needed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <AgreementLine key={row.code} session={session} row={row} least={least} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {agreement?.words.map((words) => (
+        <p key={words} class="s7-hint">
+          {words}
+        </p>
+      ))}
+    </Panel>
+  );
+}
+
+function AgreementLine({ session, row, least }: Props & { row: AgreementRow; least: number }) {
+  return (
+    <tr title={row.why || undefined}>
+      <CodeName session={session} code={row.code} label={row.label} />
+      <td class="s7-wide">
+        <DotAndLine value={row.alpha} low={row.low} high={row.high} outerLow={row.look_low} outerHigh={row.look_high} least={least} />
+      </td>
+      <td class="s7-alpha">
+        <b>{row.value}</b> {row.interval}
+        {row.alpha === null && row.why && <span class="s7-why-not">{row.why}</span>}
+      </td>
+      <td class="s7-number">
+        <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts that two or more coders decided on: ${row.label}`}>
+          {row.n}
+        </NumberDoor>
+      </td>
+      <td>{row.more}</td>
+    </tr>
+  );
+}
+
+export function UsedPanel({ session }: Props) {
+  const used = session.used.value;
+  const most = Math.max(0, ...(used?.rows ?? []).map(({ share }) => share ?? 0));
+  const mostOfParts = Math.max(0, ...(used?.rows ?? []).flatMap(({ parts }) => parts));
+  return (
+    <Panel name="s7-used" title="Codes by frequency">
+      {!used && <Wait />}
+      {used && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Code</th>
+              <th scope="col">share of decisions</th>
+              <th scope="col">over time</th>
+              <th scope="col" class="s7-number">
+                texts
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...used.rows]
+              .sort((a, b) => b.n - a.n)
+              .map((row) => (
+                <tr key={row.code}>
+                  <CodeName session={session} code={row.code} label={row.label} />
+                  <td class="s7-wide">
+                    <span class="s7-bar-and-number">
+                      <ShareBar share={row.share} most={most} />
+                      <span class="s7-percent">{row.percent}</span>
+                    </span>
+                  </td>
+                  <td class="s7-over-time">{row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
+                  <td class="s7-number">
+                    <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts on which ${row.label} was applied`}>
+                      {row.n}
+                    </NumberDoor>
+                  </td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      )}
+      {used && (
+        <p class="s7-hint">
+          {used.n_finished} {used.n_finished === 1 ? "text" : "texts"}. {used.words}
+          {mostOfParts > 0 && " Over time: the share in equal parts of the order of coding, all codes on one scale."}
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+export function ChangePanel({ session }: Props) {
+  const change = session.change.value;
+  return (
+    <Panel name="s7-change" title="Drift and new codes">
+      {!change && <Wait />}
+      {change && (
+        <>
+          {change.alarms.map((alarm) => (
+            <p key={`${alarm.coder} ${alarm.code}`} class="s7-alarm" dir="auto">
+              {alarm.words}{" "}
+              <NumberDoor session={session} door={{ of: "later", coder: alarm.coder, code: alarm.code }} n={alarm.n_later} label={`${alarm.n_later} later texts of ${alarm.coder}: ${alarm.label}`}>
+                {alarm.n_later} texts
+              </NumberDoor>
+            </p>
+          ))}
+          <p class="s7-hint s7-drift">{change.drift_words}</p>
+          {change.came.length > 1 && change.came[0] !== change.came.at(-1) && (
+            <figure class="s7-came">
+              <span class="s7-most">{change.came.at(-1)}</span>
+              <Line values={change.came} most={change.came.at(-1)!} steps height={44} />
+              <figcaption>codes applied so far, participant by participant</figcaption>
+            </figure>
+          )}
+          {change.came_words && <p class="s7-hint">{change.came_words}</p>}
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function CodeName({ session, code, label }: Props & { code: string; label: string }) {
+  return (
+    <th scope="row">
+      <span class="s7-code-name">
+        <span class="s7-sample" style={sample(session.book.looks.value.get(code) ?? UNKNOWN)} />
+        <span dir="auto">{label}</span>
+      </span>
+    </th>
+  );
+}

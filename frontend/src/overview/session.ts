@@ -1,0 +1,181 @@
+// What one open view of the overview shows, and what can be asked in it.
+import { batch, effect, signal } from "@preact/signals";
+import { KernelChannel, type Model, type Reply } from "../shared/channel";
+import { CodebookView } from "../shared/codebook";
+import { PagedRows } from "../shared/pagedrows";
+import type { Agreement, Answer, Attention, Book, Change, Door, Part, Question, Rounds, Told, UnitRow, UnitText, Used } from "./messages";
+
+/** Counting anew waits so long after an act, and at least so many times what counting took: others work in this kernel. */
+const [WAIT_MS, REST] = [1_000, 3];
+
+export class Session {
+  private readonly channel: KernelChannel<Question, Answer, never>;
+  readonly book = new CodebookView();
+  readonly coder = signal("");
+  readonly rounds = signal<Rounds | null>(null);
+  readonly used = signal<Used | null>(null);
+  readonly agreement = signal<Agreement | null>(null);
+  readonly change = signal<Change | null>(null);
+  readonly attention = signal<Attention | null>(null);
+  readonly counting = signal(false);
+  /** Whether acts came in that are not counted yet. */
+  readonly older = signal(false);
+  /** Whether the page can be seen: what nobody sees is not counted anew. */
+  readonly inSight = signal(true);
+  /** The number whose texts are listed, and what it counts in words. */
+  readonly door = signal<Door | null>(null);
+  readonly title = signal("");
+  readonly find = signal("");
+  readonly list: PagedRows<UnitRow>;
+  readonly text = signal<UnitText | null>(null);
+  readonly message = signal<string | null>(null);
+  readonly announced = signal("");
+  readonly showHelp = signal(false);
+  /** What gets the focus once it is drawn. */
+  readonly focus = signal<string | null>(null);
+  /** The button that the list was opened by. */
+  private opener = "";
+  private begun = 0;
+  private took = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly ends: (() => void)[];
+
+  constructor(model: Model) {
+    this.channel = new KernelChannel(model, {
+      answered: (answer, question) => this.heard(answer, question),
+      unanswered: (question, message) => this.unanswered(question, message),
+      recorded: () => undefined,
+      refused: (message) => void (this.message.value = message),
+      unsaved: (message) => void (this.message.value = message),
+      told: (reply) => this.told(reply as Reply & Told),
+    });
+    this.list = new PagedRows((first, renewed) => {
+      const door = this.door.peek();
+      if (door) this.channel.ask({ type: "units", door, first, find: this.find.peek(), renewed });
+    });
+    this.ends = [effect(() => this.askText()), effect(() => this.countWhenSeen())];
+    this.begin({ type: "hello" });
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.ends.forEach((end) => end());
+    this.channel.close();
+  }
+
+  /** Count everything anew. */
+  count(): void {
+    this.begin({ type: "count" });
+  }
+
+  /** List the texts behind a number; `opener` finds the button that it stands on. */
+  open(door: Door, opener: string): void {
+    this.opener = opener;
+    batch(() => {
+      this.door.value = door;
+      this.title.value = this.find.value = "";
+      this.list.count.value = this.list.cursor.value = 0;
+      this.list.rows.value = new Map();
+      this.text.value = null;
+      this.focus.value = ".s7-rows";
+    });
+    this.list.renew();
+  }
+
+  search(find: string): void {
+    this.find.value = find;
+    this.list.cursor.value = 0;
+    this.list.renew();
+  }
+
+  /** Back from the list to the number. */
+  back(): void {
+    batch(() => {
+      this.door.value = this.text.value = null;
+      this.focus.value = this.opener;
+    });
+  }
+
+  private begin(question: Question): void {
+    clearTimeout(this.timer);
+    batch(() => {
+      this.counting.value = true;
+      this.older.value = false;
+    });
+    this.begun = Date.now();
+    this.channel.ask(question);
+  }
+
+  /** The text of the marked row, once that is here. */
+  private askText(): void {
+    const row = this.list.rows.value.get(this.list.cursor.value);
+    if (this.door.value && row && row.unit_id !== this.text.peek()?.unit_id) this.channel.ask({ type: "unit", unit_id: row.unit_id });
+  }
+
+  private countWhenSeen(): void {
+    clearTimeout(this.timer);
+    if (!this.older.value || !this.inSight.value || this.counting.value) return;
+    this.timer = setTimeout(() => this.count(), Math.max(WAIT_MS, REST * this.took));
+  }
+
+  private heard(answer: Answer, question: Question | undefined): void {
+    switch (answer.type) {
+      case "welcome":
+        return void batch(() => {
+          this.coder.value = answer.coder;
+          this.showBook(answer.book);
+          answer.parts.forEach((part) => this.show(part));
+        });
+      case "units":
+        if (question?.type !== "units") return;
+        this.list.heard(answer.first, answer.n, answer.rows, question.renewed);
+        if (question.door === this.door.value) this.title.value = answer.title;
+        return;
+      case "unit": {
+        const row = this.list.rows.peek().get(this.list.cursor.peek());
+        if (this.door.peek() && row?.unit_id === answer.unit_id) this.text.value = answer;
+        return;
+      }
+    }
+  }
+
+  private unanswered(question: Question, message: string): void {
+    if (question.type === "units") this.list.unanswered();
+    this.message.value = message;
+  }
+
+  private told(told: Told): void {
+    switch (told.type) {
+      case "counted":
+        this.took = Date.now() - this.begun;
+        this.counting.value = false;
+        if (this.door.value) this.list.renew();
+        return;
+      case "acted":
+        return void (this.older.value = true);
+      case "uncounted":
+        return void batch(() => {
+          this.counting.value = false;
+          this.message.value = told.message;
+        });
+      default:
+        return this.show(told);
+    }
+  }
+
+  private show(part: Part): void {
+    batch(() => {
+      if (part.type === "rounds") {
+        this.rounds.value = part;
+        this.showBook(part.book);
+      } else if (part.type === "codes") this.used.value = part;
+      else if (part.type === "agreement") this.agreement.value = part;
+      else if (part.type === "change") this.change.value = part;
+      else if (part.type === "attention") this.attention.value = part;
+    });
+  }
+
+  private showBook({ title, codes }: Book): void {
+    this.book.codebook.value = { title, version: "", facets: [], codes };
+  }
+}

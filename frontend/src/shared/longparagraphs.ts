@@ -1,0 +1,69 @@
+// A paragraph of many lines, cut where lines begin: it looks as one, and a change lays out only its own piece anew.
+import { useEffect, useState } from "preact/hooks";
+import { TextNodes } from "./onscreen";
+import { blocks } from "./spans";
+
+/** A paragraph is cut where more characters follow, each time after so many. */
+const [LONG, PIECE] = [2000, 1000];
+/** While the pane changes its width nothing is cut: the lines are measured once it has not for so long. */
+const SETTLED_MS = 150;
+/** Of text that runs from right to left, the end of a line may look another way where its paragraph ends there. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Where the blocks of the text in `box` begin, once long paragraphs were drawn and measured; null where it has none. */
+export function useLongParagraphs(box: { current: HTMLElement | null }, text: string, frozen: boolean): readonly number[] | null {
+  const [width, setWidth] = useState(0);
+  const [cut, setCut] = useState<{ text: string; width: number; starts: readonly number[] | null } | null>(null);
+  const isCut = cut !== null && cut.text === text && cut.width === width;
+  useEffect(() => {
+    const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (isCut || frozen || !width || text.length <= LONG) return;
+    const timer = setTimeout(() => setCut({ text, width, starts: cutAtLines(text, lineIn(box.current!)) }), SETTLED_MS);
+    return () => clearTimeout(timer);
+  }, [text, width, isCut, frozen]);
+  return isCut ? cut.starts : null;
+}
+
+/** Whether the character at an offset stands on a lower line than the one at another; null where that cannot be told. */
+type IsLower = (offset: number, than: number) => boolean | null;
+
+export function cutAtLines(text: string, isLower: IsLower): number[] | null {
+  const starts = blocks(text);
+  const cut = starts.flatMap((start, index) => {
+    const [cuts, end] = [[start], starts[index + 1] ?? text.length];
+    if (RIGHT_TO_LEFT.test(text.slice(start, end))) return cuts;
+    for (let at = start; end - at > LONG; cuts.push(at)) {
+      const next = nextLine(at + PIECE, end, isLower);
+      if (next === null) break;
+      at = next;
+    }
+    return cuts;
+  });
+  return cut.length > starts.length ? cut : null;
+}
+
+/** Where the line below that of `from` begins; null where none is found. */
+function nextLine(from: number, end: number, isLower: IsLower): number | null {
+  let step = 64;
+  while (from + step < end && !isLower(from + step, from)) step *= 2;
+  let [low, high] = [from, Math.min(from + step, end - 1)];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (isLower(middle, from)) high = middle;
+    else low = middle;
+  }
+  return isLower(high, from) && isLower(low, from) === false ? high : null;
+}
+
+function lineIn(box: HTMLElement): IsLower {
+  const nodes = new TextNodes(box);
+  const at = (offset: number) => [...nodes.range({ start: offset, end: offset + 1 }).getClientRects()].at(-1);
+  return (offset, than) => {
+    const [one, other] = [at(offset), at(than)];
+    return one && other ? one.top + one.height / 2 > other.top + other.height : null;
+  };
+}

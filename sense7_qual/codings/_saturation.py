@@ -1,0 +1,368 @@
+"""Which codes each participant brought, and what the next participants would still bring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._messages import first_three
+from sense7_qual._present.reasons import Reason
+from sense7_qual.codings._carry_over import of_round
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.tables import clusters_by_unit, labels_by_unit
+
+__all__ = ["Incidence", "development", "new_codes", "saturation", "total_codes"]
+
+Floats = npt.NDArray[np.float64]
+
+_DEVELOPMENT: Final = {
+    "place": "int64", "cluster": "string", "n_units": "int64", "n_codes": "int64", "n_new": "int64",
+    "new_codes": "string",
+}  # fmt: skip
+_SATURATION: Final = {
+    "n_more": "int64", "new_codes": "float64", "low": "float64", "high": "float64", "n_clusters": "int64",
+    "n_codes": "int64", "n_once": "int64", "n_twice": "int64", "total": "float64",
+    "total_standard_error": "float64", "total_low": "float64", "total_high": "float64",
+    "confidence_level": "float64", "reason": "string",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Incidence:
+    """How many participants there are, and of how many codes one, two, or any of them had them."""
+
+    n_clusters: int
+    n_codes: int
+    once: int
+    twice: int
+
+
+def development(
+    codings: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    cluster: str,
+    coverage: pd.DataFrame,
+    codes: Sequence[str] | None = None,
+    order: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Return how many codes had been applied after each participant, in the order in which they were coded.
+
+    Use it to show how the codes came, one participant after the other. Do not read from a flat end that
+    nothing new would come: `saturation` says how much that could still be.
+
+    Parameters
+    ----------
+    codings : DataFrame
+        As `Store.codings` returns them; of a codebook that was revised, `carried` over to its last version.
+        Codings on units that their coder has not finished are left out.
+    units : DataFrame
+        One row per unit: unit_id and the column `cluster`.
+    cluster : str
+        The column of `units` with the participant of each unit, such as "case_id".
+    coverage : DataFrame
+        As `Store.coverage` returns it. A participant counts once a coder has finished one of their units,
+        whether or not a code was applied there; who is not begun is left out.
+    codes : sequence of str, optional
+        The codes that count, such as those that emerged (`revisions.emerged`); by default every code that was
+        applied.
+    order : sequence of str, optional
+        The participants in the order in which they were coded. By default that in which their first units
+        were finished.
+
+    Returns
+    -------
+    DataFrame
+        One row per participant:
+
+        - place: 1, 2, 3 …
+        - cluster: the participant
+        - n_units: their finished units, 1 or more
+        - n_codes: codes applied to a unit of this participant or of one before, by any coder, from 0
+        - n_new: those of them that no participant before had, from 0
+        - new_codes: their ids, sorted, with ", " between them; empty where there are none
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, a finished unit has no participant, or without `order` no time
+        at which it was finished.
+    ArgumentError
+        `order` lacks a participant with finished units.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": ["m1", "m2", "m3"], "case_id": ["p1", "p1", "p2"]})
+    >>> coverage = pd.DataFrame({"unit_id": ["m1", "m2", "m3"], "coder": "ana", "round": None,
+    ...                          "finished_at": ["2026-02-03", "2026-02-04", "2026-02-05"], "codebook": None})
+    >>> codings = pd.DataFrame({
+    ...     "unit_id": ["m1", "m3", "m3"], "coder": "ana", "code": ["hope", "hope", "doubt"], "start": None,
+    ...     "end": None, "round": None, "confidence": None, "act_id": ["1", "2", "3"], "at": None,
+    ...     "codebook": None})
+    >>> result = development(codings, units, cluster="case_id", coverage=coverage)
+    >>> result[["n_codes", "n_new"]].values.tolist()
+    [[1, 1], [2, 1]]
+    """
+    check_arguments(development, locals())
+    applied, finished = _by_participant(codings, units, cluster, coverage)
+    names = _in_order(finished) if order is None else _as_given(order, finished)
+    if codes is not None:
+        applied = applied[applied["code"].isin(list(codes))]
+    by_participant = {name: set(part["code"]) for name, part in applied.groupby("cluster")}
+    n_units = finished.groupby("cluster")["unit_id"].nunique()
+    seen: set[str] = set()
+    rows = []
+    for place, name in enumerate(names, start=1):
+        new = by_participant.get(name, set()) - seen
+        seen |= new
+        rows.append((place, name, n_units[name], len(seen), len(new), ", ".join(sorted(new))))
+    return pd.DataFrame(rows, columns=list(_DEVELOPMENT)).astype(_DEVELOPMENT)
+
+
+def saturation(
+    codings: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    cluster: str,
+    emerged: Sequence[str],
+    coverage: pd.DataFrame,
+    more: Sequence[int] = (1, 5, 10),
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Return how many new codes the next participants would still bring, from how rare the codes so far are.
+
+    Use it to decide whether further participants are worth coding, and to report how far the codes were
+    complete. Codes that were there before coding began do not count: that theory foresaw them says nothing
+    about what the texts still hold. Nor is "nothing new in the last three interviews" an answer: it comes
+    true early by chance (benchmarks/saturation.md).
+
+    Parameters
+    ----------
+    codings, units, cluster, coverage
+        As for `development`. Texts that were finished before a code emerged must be gone through again for
+        it; where they are not, the code counts as absent there, and saturation looks farther away than it is.
+    emerged : sequence of str
+        The ids of the codes that emerged from the texts (`revisions.emerged`): those that count.
+    more : sequence of int
+        How many further participants, each 1 or more. Beyond as many as there are already, a projection is
+        hardly more than a guess.
+    confidence_level : float
+        Of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        One row for each of `more`:
+
+        - n_more: further participants, as given
+        - new_codes: how many codes that nobody had so far they are expected to bring, from 0
+        - low, high: interval of this expectation, over all samples of as many participants; `low` is 0 where
+          no code was found in one participant alone
+        - n_clusters, n_codes: participants coded so far, and codes of `emerged` that any of them had
+        - n_once, n_twice: those of them that one, and that two participants had
+        - total: how many such codes there are, at the least, among all participants like these (Chao2)
+        - total_standard_error, total_low, total_high: of the total; missing where no code was found in one
+          participant alone, because then nothing says how many are left
+        - confidence_level: as given
+        - reason: missing, or `few_clusters` (fewer than two participants: no numbers),
+          `code_never_applied` (no code of `emerged` was applied), `none_found_once` (no interval of the
+          total)
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, or a finished unit has no participant.
+    ArgumentError
+        `emerged` is empty: a codebook that was fixed before coding cannot become saturated. Or `more` or
+        `confidence_level` is out of its range.
+
+    Notes
+    -----
+    Of T participants Q₁ codes were found in one alone, Q₂ in two. The total is Chao2 (Chao 1987),
+    S + Q₀ with Q₀ = (T − 1) / T · Q₁² / (2 Q₂), or (T − 1) / T · Q₁ (Q₁ − 1) / 2 where Q₂ = 0; its variance
+    is Chao's, its interval the one on the scale of log Q₀. What k more participants bring is
+    Q₀ (1 − (1 − Q₁ / (Q₁ + T Q₀))ᵏ) (Colwell et al. 2012, equation 18; k = 1 is Good and Turing's Q₁ / T but
+    for a little).
+
+    The interval does not use Chao's variance, which is 0 where Q₁ is. Q₁ is a count of rare events, one a
+    code, so that Poisson's exact interval for its expectation λ (Garwood 1936) is, if anything, too wide. The
+    next participant brings λ / T codes at most, k bring k times as many at most, and at the least what codes
+    as common as Chao2 says would. In simulated studies with 20 to 200 participants and 5 to 40 codes of
+    unequal frequency the interval held the expectation in 96 % or more, of rare codes that come together in
+    94 % or more, but for 40 of them in 20 participants (92 %); the interval from Chao's variance in as few as
+    6 % (benchmarks/saturation.md). It is wide for many more participants: its upper end supposes that
+    whatever is still unseen is rare.
+
+    References
+    ----------
+    Good (1953), The population frequencies of species and the estimation of population parameters, Biometrika
+    40, 237–264. Chao (1987), Estimating the population size for capture-recapture data with unequal
+    catchability, Biometrics 43, 783–791. Colwell, Chao, Gotelli, Lin, Mao, Chazdon & Longino (2012), Models
+    and estimators linking individual-based and sample-based rarefaction, extrapolation and comparison of
+    assemblages, Journal of Plant Ecology 5, 3–21. Garwood (1936), Fiducial limits for the Poisson
+    distribution, Biometrika 28, 437–442.
+
+    Examples
+    --------
+    Five participants; three codes were found in one of them alone, one in two:
+
+    >>> having = {"p1": "hope", "p2": "hope doubt", "p3": "hope trust", "p4": "trust fear", "p5": "hope joy"}
+    >>> units = pd.DataFrame({"unit_id": list(having), "case_id": list(having)})
+    >>> coverage = pd.DataFrame({"unit_id": list(having), "coder": "ana", "round": None,
+    ...                          "finished_at": None, "codebook": None})
+    >>> codings = pd.DataFrame([(unit, code) for unit, codes in having.items() for code in codes.split()],
+    ...                        columns=["unit_id", "code"])
+    >>> codings = codings.assign(coder="ana", start=None, end=None, round=None, confidence=None, act_id=None,
+    ...                          at=None, codebook=None)
+    >>> result = saturation(codings, units, cluster="case_id", coverage=coverage, more=[1],
+    ...                     emerged=["hope", "doubt", "trust", "fear", "joy"])
+    >>> result[["n_codes", "n_once", "n_twice", "new_codes", "total"]].round(2).values.tolist()
+    [[5.0, 3.0, 1.0, 0.51, 8.6]]
+    """
+    check_arguments(saturation, locals())
+    _check(emerged, more, confidence_level)
+    applied, finished = _by_participant(codings, units, cluster, coverage)
+    counted = applied[applied["code"].isin(list(emerged))].drop_duplicates(["cluster", "code"])
+    times = counted["code"].value_counts()
+    incidence = Incidence(
+        int(finished["cluster"].nunique()), len(times), int((times == 1).sum()), int((times == 2).sum())
+    )
+    total, error, total_low, total_high = total_codes(incidence, confidence_level=confidence_level)
+    counts = (incidence.n_clusters, incidence.n_codes, incidence.once, incidence.twice)
+    of_total = (total, error, total_low, total_high, confidence_level, _reason(incidence))
+    rows = [
+        (k, *new_codes(incidence, k, confidence_level=confidence_level), *counts, *of_total) for k in more
+    ]
+    return pd.DataFrame(rows, columns=list(_SATURATION)).astype(_SATURATION)
+
+
+def new_codes(incidence: Incidence, k: int, *, confidence_level: float) -> tuple[float, float, float]:
+    """Return how many new codes k more participants are expected to bring, with the ends of its interval."""
+    from scipy import special
+
+    n, once = incidence.n_clusters, incidence.once
+    if n < 2:
+        return math.nan, math.nan, math.nan
+    tail = (1 - confidence_level) / 2
+    high = k * float(special.gammaincinv(once + 1, 1 - tail)) / n
+    if not once:
+        return 0.0, 0.0, high
+    hit = once / (once + n * _unseen(incidence))
+    # What each code found once stands for: Good and Turing's 1 / n for the next one, fewer each time.
+    each = (1 - hit) * (1 - (1 - hit) ** k) / hit / n
+    return once * each, float(special.gammaincinv(once, tail)) * each, high
+
+
+def total_codes(incidence: Incidence, *, confidence_level: float) -> tuple[float, float, float, float]:
+    """Return Chao2: the total, its standard error, and the ends of its interval."""
+    from scipy import special
+
+    n, once, twice = incidence.n_clusters, incidence.once, incidence.twice
+    if n < 2 or not once:
+        return (float(incidence.n_codes) if n >= 2 else math.nan), math.nan, math.nan, math.nan
+    unseen, share = _unseen(incidence), (n - 1) / n
+    if twice:
+        r = once / twice
+        variance = twice * (share / 2 * r**2 + share**2 * r**3 + share**2 / 4 * r**4)
+    else:
+        total = incidence.n_codes + unseen
+        variance = share * once * (once - 1) / 2 + share**2 * once * (2 * once - 1) ** 2 / 4
+        variance -= share**2 * once**4 / (4 * total)
+    error = math.sqrt(variance)
+    if not unseen:
+        return float(incidence.n_codes), error, math.nan, math.nan
+    z = float(special.ndtri((1 + confidence_level) / 2))
+    factor = math.exp(z * math.sqrt(math.log1p(variance / unseen**2)))
+    return (
+        incidence.n_codes + unseen,
+        error,
+        incidence.n_codes + unseen / factor,
+        incidence.n_codes + unseen * factor,
+    )
+
+
+def _unseen(incidence: Incidence) -> float:
+    """Return how many codes nobody had so far, at the least (Chao2)."""
+    once, twice, share = incidence.once, incidence.twice, (incidence.n_clusters - 1) / incidence.n_clusters
+    return share * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
+
+
+def _reason(incidence: Incidence) -> str | None:
+    if incidence.n_clusters < 2:
+        return Reason.FEW_CLUSTERS
+    if not incidence.n_codes:
+        return Reason.CODE_NEVER_APPLIED
+    return None if incidence.once else Reason.NONE_FOUND_ONCE
+
+
+def _by_participant(
+    codings: pd.DataFrame, units: pd.DataFrame, cluster: str, coverage: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the codings and the coverage of finished units, each with its participant as `cluster`."""
+    applied, finished = of_round(codings, coverage)
+    labels = clusters_by_unit(units, cluster)
+    if labels is None:
+        raise TableError("units: expected units with their participants – found none – pass both.")
+    if not len(finished):
+        return applied.assign(cluster=""), finished.assign(cluster="")
+    ids = pd.Index(finished["unit_id"].unique())
+    known = labels_by_unit(labels, ids, name="cluster").astype("string")
+    missing = known.index[known.isna()]
+    if len(missing):
+        raise TableError(
+            f"units: expected a value in {cluster!r} for every finished unit – found none for "
+            f"{first_three(missing)} – fill it in, or leave these units out of the coverage."
+        )
+    return (
+        applied.assign(cluster=known.reindex(applied["unit_id"]).to_numpy()),
+        finished.assign(cluster=known.reindex(finished["unit_id"]).to_numpy()),
+    )
+
+
+def _in_order(finished: pd.DataFrame) -> list[str]:
+    """Return the participants in the order in which their first units were finished."""
+    at = pd.to_datetime(finished["finished_at"], utc=True, format="ISO8601", errors="coerce")
+    unknown = finished.loc[at.isna(), "unit_id"]
+    if len(unknown):
+        raise TableError(
+            f"coverage: expected finished_at as ISO 8601 for every finished unit – found none for "
+            f"{first_three(unknown.unique())} – name the participants in `order` instead."
+        )
+    first = at.groupby(finished["cluster"].astype(str)).min().rename("at").reset_index()
+    return [str(name) for name in first.sort_values(["at", "cluster"])["cluster"]]
+
+
+def _as_given(order: Sequence[str], finished: pd.DataFrame) -> list[str]:
+    names, known = list(dict.fromkeys(str(one).strip() for one in order)), set(finished["cluster"])
+    missing = sorted(known - set(names))
+    if missing:
+        raise ArgumentError(
+            f"development: expected every participant with finished units in `order` – found none of "
+            f"{first_three(missing)} – name all of them, or leave `order` out."
+        )
+    return [name for name in names if name in known]
+
+
+def _check(emerged: Sequence[str], more: Sequence[int], confidence_level: float) -> None:
+    if not len(emerged):
+        raise ArgumentError(
+            "saturation: expected the ids of codes that emerged from the texts – found none – a codebook "
+            "that was fixed before coding cannot become saturated; `development` shows how its codes came."
+        )
+    if not len(more) or min(more) < 1:
+        raise ArgumentError(
+            f"saturation: expected more to be whole numbers from 1 – found {list(more)!r} – say how many "
+            "further participants you think of: more=[1, 5, 10]."
+        )
+    if not 0 < confidence_level < 1:
+        raise ArgumentError(
+            f"saturation: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is "
+            "usual."
+        )

@@ -1,0 +1,368 @@
+"""The widget in which the lead settles disagreements: the queue, a text with its readings, rulings."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any, Final, get_args
+
+import pandas as pd
+import traitlets
+
+from sense7_qual import acts as record
+from sense7_qual._arguments import check_arguments
+from sense7_qual._messages import did_you_mean, word
+from sense7_qual.acts import REASONS, Act, check_coder
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.widgets._adjudication_change import changed, foretold
+from sense7_qual.widgets._adjudication_disputes import By, Disputes, Key
+from sense7_qual.widgets._adjudication_names import Names
+from sense7_qual.widgets._adjudication_similar import SimilarTexts
+from sense7_qual.widgets._adjudication_text import Readings
+from sense7_qual.widgets._codebook_seen import Seen, seen
+from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._memo import as_text
+
+__all__ = ["AdjudicationWidget"]
+
+_NEEDS: Final = (
+    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
+    "use_current_codebook",
+)  # fmt: skip
+_DOING: Final = {
+    "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
+    "queue": "reading the disagreements", "similar": "comparing the texts",
+    "change": "counting what becomes stale",
+}  # fmt: skip
+_SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
+_LONGEST: Final = 400
+
+
+class AdjudicationWidget(Desk):
+    """Settle disagreements between coders text by text: whether the code applies, or both readings stand.
+
+    The lead sees a text with its conversation, each coder's codings and memos on it, the rule of the disputed
+    code, and earlier rulings on similar texts. A ruling is one key and another for the reason; the next
+    disagreement opens by itself. No coder's decision is changed. Only what `coder` may see is shown: their
+    own coding, and finished texts of rounds that are unblinded. No text, quote, memo or note is kept in the
+    widget's traits, so a saved notebook holds none.
+
+    Parameters
+    ----------
+    store : Store
+        The study.
+    coder : str
+        The pseudonym of the lead, who settles; in PostgreSQL one of a leading role.
+    letters : bool
+        Whether coders are called A, B, C … from the beginning, so that nobody is judged by who they are:
+        their names are not in the page then. It can be changed in the widget.
+    without_round : bool
+        Whether disagreements of codings in no round are shown too. Nothing says there that coders are blind
+        to each other, nor when that ends: say True once they are done.
+    embed : callable, optional
+        Texts to an array of vectors (`models.embedder`): with it earlier rulings on texts of similar meaning
+        are found too, and not by words alone.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study.
+    ActError
+        `coder` is missing or no pseudonym.
+    StoreError
+        The role in PostgreSQL is a coder's, which may not settle.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+    ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.store import Store
+    >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
+    >>> AdjudicationWidget(store, coder="lead")
+    AdjudicationWidget('lead', 0 open, 0 settled)
+    """
+
+    _esm = STATIC / "adjudication.js"
+    _css = STATIC / "adjudication.css"
+    _doing = _DOING
+    n_open = traitlets.Int(0).tag(sync=True)
+    n_settled = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        store: Any,
+        *,
+        coder: str,
+        letters: bool = False,
+        without_round: bool = False,
+        embed: Callable[[list[str]], Any] | None = None,
+    ) -> None:
+        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
+            raise ArgumentError(
+                f"AdjudicationWidget: expected an open study as store – found {type(store).__name__} – open "
+                "it: AdjudicationWidget(qual.Store(…), coder=…)."
+            )
+        check_arguments(AdjudicationWidget.__init__, locals())
+        if not getattr(store, "may_revise", True):
+            raise StoreError(
+                "AdjudicationWidget: expected a role that leads the study, which alone settles disagreements "
+                "– found a coder's – connect with the lead's role, or ask the lead."
+            )
+        self._study, self._coder = store, check_coder(coder)
+        self._without_round, self._embed, self._letters = without_round, embed, letters
+        self._by: By = "split"
+        self._done: dict[str, Act] = {}
+        self._heard: dict[str, dict[str, Any]] = {}
+        self._look()
+        super().__init__(store.append, n_open=self._disputes.n_open, n_settled=self._disputes.n_settled)
+
+    def __repr__(self) -> str:
+        return f"AdjudicationWidget({self._coder!r}, {self.n_open} open, {self.n_settled} settled)"
+
+    def _look(self) -> None:
+        """Read what may be seen, in the codes of the current codebook."""
+        study = self._study
+        if study.current_codebook() != study.codebook.fingerprint:
+            study.use_current_codebook()
+        self._codebook: Codebook = study.codebook
+        self._units: pd.DataFrame = study.units
+        self._seen: Seen = seen(
+            study, viewer=self._coder, codebook=self._codebook, without_round=self._without_round
+        )
+        self._disputes = Disputes(self._seen, self._codebook, self._units)
+        self._done |= {act.act_id: act for act in self._seen.team_rulings if act.coder == self._coder}
+        self._names = self._called()
+        self._order = self._disputes.ordered(self._by, self._names)
+        self.__dict__.pop("_readings", None)
+
+    def _called(self) -> Names:
+        read = self._seen
+        coders = {name for frame in (read.coverage, read.codings, read.memos, read.discussed.coverage)
+                  for name in frame["coder"]}  # fmt: skip
+        return Names(coders, viewer=self._coder, of_study=self._outbox, letters=self._letters)
+
+    @cached_property
+    def _readings(self) -> Readings:
+        decided, units = self._disputes.decisions, {unit_id for unit_id, _ in self._disputes.keys}
+        disputed = decided[decided["unit_id"].isin(units)]
+        return Readings(self._seen, self._codebook, self._units, disputed)
+
+    @cached_property
+    def _similar_texts(self) -> SimilarTexts:
+        return SimilarTexts(self._readings.texts, embed=self._embed)
+
+    def _count(self) -> None:
+        self.n_open, self.n_settled = self._disputes.n_open, self._disputes.n_settled
+
+    # what is asked ----------------------------------------------------------------------------------
+
+    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        match content.get("type"):
+            case "hello":
+                return self._welcome()
+            case "queue":
+                return self._queue(content)
+            case "dispute":
+                return self._dispute(self._disputes.check(content.get("unit_id"), content.get("code")))
+            case "similar":
+                return self._similar(self._disputes.check(content.get("unit_id"), content.get("code")))
+            case "names":
+                return self._call(letters=field(content, "letters", bool))
+            case "act":
+                return self._do(field(content, "act", dict), field(content, "id", str))
+            case "change":
+                return self._foretell(content)
+            case "save_change":
+                return self._save_change(content)
+            case other:
+                raise ActError(
+                    f"message: expected a question or a ruling – found {str(other)[:40]!r} – reload the page."
+                )
+
+    def _welcome(self) -> dict[str, Any]:
+        return {
+            "type": "welcome",
+            "coder": self._coder,
+            "outbox": self._outbox,
+            "reasons": [{"name": name, "label": label} for name, label in REASONS.items()],
+            "by_meaning": self._embed is not None,
+            **self._of_the_codebook(),
+            **self._queued(),
+        }
+
+    def _of_the_codebook(self) -> dict[str, Any]:
+        book = self._codebook
+        codes = [asdict(code) for code in book]
+        return {"codebook": {"title": book.title, "version": book.version, "facets": [], "codes": codes}}
+
+    def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        by: Any = content.get("by")
+        if by not in get_args(By):
+            raise ActError(
+                f"queue: expected one of {', '.join(get_args(By))} – found {word(by)} – "
+                f"{did_you_mean(str(by), get_args(By))}"
+            )
+        self._by = by
+        if content.get("fresh") is True:
+            self._look()
+            self._count()
+        else:
+            self._order = self._disputes.ordered(self._by, self._names)
+        return {"type": "queue", **self._queued()}
+
+    def _queued(self) -> dict[str, Any]:
+        settled = self._disputes.settled
+        rows = [
+            {**row, "settled": _settled(settled.get((row["unit_id"], row["code"])))} for row in self._order
+        ]
+        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._seen.words,
+                **self._progress()}  # fmt: skip
+
+    def _progress(self, after: Key | None = None) -> dict[str, Any]:
+        disputes = self._disputes
+        order = [(row["unit_id"], row["code"]) for row in self._order]
+        return {
+            "n_open": disputes.n_open,
+            "n_settled": disputes.n_settled,
+            "by_code": disputes.by_code(),
+            "brings": disputes.brings(order, after),
+        }
+
+    def _call(self, *, letters: bool) -> dict[str, Any]:
+        """Call coders by letters or by their pseudonyms, in all views."""
+        self._letters = letters
+        self._names = self._called()
+        self._order = self._disputes.ordered(self._by, self._names)
+        self._tell({"type": "named", **self._queued()})
+        return {"type": "called"}
+
+    def _dispute(self, key: Key) -> dict[str, Any]:
+        unit_id, code = key
+        disputes = self._disputes
+        others = [
+            {"code": other, "settled": _settled(disputes.settled.get((unit_id, other)))}
+            for unit, other in disputes.keys
+            if unit == unit_id and other != code
+        ]
+        return {
+            "type": "dispute",
+            **self._readings.of(unit_id, code, self._names),
+            "ruling": self._ruling(key),
+            "others": others,
+        }
+
+    def _ruling(self, key: Key) -> dict[str, Any] | None:
+        act = self._disputes.settled.get(key)
+        if act is None:
+            return None
+        return {"settled": _settled(act), "reason": act.reason, "note": act.text or "", "at": act.at,
+                "by": self._names.adjudicator(act.coder)}  # fmt: skip
+
+    def _similar(self, key: Key) -> dict[str, Any]:
+        unit_id, code = key
+        ruled = [one for one in self._disputes.settled_on(code) if one != unit_id]
+        near, note = self._similar_texts.to(unit_id, ruled)
+        texts = self._readings.texts
+        rows = [
+            {"unit_id": one, "how": how, "text": texts[one][:_LONGEST], "cut": len(texts[one]) > _LONGEST,
+             **(self._ruling((one, code)) or {})}
+            for one, how in near
+        ]  # fmt: skip
+        return {
+            "type": "similar",
+            "unit_id": unit_id,
+            "code": code,
+            "rows": rows,
+            "n_ruled": len(ruled),
+            "note": note,
+        }
+
+    # rulings ----------------------------------------------------------------------------------------
+
+    def _do(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
+        """Record a ruling, or take the last one back; asked again by the same id, only say so."""
+        act = self._done.get(act_id)
+        if act is None:
+            act = self._save_once(act_id, lambda: self._made(asked, act_id))
+            self._done[act_id] = act
+            self._disputes.add(act)
+        ruled = act if act.kind == "rule" else self._done[str(act.target)]
+        key = (str(ruled.unit_id), str(ruled.code))
+        return {
+            "type": "done",
+            "unit_id": key[0],
+            "code": key[1],
+            "undone": act.kind == "undo",
+            "ruling": self._ruling(key),
+            **self._progress(key),
+        }
+
+    def _made(self, asked: Mapping[str, Any], act_id: str) -> Act:
+        common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
+        if asked.get("kind") == "undo":
+            return record.undo(self._disputes.last_of(self._coder), **common)
+        if asked.get("kind") != "rule" or asked.get("reason") is None:
+            raise ActError(
+                "act: expected a ruling with its reason, or undo – found neither – choose a reason out of "
+                f"{', '.join(REASONS)}."
+            )
+        unit_id, code = self._disputes.check(asked.get("unit_id"), asked.get("code"))
+        return record.rule(
+            coder=self._coder, unit_id=unit_id, code=code, applied=asked.get("applied"),
+            reason=asked.get("reason"), note=as_text(asked.get("note")).strip() or None, **common,
+        )  # fmt: skip
+
+    # a change of the codebook -----------------------------------------------------------------------
+
+    def _foretell(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Say what becomes stale by a change, and of which version that is said."""
+        state = changed(self._codebook, self._study.codebooks.values(), content)
+        disputes = self._disputes
+        effects = foretold(self._seen, state, list(disputes.settled.values()), disputes.keys)
+        for row in (*effects["by_code"], *effects["by_coder"]):
+            row["coder"] = self._names.coder(row["coder"])
+        return {"type": "change", "base": state.base.fingerprint, **effects}
+
+    def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        asked = field(content, "id", str)
+        if asked in self._heard:  # asked once more, because the answer was lost or late
+            return self._heard[asked]
+        if self._study.current_codebook() != content.get("base"):
+            self._look()
+            self._revised()
+            raise ActError(
+                "codebook: expected the version of which the count was shown – found that somebody else "
+                "revised it meanwhile – look at the new count, and save again."
+            )
+        state = changed(self._codebook, self._study.codebooks.values(), content)
+        self._study.revise(state.codebook, why=field(content, "why", str), coder=self._coder)
+        self._look()
+        self._revised()
+        self._heard[asked] = {"type": "changed_code", "code": str(content.get("code"))}
+        return self._heard[asked]
+
+    def _revised(self) -> None:
+        """Tell all views of the codebook as it is now, and what it makes of the disagreements."""
+        self._count()
+        self._tell({"type": "revised", **self._of_the_codebook(), **self._queued()})
+
+    @property
+    def _outbox(self) -> str:
+        """Names what unsent rulings belong to, so that a new widget of the same study sends them."""
+        named = [
+            "adjudication",
+            self._coder,
+            str(getattr(self._study, "path", "")),
+            *self._units["unit_id"][:100],
+        ]
+        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
+
+
+def _settled(act: Act | None) -> str | None:
+    return None if act is None else _SETTLED[act.applied]

@@ -1,0 +1,164 @@
+"""Which disagreements a lead may see, in which order they come, and what is settled of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from sense7_qual import adjudication
+from sense7_qual._present import percent
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.codings import after_discussion, decisions, rulings
+from sense7_qual.errors import ActError
+from sense7_qual.widgets._adjudication_names import Names
+from sense7_qual.widgets._codebook_seen import Seen
+
+__all__ = ["BRINGS", "By", "Disputes", "Key"]
+
+Key = tuple[str, str]
+By = Literal["split", "code", "pair", "participant"]
+
+BRINGS: Final = 10
+"""Of how many next disagreements it is said what settling them brings."""
+
+_SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
+
+
+class Disputes:
+    """The disagreements of one version of the codebook, and the rulings on them.
+
+    They are those of `store.decisions(consensus=True)`: decided in the end, after discussions, and counted
+    over what may be seen.
+
+    Parameters
+    ----------
+    read : Seen
+        What may be seen.
+    codebook : Codebook
+        The version.
+    units : DataFrame
+        The texts.
+    """
+
+    def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
+        self._codebook, self._revisions, self._units = codebook, read.revisions, units
+        decided = decisions(read.codings, read.coverage, codebook, revisions=read.revisions)
+        talked = read.discussed
+        if len(talked.coverage):
+            after = decisions(talked.codings, talked.coverage, codebook, revisions=read.revisions)
+            decided = after_discussion(decided, after)
+        self.decisions: pd.DataFrame = decided
+        self._acts: list[Act] = list(read.team_rulings)
+        rows = adjudication.disagreements(decided)
+        self.keys: list[Key] = list(zip(rows["unit_id"], rows["code"], strict=True))
+        self._known = set(self.keys)
+        self._base = adjudication.remaining(decided).to_dict("records")
+        self._settle()
+
+    def __repr__(self) -> str:
+        return f"Disputes({self.n_open} open, {self.n_settled} settled)"
+
+    def _settle(self) -> None:
+        standing_now = rulings(self._acts, self._codebook, revisions=self._revisions)
+        every = {(str(act.unit_id), str(act.code)): act for act in standing_now}
+        self.settled: dict[Key, Act] = {key: act for key, act in every.items() if key in self._known}
+
+    @property
+    def n_open(self) -> int:
+        """How many are not settled."""
+        return len(self._known) - len(self.settled)
+
+    @property
+    def n_settled(self) -> int:
+        """How many are."""
+        return len(self.settled)
+
+    def check(self, unit_id: object, code: object) -> Key:
+        """Return the key of a disagreement, or raise `ActError` where it is none that may be seen."""
+        key = (unit_id, code) if isinstance(unit_id, str) and isinstance(code, str) else None
+        if key not in self._known:
+            raise ActError(
+                "disagreement: expected a text and a code on which coders disagree – found others – read "
+                "the queue again."
+            )
+        return key
+
+    def add(self, act: Act) -> None:
+        """Take in a ruling, or what takes one back."""
+        self._acts.append(act)
+        self._settle()
+
+    def last_of(self, coder: str) -> Act:
+        """Return the last ruling of a person that stands, to be taken back.
+
+        Raises
+        ------
+        ActError
+            There is none on a disagreement that may be seen.
+        """
+        counting = {act.act_id for act in self.settled.values()}
+        for act in reversed(self._acts):
+            if act.coder == coder and act.act_id in counting:
+                return act
+        raise ActError("undo: expected a ruling of yours to take back – found none – nothing was settled.")
+
+    def settled_on(self, code: str) -> list[str]:
+        """Return the texts on which a disagreement about a code was settled."""
+        return [unit_id for unit_id, other in self.settled if other == code]
+
+    # in which order ---------------------------------------------------------------------------------
+
+    def ordered(self, by: By, names: Names) -> list[dict[str, Any]]:
+        """Return all disagreements in an order: unit_id, code, how many applied it, of how many, group."""
+        called = self.decisions["coder"].map(names.coder).astype("string")
+        rows = adjudication.queue(
+            self.decisions.assign(coder=called), rulings=list(self.settled.values()), by=by,
+            units=self._units if by == "participant" else None,
+            cluster="case_id" if by == "participant" else None,
+        )  # fmt: skip
+        groups = rows["group"].fillna("") if "group" in rows else [""] * len(rows)
+        return [
+            {"unit_id": unit_id, "code": code, "n_applied": int(n), "n_coders": int(of), "group": str(group)}
+            for unit_id, code, n, of, group in zip(
+                rows["unit_id"], rows["code"], rows["n_applied"], rows["n_coders"], groups, strict=True
+            )
+        ]
+
+    # how much is left -------------------------------------------------------------------------------
+
+    def by_code(self) -> list[dict[str, Any]]:
+        """Return for each disputed code what is settled and open, and the part of consensus that is missing.
+
+        The figures are those of `adjudication.remaining`.
+        """
+        open_now = Counter(code for key in self._known - self.settled.keys() for code in key[1:])
+        ruled = Counter((key[1], _SETTLED[act.applied]) for key, act in self.settled.items())
+        rows = [
+            {"code": row["code"], "n_units": int(row["n_units"]), "n_disputed": int(row["n_disputed"]),
+             "n_open": open_now[row["code"]], "missing": _share(open_now[row["code"]], row["n_units"]),
+             **{f"n_{one}": ruled[row["code"], one] for one in _SETTLED.values()}}
+            for row in self._base if row["n_disputed"]
+        ]  # fmt: skip
+        return sorted(rows, key=lambda row: -row["n_open"])
+
+    def brings(self, order: Sequence[Key], after: Key | None = None) -> dict[str, Any]:
+        """Return what settling the next ones brings: the part of each code's consensus that is missing."""
+        first = order.index(after) + 1 if after in order else 0
+        ahead = [*order[first:], *order[:first]]
+        waiting = list(dict.fromkeys(key for key in ahead if key not in self.settled))[:BRINGS]
+        gains = Counter(code for _, code in waiting)
+        rows = {row["code"]: row for row in self.by_code()}
+        codes = [
+            {"code": code, "n": n, "before": rows[code]["missing"],
+             "after": _share(rows[code]["n_open"] - n, rows[code]["n_units"])}
+            for code, n in gains.most_common()
+        ]  # fmt: skip
+        return {"n": len(waiting), "codes": codes}
+
+
+def _share(n: int, of: Any) -> str:
+    return f"{percent(n / int(of))} %" if of else ""

@@ -1,0 +1,199 @@
+"""The widget that shows where a study stands: progress, agreement so far, codes, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pandas as pd
+import traitlets
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.acts import check_coder
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, ArgumentError, QualError
+from sense7_qual.widgets._desk import STATIC, Desk, field, listen
+from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._overview_agreement import agreement_rows, agreement_words
+from sense7_qual.widgets._overview_attention import attention
+from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._overview_change import change, drift_rows
+from sense7_qual.widgets._overview_codes import frequency_rows
+from sense7_qual.widgets._overview_doors import page, text_of
+from sense7_qual.widgets._overview_progress import progress_rows
+
+__all__ = ["OverviewWidget"]
+
+_NEEDS: Final = (
+    "units", "codebook", "codebooks", "acts", "append", "revisions", "current_codebook",
+    "use_current_codebook",
+)  # fmt: skip
+_DOING: Final = {"hello": "reading the study", "count": "counting", "units": "listing the texts"}
+
+
+class OverviewWidget(Desk):
+    """See where a study stands: who is how far, how well coders agree so far, and what to do next.
+
+    Behind every number stand the texts that it counts, and behind each text what was coded on it. Of others
+    it shows only what `coder` may see: finished texts of rounds that are unblinded. How far others are in a
+    blind round is shown to the leads of that round alone, and its agreement to nobody. No text is kept in
+    the widget's traits, so a saved notebook holds none. Nothing in the study is changed by it.
+
+    Parameters
+    ----------
+    store : Store
+        The study.
+    coder : str
+        Your pseudonym: who leads a round sees how far its coders are.
+    width : float
+        The width of the interval of agreement at which double coding is enough
+        (`agreement.sequential`), from 0.001 and below 2. Choose it before the first look and keep it.
+    without_round : bool
+        Whether what others coded in no round is counted too. Nothing says there that coders are blind to
+        each other, nor when that ends: say True once they are done.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study, or `width` is out of its range.
+    ActError
+        `coder` is missing or no pseudonym.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+    ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.store import Store
+    >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
+    >>> OverviewWidget(store, coder="lead")
+    OverviewWidget('lead', 1 units)
+    """
+
+    _esm = STATIC / "overview.js"
+    _css = STATIC / "overview.css"
+    _doing = _DOING
+    n_units = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, store: Any, *, coder: str, width: float = 0.3, without_round: bool = False) -> None:
+        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
+            raise ArgumentError(
+                f"OverviewWidget: expected an open study as store – found {type(store).__name__} – open it: "
+                "OverviewWidget(qual.Store(…), coder=…)."
+            )
+        check_arguments(OverviewWidget.__init__, locals())
+        if not 0.001 <= width < 2:
+            raise ArgumentError(
+                f"OverviewWidget: expected width from 0.001 and below 2 – found {width!r} – 0.3 is usual."
+            )
+        self._study, self._coder = store, check_coder(coder)
+        self._width, self._without_round = width, without_round
+        self._board: Board | None = None
+        self._parts: dict[str, dict[str, Any]] = {}
+        self._decided: pd.DataFrame | None = None
+        self._agreed: list[dict[str, Any]] = []
+        self._counting = Later(self._count_or_say)
+        self._in_own_cell = True
+        super().__init__(store.append, n_units=len(store.units))
+        listen(self)
+
+    def __repr__(self) -> str:
+        return f"OverviewWidget({self._coder!r}, {self.n_units} units)"
+
+    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        match content.get("type"):
+            case "hello":
+                self._counting.ask()
+                return {"type": "welcome", "coder": self._coder, "book": self._of_the_codebook(),
+                        "parts": list(self._parts.values())}  # fmt: skip
+            case "count":
+                self._counting.ask()
+                return {"type": "counting"}
+            case "units":
+                door, first = field(content, "door", dict), field(content, "first", int)
+                rows = page(self._read(), door, first=max(0, first), find=str(content.get("find") or ""))
+                return {"type": "units", "door": door, **rows}
+            case "unit":
+                return {"type": "unit", **text_of(self._read(), content.get("unit_id"))}
+            case other:
+                raise ActError(f"message: expected a question – found {str(other)[:40]!r} – reload the page.")
+
+    def _of_the_codebook(self) -> dict[str, Any]:
+        book: Codebook = self._study.codebook
+        codes: list[dict[str, Any]] = [
+            {"id": code.id, "label": code.label, "definition": code.definition, "parent": code.parent,
+             "colour": code.colour, "codable": code.codable, "key": code.key, "use_when": [],
+             "avoid_when": [], "examples": [], "counter_examples": []}
+            for code in book
+        ]  # fmt: skip
+        return {"title": book.title or book.name, "codes": codes}
+
+    # counting ---------------------------------------------------------------------------------------
+
+    def _acted(self, *, by_cell: bool) -> None:
+        if by_cell and self._in_own_cell:  # the cell that made this widget is no news
+            self._in_own_cell = False
+            return
+        self._tell({"type": "acted"})
+
+    def _count_or_say(self) -> None:
+        try:
+            self._count_once()
+        except QualError as error:
+            self._tell({"type": "uncounted", "message": str(error)})
+        except Exception as error:  # noqa: BLE001 – its text may hold quotes
+            self._tell({"type": "uncounted", "message": f"counting failed ({type(error).__name__})"})
+
+    def _count_once(self) -> None:
+        """Tell what is quickly known first, and each part that takes longer as it comes."""
+        board = self._board = self._fresh()
+        progress = progress_rows(board)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        self._tell_part("rounds", at=at, rows=progress, book=self._of_the_codebook())
+        n_finished = int(board.tally["unit_id"].nunique())
+        words = _counted_words(board)
+        self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
+        known = self._decided is not None and board.decided.equals(self._decided)
+        agreed = self._agreed if known else []
+        self._tell_part("attention", rows=attention(board, progress, agreed))
+        if not known:
+            agreed = agreement_rows(board, width=self._width)
+        self._decided, self._agreed = board.decided, agreed
+        self._tell_part("agreement", rows=agreed, words=agreement_words(board, agreed, width=self._width))
+        self._tell_part("change", **change(board))
+        self._tell_part("attention", rows=attention(board, progress, agreed, drift_rows(board)))
+        self._tell({"type": "counted"})
+
+    def _tell_part(self, name: str, **content: Any) -> None:
+        part = self._parts[name] = {"type": name, **content}
+        self._tell(part)
+
+    def _fresh(self) -> Board:
+        if self._study.current_codebook() != self._study.codebook.fingerprint:
+            self._study.use_current_codebook()
+        return Board(
+            self._study,
+            viewer=self._coder,
+            codebook=self._study.codebook,
+            without_round=self._without_round,
+        )
+
+    def _read(self) -> Board:
+        board = self._board
+        if board is None:
+            board = self._board = self._fresh()
+        return board
+
+
+def _counted_words(board: Board) -> str:
+    """Return what the numbers on codes count and what they leave out, in a sentence or two."""
+    rounds = [f"round {name!r}" for name in board.read.rounds]
+    of_none = ["texts of no round"] if board.without_round else []
+    said = f"Counted: {', '.join(['what you finished', *rounds, *of_none])}."
+    if board.read.blind:
+        said += f" Not counted, because blind: {', '.join(repr(name) for name in board.read.blind)}."
+    if not board.without_round and board.plan["round"].isna().any():
+        said += " Not counted: what others coded in no round (OverviewWidget(…, without_round=True))."
+    return said

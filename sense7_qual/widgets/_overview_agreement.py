@@ -1,0 +1,93 @@
+"""How well the coders agree so far, of what may be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual._present import coefficient, interval, reason_words
+from sense7_qual.agreement import by_code, sequential
+from sense7_qual.widgets._overview_board import Board
+
+__all__ = ["LEAST", "agreement_rows", "agreement_words"]
+
+LEAST: Final = 0.667
+"""Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
+
+
+def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
+    """Return for each code its alpha, with the interval for one look and the one that holds at every look.
+
+    Both resample, or leave out, whole participants; texts where some have no participant. Empty where no text
+    may be seen that two coders decided.
+    """
+    if not (board.tally["n_coders"] > 1).any():
+        return []
+    decided = board.decided
+    by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
+    once = by_code(decided, **by)
+    looks = sequential(decided, width=width, **by).set_index("code").to_dict("index")
+    rows = [_agreement(board, row, looks[row["code"]]) for row in once.to_dict("records")]
+    order = {code.id: place for place, code in enumerate(board.codebook)}
+    return sorted(rows, key=lambda row: order.get(row["code"], len(order)))
+
+
+def _agreement(board: Board, row: Mapping[Any, Any], look: Mapping[Any, Any]) -> dict[str, Any]:
+    alpha = row["alpha"]
+    return {
+        "code": row["code"],
+        "label": board.label(row["code"]),
+        "n": int(row["n_units"]),
+        "alpha": _number(alpha),
+        "low": _number(row["alpha_low"]),
+        "high": _number(row["alpha_high"]),
+        "look_low": _number(look["low"]),
+        "look_high": _number(look["high"]),
+        "value": coefficient(alpha, 2),
+        "interval": "" if pd.isna(row["alpha_low"]) else interval(row["alpha_low"], row["alpha_high"], 2),
+        "n_more": None if pd.isna(look["n_more"]) else int(look["n_more"]),
+        "more": _more(look),
+        "why": "" if pd.isna(row["reason"]) else reason_words(row["reason"]),
+    }
+
+
+def _more(look: Mapping[Any, Any]) -> str:
+    if pd.isna(look["n_more"]):
+        return ""
+    n = int(look["n_more"])
+    return f"{n} more {'text' if n == 1 else 'texts'}" if n else "enough"
+
+
+def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -> list[str]:
+    """Return what is counted and what is not, and how the numbers are read, in sentences."""
+    said = []
+    blind = [repr(name) for name in board.read.blind]
+    if blind:
+        which, are = ("Round", "it is") if len(blind) == 1 else ("Rounds", "they are")
+        said.append(
+            f"{which} {', '.join(blind)}: blind, so agreement is shown to nobody: who knows the numbers "
+            f"codes towards them. It comes once {are} unblinded."
+        )
+    if not rows:
+        return [*said, "No text that two coders have finished may be seen yet."]
+    said.append(
+        "Krippendorff’s alpha. Thick: its 95 % interval for one look; thin: one that holds however often "
+        "you look. Lines at .667 and .80."
+    )
+    if board.cluster is None:
+        said.append(
+            "Some texts have no participant (case_id), so the intervals take all texts for independent: they "
+            "are too narrow where several texts are of one person."
+        )
+    if any(row["n_more"] for row in rows):
+        said.append(
+            "“12 more texts”: so many more, coded twice, blind to each other and in a random order, and the "
+            f"interval that holds at every look is about {coefficient(width, 2)} wide."
+        )
+    return said
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)

@@ -1,0 +1,152 @@
+"""What needs attention next, in words: each says what to do and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from sense7_qual.widgets._overview_agreement import LEAST
+from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._overview_doors import behind
+
+__all__ = ["attention"]
+
+_REVIEW: Final = (
+    "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale(store.codings(coder={0!r}), "
+    "store.coverage(coder={0!r}), store.codebook, revisions=store.revisions()))"
+)
+
+Item = dict[str, Any]
+
+
+def attention(
+    board: Board,
+    progress: Sequence[Mapping[str, Any]],
+    agreement: Sequence[Mapping[str, Any]],
+    drifts: Sequence[Mapping[str, Any]] = (),
+) -> list[Item]:
+    """Return what is to be done next, the most pressing first.
+
+    First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
+    to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
+    is left to settle.
+
+    Parameters
+    ----------
+    board : Board
+        What may be seen.
+    progress, agreement, drifts : sequence of dict
+        `progress_rows`, `agreement_rows`, `drift_rows`; none of the last two while they are being computed.
+
+    Returns
+    -------
+    list of dict
+        ``what`` is the case, ``todo``, ``cell`` (what to run for it), ``door`` (to the texts), ``n``
+        (how many).
+    """
+    return [
+        *_to_unblind(board, progress),
+        *_to_review(board),
+        *_drifting(board, drifts),
+        *_weak(board, agreement),
+        *_to_settle(board),
+        *_to_answer(board),
+    ]
+
+
+def _item(board: Board, what: str, todo: str, *, door: Item, cell: str) -> Item:
+    return {"what": what, "todo": todo, "n": len(behind(board, door)[1]), "door": door, "cell": cell}
+
+
+def _to_unblind(board: Board, progress: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    for row in progress:
+        if row["round"] is None or not row["is_finished"] or "blind" not in row["state"].split():
+            continue
+        if not board.leads(row["round"]):
+            continue
+        cell = (
+            f"store.append([qual.rounds.unblind({row['round']!r}, coder={board.viewer!r}, "
+            "codebook=store.codebook)])"
+        )
+        yield _item(
+            board,
+            f"Everybody has finished round {row['round']!r}, which is still blind.",
+            "Unblind it, for good: then its agreement can be seen and its disagreements settled.",
+            door={"of": "planned", "round": row["round"]}, cell=cell,
+        )  # fmt: skip
+
+
+def _to_review(board: Board) -> Iterator[Item]:
+    waiting = board.stale[["unit_id", "coder", "round"]].drop_duplicates().fillna({"round": ""})
+    for (coder, name), rows in waiting.groupby(["coder", "round"]):
+        n = len(rows)
+        whose = "You have" if coder == board.viewer else f"{coder} has"
+        yield _item(
+            board,
+            f"{whose} {n} {_texts(n)} to look at again: the codebook changed after they were finished.",
+            "Until then they are missing from every number on the codes that changed.",
+            door={"of": "stale", "coder": coder},
+            cell=_REVIEW.format(coder, f", round={name!r}" if name else ""),
+        )  # fmt: skip
+
+
+def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    for row in drifts:
+        if row["alarm"]:
+            yield _item(
+                board,
+                row["words"],
+                "Read these texts together. It is a reason to talk, not a verdict: texts change, too.",
+                door={"of": "later", "coder": row["coder"], "code": row["code"]},
+                cell="",
+            )
+
+
+def _weak(board: Board, agreement: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    low = [row for row in agreement if row["alpha"] is not None and row["alpha"] < LEAST]
+    for row in sorted(low, key=lambda row: row["alpha"]):
+        surely = row["high"] is not None and row["high"] < LEAST
+        where = f"alpha {row['value']} {row['interval']}".strip()
+        yield _item(
+            board,
+            f"{row['label']}: {where} on {row['n']} {_texts(row['n'])}, under .667"
+            + ("." if surely else "; the interval reaches beyond it." if row["interval"] else "."),
+            "Read the disagreements; sharpen its definition, or merge or split it."
+            if surely
+            else "More texts that are coded twice will tell; read the disagreements meanwhile.",
+            door={"of": "open", "code": row["code"]},
+            cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
+        )  # fmt: skip
+
+
+def _to_settle(board: Board) -> Iterator[Item]:
+    n = int(board.queue["settled"].isna().sum())
+    if n:
+        yield _item(
+            board,
+            f"{n} {'disagreement is' if n == 1 else 'disagreements are'} not settled"
+            f"{'' if board.is_lead else ' by a ruling of yours'}.",
+            "Settle them text by text, or discuss them in a round of their own.",
+            door={"of": "open"},
+            cell=f"qual.widgets.AdjudicationWidget(store, coder={board.viewer!r}{_also(board)})",
+        )  # fmt: skip
+
+
+def _to_answer(board: Board) -> Iterator[Item]:
+    n = len(board.proposals)
+    if n:
+        yield _item(
+            board,
+            f"{n} proposed {'code waits' if n == 1 else 'codes wait'} for an answer.",
+            "Take each as a code, into one that is there, or send it back, under “Proposals”.",
+            door={"of": "proposals"},
+            cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
+        )  # fmt: skip
+
+
+def _texts(n: int) -> str:
+    return "text" if n == 1 else "texts"
+
+
+def _also(board: Board) -> str:
+    return ", without_round=True" if board.without_round else ""

@@ -1,0 +1,254 @@
+"""Settling disagreements in a real JupyterLab: by keys, by mouse, a killed kernel, hostile words, axe."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page
+
+import sense7_qual as qual
+from sense7_qual import acts, rounds
+from tests.helpers import lab as labs
+from tests.helpers.axe import AXE, show_in, sound
+from tests.helpers.hostile_words import WORDS
+from tests.helpers.panes import in_adjudication
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+
+CELL = """
+import os, pathlib
+import sense7_qual as qual
+pathlib.Path("pid").write_text(str(os.getpid()))
+store = qual.Store({folder!r})
+qual.widgets.AdjudicationWidget(store, coder="lead"{more})
+"""
+STRANGE = """() => [
+  window.ran ?? null,
+  [...document.querySelectorAll('.s7 :is(script, img, iframe, object, embed, math, style, base, form, a)')]
+    .map(each => each.outerHTML),
+  [...document.querySelectorAll('.s7 *')].flatMap(each => each.getAttributeNames())
+    .filter(name => name.startsWith('on') || name === 'href'),
+]"""
+
+
+def disputed(folder: Path, texts: list[str]) -> qual.Store:
+    """Make a study whose first two coders disagree on one code of each text, in a round that is unblinded."""
+    n = len(texts)
+    units = pd.DataFrame(
+        {"unit_id": [f"t{at:02}" for at in range(n)], "text": texts, "document_id": "d1",
+         "case_id": [f"p{at % 7}" for at in range(n)], "position": range(n),
+         "context": '[{"role": "user", "text": "Before it."}]'}
+    )  # fmt: skip
+    book = qual.Codebook.read("sense7")
+    store = qual.Store.create(folder, units=units, codebook=book)
+    ids, codes = units["unit_id"].tolist(), [code.id for code in book.codable]
+    opened = {"units": ids, "coders": ["anabel", "benno"], "coder": "chair", "codebook": book}
+    store.append([rounds.open_round("one", **opened)])
+    for at, unit_id in enumerate(ids):
+        named = {"unit_id": unit_id, "codebook": book, "round": "one"}
+        span = {"start": 0, "end": min(6, len(texts[at]))} if at % 2 else {}
+        store.append([acts.apply(code=codes[at % 3], coder="anabel", **named, **span)])
+        store.append([acts.finish(coder=coder, **named) for coder in ("anabel",)])
+        store.append([acts.finish(coder="benno", **named)])
+    store.append([rounds.unblind("one", coder="chair", codebook=book)])
+    return store
+
+
+def sentences(n: int) -> list[str]:
+    return [f"It listened to me {at} times 👍🏽 and then it lectured me." for at in range(n)]
+
+
+def enter(lab: labs.Lab, page: Page, folder: Path, name: str, more: str = "") -> None:
+    labs.notebook(lab.root / name, CELL.format(folder=str(folder), more=more))
+    lab.open(page, name)
+    page.wait_for_selector(".s7-case")
+    page.locator(".s7").focus()
+
+
+def shows(page: Page, unit_id: str) -> None:
+    page.wait_for_function(
+        "id => document.querySelector('.s7-case .s7-unit-id')?.innerText === id", arg=unit_id
+    )
+
+
+def settled(page: Page, n: int) -> None:
+    """Wait until so many are settled, and all of it is in the record."""
+    page.wait_for_function(
+        "n => document.querySelector('.s7-numbers').innerText.startsWith(`${n} settled`)", arg=n
+    )
+    page.wait_for_selector(".s7-saved")
+
+
+def test_sixty_disagreements_are_settled_by_two_keys_each(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = Path(disputed(tmp_path / "study", sentences(60)).path)
+    keys, n_keys = [("a", "1"), ("d", "2"), ("a", "3"), ("d", "4"), ("f",), ("5",)], []
+    with lab.page() as page:
+        enter(lab, page, folder, "sixty.ipynb")
+        for at in range(60):
+            shows(page, f"t{at:02}")
+            for key in keys[at % 6]:
+                page.keyboard.press(key)
+            n_keys.append(len(keys[at % 6]))
+        settled(page, 60)
+        assert "All disagreements are settled" in page.locator(".s7-status").inner_text()
+    assert (max(n_keys), sum(n_keys)) == (2, 100)
+    rulings = {act.unit_id: (act.applied, act.reason) for act in qual.Store(folder).rulings()}
+    expected = [
+        (True, "slip"), (False, "unclear_rule"), (True, "ambiguous_text"), (False, "missing_code"),
+        (None, "different_reading"), (None, "different_reading"),
+    ]  # fmt: skip
+    assert rulings == {f"t{at:02}": expected[at % 6] for at in range(60)}
+    assert qual.Store(folder).verify()["ok"].all()
+
+
+def test_a_note_undo_and_a_changed_code_by_keys_and_by_mouse(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = Path(disputed(tmp_path / "study", sentences(6)).path)
+    with lab.page() as page:
+        enter(lab, page, folder, "keys.ipynb")
+        shows(page, "t00")
+        page.keyboard.press("n")
+        page.wait_for_selector(".s7-note-field:focus")
+        page.keyboard.type("As agreed: a1.")
+        page.keyboard.press("Escape")
+        page.keyboard.press("a")
+        page.keyboard.press("1")
+        shows(page, "t01")
+        page.keyboard.press("d")
+        page.keyboard.press("2")
+        shows(page, "t02")
+        page.keyboard.press("Control+z")
+        shows(page, "t01")
+        settled(page, 1)
+        # by mouse: decide, say why, go back in the list, take it back
+        page.get_by_role("button", name="Does not apply").click()
+        page.get_by_role("button", name="The rule of the code is unclear").click()
+        settled(page, 2)
+        page.locator(".s7-queue-row >> nth=0").click()
+        shows(page, "t00")
+        assert "As agreed: a1." in page.locator(".s7-standing").inner_text()
+        page.get_by_role("button", name="↶ Undo").click()
+        settled(page, 1)
+        shows(page, "t01")
+        # its text as an example, once it is shown what becomes stale
+        page.keyboard.press("e")
+        page.wait_for_selector(".s7-change .s7-first:focus")
+        page.wait_for_function(
+            "() => document.querySelector('.s7-foretold')?.innerText.startsWith('Nothing becomes stale')"
+        )
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(".s7-change", state="detached")
+        assert "It lis" in page.locator(".s7-detail").inner_text()
+        # the rule: what becomes stale is said, and only then it can be saved
+        page.get_by_role("button", name="Sharpen rule").click()
+        page.wait_for_selector(".s7-change .s7-first:focus")
+        assert page.locator(".s7-change .s7-primary").is_disabled()
+        page.keyboard.type(" And no more.")
+        page.wait_for_selector(".s7-stale-list")
+        said = page.locator(".s7-stale-list").inner_text()
+        assert "anabel 6 texts" in said
+        assert "2 disagreements leave the queue" in said
+        page.locator(".s7-change .s7-primary").click()
+        page.wait_for_selector(".s7-change", state="detached")
+        page.wait_for_function("() => document.querySelectorAll('.s7-queue-row').length === 4")
+        settled(page, 1)
+    store = qual.Store(folder)
+    code = next(one for one in store.codebook if one.examples and one.examples[-1] == "It lis")
+    assert code.definition.endswith(" And no more.")
+    ruled = [act for act in store.acts(kind="rule") if act.kind == "rule"]
+    assert [act.text for act in ruled] == ["As agreed: a1.", None, None]
+    assert [one.why for one in store.revisions()] == [
+        "Coders disagreed on this text: the code applies.", "Coders disagreed: the rule was unclear."
+    ]  # fmt: skip
+
+
+def test_rulings_outlive_a_killed_kernel(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = Path(disputed(tmp_path / "study", sentences(5)).path)
+    with lab.page() as page:
+        enter(lab, page, folder, "killed.ipynb")
+        shows(page, "t00")
+        page.keyboard.press("a")
+        page.keyboard.press("1")
+        settled(page, 1)
+        shows(page, "t01")
+        os.kill(int((lab.root / "pid").read_text()), signal.SIGKILL)
+        page.get_by_role("button", name="Ok", exact=True).click()  # the host: the kernel has died
+        page.locator(".s7").focus()
+        page.keyboard.press("d")
+        page.keyboard.press("2")
+        page.wait_for_selector(".s7-unsaved")
+        assert "NOT SAVED" in page.locator(".s7-unsaved").inner_text()
+        lab.wait_idle(page)
+        lab.run_all(page)
+        page.wait_for_selector(".s7-case")
+        settled(page, 2)
+        page.locator(".s7").focus()
+        page.keyboard.press("u")
+        shows(page, "t01")
+        settled(page, 1)
+    assert [act.unit_id for act in qual.Store(folder).rulings()] == ["t00"]
+    assert qual.Store(folder).verify()["ok"].all()
+
+
+def test_with_letters_no_name_reaches_the_page(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = Path(disputed(tmp_path / "study", sentences(4)).path)
+    with lab.page() as page:
+        frames: list[str] = []
+        page.on(
+            "websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(str(frame)))
+        )
+        enter(lab, page, folder, "letters.ipynb", ", letters=True")
+        page.keyboard.press("o")
+        page.keyboard.press("o")
+        page.keyboard.press("a")
+        page.keyboard.press("1")
+        settled(page, 1)
+        shown = page.locator(".s7").inner_text()
+        assert "anabel" not in shown + "".join(frames)
+        assert "benno" not in shown + "".join(frames)
+        assert {one.split("\n")[0] for one in page.locator(".s7-reading-of").all_inner_texts()} == {"A", "B"}
+        page.keyboard.press("l")
+        page.wait_for_function("() => document.querySelector('.s7-readings')?.innerText.includes('anabel')")
+
+
+def test_hostile_words_are_words(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = Path(disputed(tmp_path / "study", [f"{word} x" for word in WORDS]).path)
+    with lab.page() as page:
+        enter(lab, page, folder, "hostile.ipynb")
+        for at, word in enumerate(WORDS):
+            shows(page, f"t{at:02}")
+            drawn = page.evaluate("() => document.querySelector('.s7-text').textContent")
+            assert drawn == f"{word} x"
+            page.keyboard.press("n")
+            page.wait_for_selector(".s7-note-field:focus")
+            page.locator(".s7-note-field").fill(word)
+            page.keyboard.press("Escape")
+            page.keyboard.press("a")
+            page.keyboard.press("3")
+            assert page.evaluate(STRANGE) == [None, [], []]
+        settled(page, len(WORDS))
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_selector(".s7-similar")
+        assert page.evaluate(STRANGE) == [None, [], []]
+    notes = {act.unit_id: act.text for act in qual.Store(folder).rulings()}
+    assert notes == {f"t{at:02}": word.strip() for at, word in enumerate(WORDS)}
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
+@pytest.mark.parametrize("width", [1400, 900])
+def test_axe_finds_nothing_in_either_theme(lab: labs.Lab, tmp_path: Path, width: int) -> None:
+    folder = Path(disputed(tmp_path / "study", sentences(12)).path)
+    with lab.page(width=width) as page:
+        enter(lab, page, folder, f"axe-{width}.ipynb")
+        page.add_script_tag(path=str(AXE))
+        for theme in ("JupyterLab Light", "JupyterLab Dark"):
+            show_in(page, theme)
+            names = []
+            for pane in in_adjudication(page):
+                sound(page, f"{theme} {pane}")
+                names.append(pane)
+            assert len(names) == 7
+        assert page.locator(".s7").evaluate("box => box.scrollWidth <= box.clientWidth")

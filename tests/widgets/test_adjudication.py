@@ -1,0 +1,451 @@
+"""The adjudication widget asked as a browser asks: the queue, readings, rulings, letters, changed codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sense7_qual import acts, adjudication, rounds
+from sense7_qual.errors import ArgumentError, StoreError
+from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
+from sense7_qual.widgets import AdjudicationWidget
+from tests.helpers.adjudicator import BLIND, DISPUTED, TEXTS, UNITS, Adjudicator, decided, disagree
+from tests.helpers.hostile_words import WORDS
+from tests.helpers.revised_codebooks import BASE, edited
+
+PEOPLE = ("ana", "ben", "cleo", "dee", "lead", "chair")
+
+
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    if request.param == "folder":
+        made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+        disagree(made)
+        yield made
+        return
+    address: Callable[..., str] = request.getfixturevalue("postgres")
+    made = Store.create(address(), units=UNITS, codebook=BASE)
+    for coder in PEOPLE:
+        made.add_coder(coder)
+    disagree(made)
+    yield made
+    server.connect(str(made.path)).engine.dispose()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Store:
+    made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+    disagree(made)
+    return made
+
+
+def keys(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(row["unit_id"], row["code"]) for row in answer["rows"]]
+
+
+# the queue ------------------------------------------------------------------------------------------
+
+
+def test_the_queue_holds_what_may_be_seen_and_its_figures_are_those_of_the_engine(store: Store) -> None:
+    lead = Adjudicator(store)
+    welcome = lead.ask("hello")
+    assert set(keys(welcome)) == DISPUTED
+    assert (welcome["n_open"], welcome["n_settled"]) == (5, 0)
+    lead.rule("m1", "warm", True)
+    lead.rule("m3", "warm", None, "different_reading")
+    done = lead.rule("m5", "cold", False, "ambiguous_text")
+    seen = store.decisions(round="open")
+    expected = adjudication.remaining(seen, rulings=store.rulings()).set_index("code")
+    assert {row["code"] for row in done["by_code"]} == set(expected.index[expected["n_disputed"] > 0])
+    for row in done["by_code"]:
+        for name in ("n_units", "n_disputed", "n_open", "n_applied", "n_absent", "n_differing"):
+            assert row[name] == expected.loc[row["code"], name], (row["code"], name)
+        assert row["missing"] == f"{100 * expected.loc[row['code'], 'share_open']:.1f} %"
+    assert (lead.widget.n_open, lead.widget.n_settled) == (2, 3)
+
+
+@pytest.mark.parametrize("by", ["split", "code", "pair", "participant"])
+def test_each_order_is_that_of_the_engine(folder: Store, by: str) -> None:
+    lead = Adjudicator(folder)
+    lead.rule("m1", "warm", True)
+    answer = lead.ask("queue", by=by)
+    more = {"units": UNITS, "cluster": "case_id"} if by == "participant" else {}
+    expected = adjudication.queue(folder.decisions(round="open"), rulings=folder.rulings(), by=by, **more)
+    assert keys(answer) == list(zip(expected["unit_id"], expected["code"], strict=True))
+    if by != "split":
+        assert [row["group"] for row in answer["rows"]] == expected["group"].tolist()
+    assert {row["settled"] for row in answer["rows"] if (row["unit_id"], row["code"]) == ("m1", "warm")} == {
+        "applied"
+    }
+
+
+def test_what_the_next_ones_bring_is_what_they_bring(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    brings = lead.ask("queue", by="code")["brings"]
+    assert brings["n"] == 5
+    warm = next(one for one in brings["codes"] if one["code"] == "warm")
+    assert warm == {"code": "warm", "n": 3, "before": "75.0 %", "after": "0.0 %"}
+    for unit_id, code in DISPUTED - {("m1", "kind")}:
+        done = lead.rule(unit_id, code, True)
+    assert done["brings"] == {
+        "n": 1, "codes": [{"code": "kind", "n": 1, "before": "25.0 %", "after": "0.0 %"}]
+    }  # fmt: skip
+    left = adjudication.remaining(folder.decisions(round="open"), rulings=folder.rulings())
+    assert left.set_index("code")["share_open"].to_dict() == {
+        "warm": 0.0, "kind": 0.25, "cold": 0.0, "other": 0.0
+    }  # fmt: skip
+
+
+def test_what_was_agreed_in_a_discussion_is_no_disagreement_any_more(folder: Store) -> None:
+    talk = {"units": ["m3"], "coders": ["ana"], "coder": "chair", "codebook": BASE}
+    folder.append([rounds.open_round("talk", discusses="open", **talk)])
+    folder.append(decided("ana", "m3", "kind", round="talk"))
+    assert set(keys(Adjudicator(folder).ask("hello"))) == DISPUTED  # the discussion is blind yet
+    folder.append([rounds.unblind("talk", coder="chair", codebook=BASE)])
+    assert set(keys(Adjudicator(folder).ask("hello"))) == DISPUTED - {("m3", "warm")}
+
+
+# a text ---------------------------------------------------------------------------------------------
+
+
+def test_a_text_comes_with_each_coders_reading(store: Store) -> None:
+    named = {"codebook": BASE, "round": "open", "unit_id": "m1"}
+    store.append(
+        [acts.memo(coder="ben", text="Not warm: 👍🏽.", target_kind="span", start=12, end=14, **named)]
+    )
+    store.append([acts.memo(coder="cleo", text="My own.", target_kind="unit", codebook=BASE, unit_id="m1")])
+    shown = Adjudicator(store).show("m1", "warm")
+    assert (shown["text"], shown["context"]) == (TEXTS["m1"], [{"role": "user", "text": "Before it."}])
+    assert [(one["coder"], one["applied"]) for one in shown["coders"]] == [
+        ("ana", True), ("ben", False), ("cleo", False)
+    ]  # fmt: skip
+    ana, ben, cleo = shown["coders"]
+    assert ana["codings"] == [{"code": "warm", "start": 3, "end": 11, "confidence": None, "facets": {}}]
+    assert ben["memos"] == [{"start": 12, "end": 16, "text": "Not warm: 👍🏽."}]  # UTF-16
+    assert cleo["memos"] == []  # her own, for nobody else
+    assert shown["others"] == [{"code": "kind", "settled": None}]
+    assert shown["ruling"] is None
+
+
+def test_after_a_discussion_the_last_codings_are_shown(folder: Store) -> None:
+    talk = {"units": ["m3", "m5"], "coders": ["ana"], "coder": "chair", "codebook": BASE}
+    folder.append([rounds.open_round("talk", discusses="open", **talk)])
+    folder.append(decided("ana", "m3", "warm", round="talk", start=3, end=7))
+    folder.append([rounds.unblind("talk", coder="chair", codebook=BASE)])
+    shown = Adjudicator(folder).show("m3", "warm")
+    ana = next(one for one in shown["coders"] if one["coder"] == "ana")
+    assert [(one["code"], one["start"]) for one in ana["codings"]] == [("warm", 3)]
+
+
+# rulings --------------------------------------------------------------------------------------------
+
+
+def test_a_ruling_is_in_the_record_before_it_is_said_and_the_consensus_has_it(store: Store) -> None:
+    lead = Adjudicator(store)
+    done = lead.rule("m1", "warm", True, "unclear_rule", "As with the brother.")
+    assert (done["type"], done["ruling"]["settled"], done["ruling"]["by"]) == ("done", "applied", "you")
+    (act,) = store.acts(kind="rule")
+    assert (act.coder, act.applied, act.reason, act.text) == (
+        "lead", True, "unclear_rule", "As with the brother."
+    )  # fmt: skip
+    agreed = store.decisions(consensus=True)
+    row = agreed[(agreed["coder"] == "consensus") & (agreed["unit_id"] == "m1") & (agreed["code"] == "warm")]
+    assert row["applied"].tolist() == [True]
+    assert store.verify()["ok"].all()
+
+
+def test_different_readings_stand_both(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    assert lead.rule("m1", "warm", None, "different_reading")["ruling"]["settled"] == "differing"
+    agreed = folder.decisions(consensus=True)
+    consensus = agreed[agreed["coder"] == "consensus"]
+    assert ("m1", "warm") not in set(zip(consensus["unit_id"], consensus["code"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("unit_id", "code", "applied", "reason"),
+    [("m1", "warm", True, None), ("m1", "warm", True, "different_reading"), ("m1", "warm", None, "slip"),
+     ("m1", "warm", "yes", "slip"), ("m1", "warm", True, "whim"), ("m2", "warm", True, "slip"),
+     ("m3", "cold", True, "slip"), ("m1", 3, True, "slip")],
+)  # fmt: skip
+def test_what_is_no_ruling_on_a_disagreement_in_sight_is_refused(
+    folder: Store, unit_id: str, code: Any, applied: Any, reason: Any
+) -> None:
+    lead = Adjudicator(folder)
+    refused = lead.rule(unit_id, code, applied, reason)
+    assert refused["type"] == "refused"
+    assert folder.acts(kind="rule") == []
+    assert lead.rule("m1", "kind", True)["type"] == "done"
+
+
+def test_undo_goes_back_over_everything_the_lead_settled_also_in_the_next_kernel(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    for unit_id, code in sorted(DISPUTED):
+        lead.rule(unit_id, code, True)
+    lead.rule("m1", "kind", False)  # again, otherwise
+    again = Adjudicator(Store(folder.path))
+    undone = again.undo()
+    assert (undone["unit_id"], undone["code"], undone["undone"]) == ("m1", "kind", True)
+    assert undone["ruling"]["settled"] == "applied"
+    back = [again.undo() for _ in DISPUTED]
+    assert [(one["unit_id"], one["code"]) for one in back] == sorted(DISPUTED, reverse=True)
+    assert {one["ruling"] and one["ruling"]["settled"] for one in back} == {None}
+    assert again.undo()["type"] == "refused"
+    assert folder.rulings() == []
+    assert folder.verify()["ok"].all()
+
+
+def test_an_act_that_is_sent_again_is_recorded_once(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    first = lead.rule("m1", "warm", True, id="00000000-0000-4000-8000-000000000001")
+    again = Adjudicator(Store(folder.path))  # as after a killed kernel
+    second = again.rule("m1", "warm", True, id="00000000-0000-4000-8000-000000000001")
+    assert (first["type"], second["type"], second["ruling"]) == ("done", "done", first["ruling"])
+    assert len(folder.acts(kind="rule")) == 1
+
+
+def test_a_ruling_that_could_not_be_saved_is_the_same_when_it_is_sent_again(
+    folder: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead = Adjudicator(folder)
+    whole = folder.append
+
+    def full(_: object) -> None:
+        raise StoreError("no room")
+
+    monkeypatch.setattr(lead.widget, "_save", full)
+    answer = lead.rule("m1", "warm", True, id="00000000-0000-4000-8000-000000000002")
+    assert (answer["type"], answer["message"]) == ("failed", "no room")
+    assert (lead.widget.n_open, lead.ask("queue", by="split")["n_settled"]) == (5, 0)
+    monkeypatch.setattr(lead.widget, "_save", whole)
+    assert lead.rule("m1", "warm", True, id="00000000-0000-4000-8000-000000000002")["type"] == "done"
+
+
+def test_another_leads_rulings_count_and_are_undone_by_nobody_else(store: Store) -> None:
+    Adjudicator(store, coder="chair").rule("m1", "warm", False, note="Polite.")
+    lead = Adjudicator(store)
+    assert lead.ask("hello")["n_settled"] == 1
+    assert lead.show("m1", "warm")["ruling"]["by"] == "chair"
+    assert lead.undo()["type"] == "refused"
+    assert lead.rule("m1", "warm", True)["ruling"]["by"] == "you"
+    assert [act.applied for act in store.rulings()] == [True]
+
+
+# blindness ------------------------------------------------------------------------------------------
+
+
+def everything(lead: Adjudicator) -> str:
+    """Ask all there is to ask, and return what was said."""
+    for by in ("split", "code", "pair", "participant"):
+        lead.ask("queue", by=by, fresh=True)
+    lead.ask("hello")
+    for unit_id in TEXTS:
+        for code in BASE.ids:
+            for kind in ("dispute", "similar"):
+                lead.ask(kind, unit_id=unit_id, code=code)
+    for unit_id, code in sorted(DISPUTED):
+        lead.rule(unit_id, code, True, note="Because.")
+        lead.ask("similar", unit_id=unit_id, code=code)
+    lead.undo()
+    change = {"code": "cold", "kind": "rule", "values": {"definition": "Closer."},
+              "before": {"definition": "About cold."}}  # fmt: skip
+    base = lead.ask("change", **change)["base"]
+    lead.ask("save_change", **change, base=base, why="Unclear.")
+    return json.dumps([*lead.heard, *lead.told])
+
+
+def test_nothing_of_a_blind_round_reaches_an_answer(store: Store) -> None:
+    store.append(decided("ana", "m2", "warm", round=None))
+    said = everything(Adjudicator(store))
+    assert BLIND not in said
+    assert '"dee"' not in said
+    assert "because blind: round 'blind'" in said
+    # The same is there once the round is unblinded: the test would see it.
+    store.append([rounds.unblind("blind", coder="chair", codebook=BASE)])
+    shown = Adjudicator(store).show("m2", "warm")
+    assert shown["text"] == TEXTS["m2"]
+    assert [one["memos"] for one in shown["coders"] if one["coder"] == "dee"] == [
+        [{"start": None, "end": None, "text": f"About {BLIND}."}]
+    ]
+
+
+def test_with_letters_no_name_is_in_any_answer(store: Store) -> None:
+    store.append([acts.memo(coder="cleo", text="Hm.", target_kind="unit", unit_id="m1", round="open",
+                            codebook=BASE)])  # fmt: skip
+    Adjudicator(store, coder="chair").rule("m1", "kind", False)
+    lead = Adjudicator(store, letters=True)
+    said = everything(lead)
+    for name in ("ana", "ben", "cleo", "chair"):
+        assert name not in said.replace("changed", "").replace("change", "")
+    assert {one["coder"] for one in Adjudicator(store, letters=True).show("m1", "kind")["coders"]} == {
+        "A", "B", "C"
+    }  # fmt: skip
+    assert '"another lead"' in said
+
+
+def test_names_and_letters_are_exchanged_in_all_views(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    lead.ask("queue", by="pair")
+    assert lead.ask("names", letters=True) == {"type": "called"}
+    told = lead.told[-1]
+    assert (told["type"], told["letters"]) == ("named", True)
+    assert {row["group"] for row in told["rows"]} == {"A – B", "A – C", "B – C"}
+    lead.ask("names", letters=False)
+    assert {row["group"] for row in lead.told[-1]["rows"]} == {"ana – ben", "ana – cleo", "ben – cleo"}
+
+
+def test_codings_in_no_round_are_left_out_until_the_lead_says_so(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+    for coder, codes in (("ana", ["warm"]), ("ben", [])):
+        store.append(decided(coder, "m1", *codes, round=None))
+    welcome = Adjudicator(store).ask("hello")
+    assert welcome["rows"] == []
+    assert "without_round=True counts it too" in welcome["words"]
+    assert keys(Adjudicator(store, without_round=True).ask("hello")) == [("m1", "warm")]
+
+
+# similar texts --------------------------------------------------------------------------------------
+
+
+def test_earlier_rulings_on_texts_with_the_same_words_are_found(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    assert lead.ask("similar", unit_id="m1", code="warm")["rows"] == []
+    lead.rule("m4", "warm", True, "unclear_rule", "Listening is warm.")
+    lead.rule("m3", "warm", False)
+    found = lead.ask("similar", unit_id="m1", code="warm")
+    (row,) = found["rows"]
+    assert (row["unit_id"], row["how"], row["settled"], row["note"]) == (
+        "m4", "words", "applied", "Listening is warm."
+    )  # fmt: skip
+    assert found["n_ruled"] == 2
+
+
+def test_texts_alike_in_meaning_are_found_where_there_is_a_model(folder: Store) -> None:
+    asked = []
+
+    def embed(texts: list[str]) -> Any:
+        asked.append(texts)
+        return np.array([[1.0, 0.0] if "kind" in text or "to me" in text else [0.0, 1.0] for text in texts])
+
+    lead = Adjudicator(folder, embed=embed)
+    for unit_id in ("m3", "m4"):
+        lead.rule(unit_id, "warm", True)
+    rows = lead.ask("similar", unit_id="m1", code="warm")["rows"]
+    assert [(row["unit_id"], row["how"]) for row in rows] == [("m4", "words"), ("m3", "meaning")]
+    lead.ask("similar", unit_id="m1", code="warm")
+    assert len(asked) == 1  # each text once
+
+    def broken(_: list[str]) -> Any:
+        raise RuntimeError(TEXTS["m1"])
+
+    lead = Adjudicator(folder, embed=broken)
+    found = lead.ask("similar", unit_id="m1", code="warm")
+    assert [row["unit_id"] for row in found["rows"]] == ["m4"]
+    assert found["note"] == "Compared by words alone: the comparison by meaning failed (RuntimeError)."
+
+
+# a change of the codebook ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["example", "counter_example"])
+def test_a_text_becomes_an_example_and_nothing_becomes_stale(folder: Store, kind: str) -> None:
+    lead = Adjudicator(folder)
+    lead.rule("m1", "warm", True)
+    wish = {"code": "warm", "kind": kind, "words": " It listened. "}
+    shown = lead.ask("change", **wish)
+    assert (shown["by_coder"], shown["n_rulings"], shown["n_leaving"]) == ([], 0, 0)
+    assert folder.codebook == BASE
+    assert lead.ask("save_change", **wish, base=shown["base"], why="Clear.")["type"] == "changed_code"
+    code = Store(folder.path).codebook["warm"]
+    assert getattr(code, f"{kind}s") == ("It listened.",)
+    assert lead.ask("hello")["n_settled"] == 1
+    assert lead.ask("change", **wish)["type"] == "refused"  # it is one already
+    assert lead.told[-1]["type"] == "revised"
+
+
+def test_a_sharpened_rule_says_first_what_becomes_stale_and_then_it_is(store: Store) -> None:
+    lead = Adjudicator(store)
+    lead.rule("m1", "warm", True)
+    lead.rule("m5", "cold", True)
+    wish = {"code": "warm", "kind": "rule", "values": {"definition": "Closer.", "use_when": ["It listens."]},
+            "before": {"definition": "About warm.", "use_when": []}}  # fmt: skip
+    shown = lead.ask("change", **wish)
+    assert {row["coder"]: row["n"] for row in shown["by_coder"]} == {"ana": 4, "ben": 4, "cleo": 4}
+    assert (shown["n_rulings"], shown["n_leaving"]) == (1, 3)
+    assert lead.ask("save_change", **wish, base=shown["base"], why=" ")["type"] == "refused"
+    assert lead.ask("save_change", **wish, base=shown["base"], why="Unclear.")["type"] == "changed_code"
+    (revision,) = Store(store.path).revisions()
+    assert (revision.why, revision.coder) == ("Unclear.", "lead")
+    after = lead.ask("hello")
+    assert {code for _, code in keys(after)} == {"kind", "cold"}
+    assert after["n_settled"] == 1
+
+
+def test_a_change_that_another_lead_made_meanwhile_is_counted_anew(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    wish = {"code": "warm", "kind": "example", "words": "It listened."}
+    base = lead.ask("change", **wish)["base"]
+    Store(folder.path).revise(edited(BASE, "warm", definition="Theirs."), why="Theirs.", coder="chair")
+    refused = lead.ask("save_change", **wish, base=base, why="Mine.")
+    assert refused["type"] == "refused"
+    assert lead.told[-1]["codebook"]["codes"][0]["definition"] == "Theirs."
+    rule = {"code": "warm", "kind": "rule", "values": {"definition": "Mine."},
+            "before": {"definition": "About warm."}}  # fmt: skip
+    assert "somebody else" in lead.ask("change", **rule)["message"]
+    again = lead.ask("change", **wish)["base"]
+    assert lead.ask("save_change", **wish, base=again, why="Mine.")["type"] == "changed_code"
+    now = Store(folder.path).codebook["warm"]
+    assert (now.definition, now.examples) == ("Theirs.", ("It listened.",))
+
+
+# what is no study, no lead, no word -----------------------------------------------------------------
+
+
+def test_a_table_is_no_study() -> None:
+    with pytest.raises(ArgumentError, match="an open study as store – found DataFrame"):
+        AdjudicationWidget(UNITS, coder="lead")
+
+
+@pytest.mark.postgres
+def test_a_role_that_may_not_settle_is_told_so(postgres: Callable[..., str]) -> None:
+    address = postgres()
+    lead = Store.create(address, units=UNITS, codebook=BASE)
+    lead.add_coder("ana", role="settles_ana")
+    of_ana = Store(postgres("settles_ana", address.rpartition("study=")[2]))
+    try:
+        with pytest.raises(StoreError, match=r"expected a role that leads the study.*found a coder's"):
+            AdjudicationWidget(of_ana, coder="ana")
+    finally:
+        for one in (lead, of_ana):
+            server.connect(str(one.path)).engine.dispose()
+
+
+def test_no_words_of_the_study_are_in_the_traits(store: Store) -> None:
+    lead = Adjudicator(store)
+    lead.rule("m1", "warm", True, note="Sentinel-Wombat")
+    everything(lead)
+    state = json.dumps(lead.widget.get_state(), default=str) + repr(lead.widget)
+    for words in ("listened", "Wombat", "ana", "Before it"):
+        assert words not in state.replace("anywidget", "")
+    assert repr(lead.widget) == "AdjudicationWidget('lead', 0 open, 4 settled)"
+
+
+def test_hostile_words_in_notes_and_examples_are_words(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    for words in WORDS:
+        done = lead.rule("m1", "warm", True, note=words)
+        assert done["ruling"]["note"] == words.strip()
+    lead.rule("m1", "warm", True, note="half \ud83d of an emoji")
+    assert folder.rulings()[0].text == "half \ufffd of an emoji"
+    for words in WORDS[:5]:
+        wish = {"code": "kind", "kind": "example", "words": words}
+        base = lead.ask("change", **wish)["base"]
+        assert lead.ask("save_change", **wish, base=base, why=words)["type"] == "changed_code"
+    assert Store(folder.path).codebook["kind"].examples == WORDS[:5]
+    assert folder.verify()["ok"].all()

@@ -1,0 +1,483 @@
+"""The overview asked as a browser asks: numbers equal to the engines', and nothing of blind work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, adjudication, agreement, codings, rounds
+from sense7_qual.errors import ArgumentError
+from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
+from sense7_qual.widgets import CodingWidget, OverviewWidget
+from sense7_qual.widgets._codebook_seen import followed
+from sense7_qual.widgets._overview_progress import duration, per_text
+from tests.helpers.browser import new_id
+from tests.helpers.overview import IDS, SENTINEL, UNITS, N, Viewer, coded, open_rounds, unblind, work
+from tests.helpers.revised_codebooks import BASE, edited, plus
+
+New = Callable[[], Store]
+
+
+@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[New]:
+    """Make a study; in PostgreSQL the coders have no role of their own."""
+    made: list[Store] = []
+
+    def new() -> Store:
+        if request.param == "folder":
+            made.append(Store.create(tmp_path / f"s{len(made)}", units=UNITS, codebook=BASE))
+            return made[-1]
+        postgres: Callable[..., str] = request.getfixturevalue("postgres")
+        made.append(Store.create(postgres(), units=UNITS, codebook=BASE))
+        for coder in ("ana", "ben", "cleo", "chair"):
+            made[-1].add_coder(coder)
+        return made[-1]
+
+    yield new
+    Viewer.end()
+    for store in made:
+        if request.param == "postgresql":
+            server.connect(str(store.path)).engine.dispose()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A study whose round one is coded by ana and ben and unblinded; round two is blind."""
+    made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+    open_rounds(made)
+    work(made, "ana", seed=1)
+    work(made, "ben", seed=2, seconds=95)
+    unblind(made, "one")
+    yield made
+    Viewer.end()
+
+
+def of_code(rows: list[dict[str, Any]], code: str) -> dict[str, Any]:
+    return next(row for row in rows if row["code"] == code)
+
+
+# numbers --------------------------------------------------------------------------------------------
+
+
+def test_progress_is_that_of_the_rounds_with_the_time_that_is_left(store: Store) -> None:
+    work(store, "ben", round="two", n=12, seconds=40)
+    work(store, "cleo", round="two", n=4)
+    shown = Viewer(store).look()["rounds"]["rows"]
+    got = [(row["round"], one["coder"], one["n"], one["done"]) for row in shown for one in row["coders"]]
+    wanted = rounds.progress(store.rounds, store.coverage())
+    assert got == list(wanted[["round", "coder", "n_units", "n_finished"]].itertuples(index=False, name=None))
+    ana, ben, cleo = shown[1]["coders"]
+    assert ben["time"] == "about 20 min at 40 s a text"  # 28 × 40 s
+    assert (ana["time"], cleo["time"]) == ("", "")  # none, and fewer than five times between texts
+    assert [row["state"] for row in shown] == ["unblinded", "blind"]
+    assert [one["time"] for one in shown[0]["coders"]] == ["", ""]  # nothing is left
+
+
+def test_who_was_dealt_a_part_of_a_round_is_measured_by_that_part(store: Store) -> None:
+    store.assign(coders=["ana", "ben", "cleo"], overlap=0.0, coder="chair", round="two")
+    two = Viewer(store).look()["rounds"]["rows"][1]
+    assert sum(one["n"] for one in two["coders"]) == two["n_units"] == N
+
+
+def test_agreement_is_that_of_the_engines(store: Store) -> None:
+    parts = Viewer(store, width=0.4).look()
+    decided, named = store.decisions(), {"units": UNITS, "cluster": "case_id"}
+    once = agreement.by_code(decided, **named).set_index("code")
+    looks = agreement.sequential(decided, width=0.4, **named).set_index("code")
+    for row in parts["agreement"]["rows"]:
+        code = row["code"]
+        wanted = [once.loc[code, name] for name in ("n_units", "alpha", "alpha_low", "alpha_high")]
+        assert [row[name] for name in ("n", "alpha", "low", "high")] == pytest.approx(wanted)
+        wanted = [looks.loc[code, name] for name in ("low", "high", "n_more")]
+        assert [row[name] for name in ("look_low", "look_high", "n_more")] == pytest.approx(wanted)
+    assert [row["code"] for row in parts["agreement"]["rows"]] == list(BASE.ids)
+    assert of_code(parts["agreement"]["rows"], "cold")["more"].endswith(" more texts")
+
+
+def test_where_a_text_has_no_participant_texts_are_taken_for_independent_and_that_is_said(
+    tmp_path: Path,
+) -> None:
+    units = UNITS.assign(case_id=UNITS["case_id"].mask(UNITS["unit_id"] == IDS[3]))
+    store = Store.create(tmp_path / "s", units=units, codebook=BASE)
+    open_rounds(store)
+    work(store, "ana", seed=1)
+    work(store, "ben", seed=2)
+    unblind(store, "one")
+    parts = Viewer(store).look()
+    once = agreement.by_code(store.decisions()).set_index("code")
+    row = of_code(parts["agreement"]["rows"], "warm")
+    assert [row["low"], row["high"]] == pytest.approx(list(once.loc["warm", ["alpha_low", "alpha_high"]]))
+    assert "no participant" in " ".join(parts["agreement"]["words"])
+    assert (parts["change"]["came"], "no participant" in parts["change"]["came_words"]) == ([], True)
+
+
+def test_codes_are_counted_as_the_decisions_have_them(store: Store) -> None:
+    shown = Viewer(store).look()["codes"]
+    counts = codings.tally(store.decisions())
+    for row in shown["rows"]:
+        mine = counts[counts["code"] == row["code"]]
+        assert row["n"] == (mine["n_applied"] > 0).sum()
+        assert row["share"] == pytest.approx(mine["n_applied"].sum() / mine["n_coders"].sum())
+    assert shown["n_finished"] == N
+
+
+def test_behind_each_number_stand_as_many_texts(store: Store) -> None:
+    work(store, "cleo", round="two", n=4)
+    viewer = Viewer(store)
+    parts = viewer.look()
+    for row in parts["agreement"]["rows"]:
+        assert len(viewer.units("double", code=row["code"])) == row["n"]
+    for row in parts["codes"]["rows"]:
+        assert len(viewer.units("applied", code=row["code"])) == row["n"]
+    for row in parts["rounds"]["rows"]:
+        assert viewer.units("planned", round=row["round"]) == IDS[: row["n_units"]]
+        for one in row["coders"]:
+            named = {"round": row["round"], "coder": one["coder"]}
+            assert len(viewer.units("finished", **named)) == one["done"]
+            assert len(viewer.units("left", **named)) == one["left"]
+    found = adjudication.queue(store.decisions(viewer="chair"))
+    assert viewer.units("open") == list(dict.fromkeys(found["unit_id"]))
+    assert viewer.units("open", code="cold") == found.loc[found["code"] == "cold", "unit_id"].tolist()
+    page = viewer.ask("units", door={"of": "open", "code": "cold"}, first=0, find="")
+    assert page["rows"][0]["note"] in ("ana – not ben", "ben – not ana")
+    found = viewer.ask("units", door={"of": "planned", "round": "one"}, first=0, find="TEXT 7 ")
+    assert [row["unit_id"] for row in found["rows"]] == ["m07"]
+
+
+def test_a_text_opens_with_the_codings_that_may_be_seen(store: Store) -> None:
+    start = UNITS["text"][0].index("of")
+    span = {"start": start, "end": start + 2}
+    named: dict[str, Any] = {"coder": "ana", "unit_id": "m00", "codebook": BASE, "round": "one"}
+    store.append([acts.apply(code="other", **named, **span), acts.finish(**named)])
+    store.append(coded("cleo", "m00", "cold", round="two"))
+    text = Viewer(store, coder="ben").ask("unit", unit_id="m00")
+    assert text["text"] == UNITS["text"][0]
+    assert [one["coder"] for one in text["coders"]] == ["ben", "ana"]  # one's own first
+    ana = {one["code"]: one for one in text["coders"][1]["codings"] if one["start"] is not None}
+    assert (ana["other"]["start"], ana["other"]["end"]) == (start + 2, start + 4)  # 👍🏽 is four units there
+    assert Viewer(store).ask("unit", unit_id="nowhere")["type"] == "refused"
+
+
+# what is next ---------------------------------------------------------------------------------------
+
+
+def test_a_round_that_all_finished_and_is_blind_comes_first_and_says_how_it_is_unblinded(
+    store: Store,
+) -> None:
+    for coder in ("ana", "ben", "cleo"):
+        work(store, coder, round="two", seed=3)
+    chair = Viewer(store).look()
+    first = chair["attention"]["rows"][0]
+    assert "round 'two'" in first["what"]
+    exec(first["cell"], {"qual": __import__("sense7_qual"), "store": store})  # noqa: S102 – our own cell
+    assert store.rounds[1].unblinded_at is not None
+    assert not any("still blind" in row["what"] for row in Viewer(store).look()["attention"]["rows"])
+
+
+def test_weak_codes_disagreements_proposals_and_stale_texts_are_named(store: Store) -> None:
+    named: dict[str, Any] = {"coder": "ana", "unit_id": "m01", "codebook": BASE, "round": "one"}
+    store.append([acts.propose(label="Hope", definition="Ahead.", **named)])
+    rows = Viewer(store).look()["attention"]["rows"]
+    viewer = Viewer(store)
+    viewer.look()
+    assert [len(viewer.units(**row["door"])) for row in rows] == [row["n"] for row in rows]
+    weak = of_weak(rows)
+    assert weak[0].startswith("Cold: alpha ")
+    n_open = len(adjudication.queue(store.decisions()))
+    assert any(row["what"].startswith(f"{n_open} disagreements are") for row in rows)
+    assert any(row["what"].startswith("1 proposed code waits") for row in rows)
+    store.revise(edited(BASE, "warm", definition="Closer."), why="Clearer.", coder="chair")
+    viewer = Viewer(store)
+    rows = viewer.look()["attention"]["rows"]
+    again = [row for row in rows if "to look at again" in row["what"]]
+    assert [(row["n"], row["door"]["coder"]) for row in again] == [(N, "ana"), (N, "ben")]
+    assert viewer.units("stale", coder="ana") == IDS
+    stale = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    assert set(stale["unit_id"]) == set(IDS)
+    text = viewer.ask("unit", unit_id="m00")
+    assert text["coders"][0]["again"] == ["Warm"]
+
+
+def of_weak(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["what"] for row in rows if "under .667" in row["what"]]
+
+
+def test_a_ruling_of_ones_own_settles_a_disagreement(store: Store) -> None:
+    before = len(Viewer(store).units("open", code="cold"))
+    unit_id = adjudication.queue(store.decisions()).query("code == 'cold'")["unit_id"].iloc[0]
+    store.append([acts.rule(coder="chair", unit_id=unit_id, code="cold", applied=True, codebook=BASE)])
+    assert len(Viewer(store).units("open", code="cold")) == before - 1
+
+
+# what changes ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drifting(tmp_path: Path) -> Iterator[Store]:
+    """A study in which ben applies a code to one in six of the first 60 texts, and to most of those after."""
+    n = 180
+    units = pd.DataFrame(
+        {"unit_id": [f"m{i:03}" for i in range(n)], "text": SENTINEL, "document_id": "d",
+         "case_id": [f"p{i % 30}" for i in range(n)], "position": range(n)}
+    )  # fmt: skip
+    made = Store.create(tmp_path / "s", units=units, codebook=BASE)
+    ids = units["unit_id"].tolist()
+    for name in ("one", "two"):
+        made.append([rounds.open_round(name, units=ids, coders=["ana", "ben"], coder="chair", codebook=BASE)])
+    begun = pd.Timestamp("2026-03-02T09:00:00Z")
+    for round in ("one", "two"):
+        for coder in ("ana", "ben"):
+            done: list[acts.Act] = []
+            for i, unit_id in enumerate(ids):
+                often = coder == "ben" and i >= 60
+                at = (begun + pd.Timedelta(minutes=i + 500 * (round == "two"))).isoformat()
+                codes = ["warm"] if (i % 4 > 0 if often else i % 6 == 0) else []
+                done += coded(coder, unit_id, *codes, round=round, at=at.replace("+00:00", "Z"))
+            made.append(done)
+        if round == "one":
+            unblind(made, "one")
+    yield made
+    Viewer.end()
+
+
+def test_a_coder_who_drifts_is_named_with_the_texts_and_nobody_of_a_blind_round(drifting: Store) -> None:
+    viewer = Viewer(drifting)
+    parts = viewer.look()
+    (alarm,) = parts["change"]["alarms"]
+    assert (alarm["coder"], alarm["code"], alarm["n_first"], alarm["n_later"]) == ("ben", "warm", 60, 120)
+    assert "ben applies Warm more often than at first" in alarm["words"]
+    rows = parts["attention"]["rows"]
+    assert [row["what"] for row in rows if row["door"]["of"] == "later"] == [alarm["words"]]
+    assert viewer.units("later", coder="ben", code="warm") == [f"m{i:03}" for i in range(60, 180)]
+    decided, plan = drifting.decisions(viewer="chair"), drifting.plan()
+    wanted = agreement.drift(
+        decided, drifting.coverage(viewer="chair"), plan=plan[plan["round"] == "one"].reset_index(drop=True)
+    )
+    assert wanted.loc[wanted["alarm"], ["coder", "code"]].to_numpy().tolist() == [["ben", "warm"]]
+    assert parts["change"]["drift_words"].startswith("Drift: 1 alarm among 8 pairs")
+
+
+def test_the_shares_in_parts_of_the_order_are_together_the_share(drifting: Store) -> None:
+    row = of_code(Viewer(drifting).look()["codes"]["rows"], "warm")
+    sizes = [23] * 4 + [22] * 4  # 180 texts in 8 parts
+    weighed = sum(share * n for share, n in zip(row["parts"], sizes, strict=True)) / 180
+    assert weighed == pytest.approx(row["share"])
+    assert row["parts"][-1] > row["parts"][0]
+
+
+def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring(store: Store) -> None:
+    change = Viewer(store).look()["change"]
+    named: dict[str, Any] = {"cluster": "case_id", "coverage": store.coverage()}
+    came = codings.development(store.codings(), UNITS, **named)
+    assert change["came"] == came["n_codes"].tolist()
+    assert "no saturation" in change["came_words"]
+    store.revise(plus(BASE, "hope"), why="Seen.", coder="chair")
+    now: dict[str, Any] = {"coder": "ana", "unit_id": "m03", "codebook": store.codebook, "round": "one"}
+    store.append([acts.apply(code="hope", **now), acts.finish(**now)])
+    change = Viewer(store).look()["change"]
+    standing = codings.carried(
+        store.codings(viewer="chair"), store.coverage(viewer="chair"), store.codebook,
+        revisions=store.revisions(),
+    )[0]  # fmt: skip
+    wanted = codings.saturation(
+        standing,
+        UNITS,
+        cluster="case_id",
+        emerged=["hope"],
+        coverage=store.coverage(viewer="chair"),
+        more=[5],
+    ).iloc[0]
+    assert (
+        f"about {wanted['new_codes']:.1f} more (95 % interval {wanted['low']:.1f} to" in change["came_words"]
+    )
+
+
+# blindness ------------------------------------------------------------------------------------------
+
+
+def everything(viewer: Viewer) -> str:
+    """Return all that an overview says, through every door."""
+    viewer.look()
+    for of in ("planned", "finished", "left", "stale"):
+        for round in (None, "one", "two"):
+            for who in ("ana", "ben", "cleo"):
+                viewer.ask("units", door={"of": of, "round": round, "coder": who}, first=0, find="")
+    for of in ("double", "applied", "open", "later", "proposals"):
+        for code in BASE.ids:
+            viewer.ask("units", door={"of": of, "code": code, "coder": "cleo"}, first=0, find="")
+    for unit_id in IDS[:10]:
+        viewer.ask("unit", unit_id=unit_id)
+    state = {name: value for name, value in viewer.widget.get_state().items() if name != "layout"}
+    said = [{**one, "id": None, "at": None} for one in (*viewer.heard, *viewer.told)]
+    return json.dumps([said, state], default=str)
+
+
+def blind_work(store: Store) -> None:
+    """Cleo does in round two, and in none, all that one can do."""
+    work(store, "cleo", round="two", seed=9)
+    named: dict[str, Any] = {"coder": "cleo", "unit_id": "m05", "codebook": BASE}
+    for round in ("two", None):
+        store.append(
+            [acts.propose(label=f"Seen {round}", definition="x", round=round, **named),
+             acts.memo(text="Seen", round=round, **named)]
+        )  # fmt: skip
+    store.append(coded("cleo", "m07", "warm", round=None))
+    store.append(
+        [acts.rule(coder="cleo", unit_id=unit, code="cold", applied=True, codebook=BASE) for unit in IDS]
+    )
+
+
+def test_a_coders_overview_is_the_same_whatever_others_do_blind(new_store: New) -> None:
+    store = new_store()
+    open_rounds(store)
+    work(store, "ana", seed=1)
+    work(store, "ben", seed=2)
+    unblind(store, "one")
+    work(store, "ana", round="two", n=5, seed=4)
+    before = everything(Viewer(store, coder="ana"))
+    blind_work(store)
+    assert everything(Viewer(store, coder="ana")) == before
+    ana = Viewer(store, coder="ana")
+    two = ana.look()["rounds"]["rows"][1]
+    assert ([one["coder"] for one in two["coders"]], two["n_coders"]) == (["ana"], 3)
+    refused = ana.ask("units", door={"of": "left", "round": "two", "coder": "cleo"}, first=0, find="")
+    assert refused["type"] == "refused"
+    known = followed(store.acts(), viewer="ana", without_round=False)
+    assert {(act.coder, act.round) for act in known} == {("ana", "one"), ("ben", "one"), ("ana", "two")}
+    chair = everything(Viewer(store))  # who leads the round sees how far cleo is, and no coding of hers
+    assert '"coder": "cleo", "n": 40, "done": 40' in chair
+    assert '"coder": "cleo", "finished": true' not in chair
+    assert "Seen two" not in chair
+    unblind(store, "two")
+    after = everything(Viewer(store, coder="ana"))
+    assert "Seen two" in after
+    assert '"coder": "cleo", "finished": true' in after
+
+
+@pytest.mark.postgres
+def test_a_coders_own_role_in_postgresql_reads_no_more(postgres: Callable[..., str]) -> None:
+    address = postgres()
+    store = Store.create(address, units=UNITS, codebook=BASE)
+    for coder in ("ana", "ben", "cleo", "chair"):
+        store.add_coder(coder, **({"role": "ana"} if coder == "ana" else {}))
+    open_rounds(store)
+    of_ana = Store(postgres("ana", address.rpartition("=")[2]))
+    work(of_ana, "ana", seed=1)
+    work(store, "ben", seed=2)
+    unblind(store, "one")
+    before = everything(Viewer(of_ana, coder="ana"))
+    assert '"coder": "ben", "finished": true' in before
+    blind_work(store)
+    assert everything(Viewer(of_ana, coder="ana")) == before
+    # The database keeps it, too: nor does another pseudonym, or without_round, show more.
+    assert 'cleo", "finished' not in everything(Viewer(of_ana, coder="chair", without_round=True))
+    Viewer.end()
+    for one in (store, of_ana):
+        server.connect(str(one.path)).engine.dispose()
+
+
+def test_a_blind_round_has_no_agreement_for_its_lead_either_and_says_why(new_store: New) -> None:
+    store = new_store()
+    open_rounds(store)
+    for coder in ("ana", "ben"):
+        work(store, coder, round="two")
+    parts = Viewer(store).look()
+    assert parts["agreement"]["rows"] == []
+    assert "'two'" in " ".join(parts["agreement"]["words"])
+    assert "agreement is shown to nobody" in " ".join(parts["agreement"]["words"])
+    assert {row["n"] for row in parts["codes"]["rows"]} == {0}
+
+
+def test_training_and_discussion_are_followed_and_count_in_no_number(store: Store) -> None:
+    before = Viewer(store).look()
+    gold = pd.DataFrame(
+        [(unit, code, False) for unit in IDS[:3] for code in BASE.ids], columns=["unit_id", "code", "applied"]
+    )
+    named: dict[str, Any] = {"units": IDS[:3], "coders": ["ana", "ben"], "coder": "chair", "codebook": BASE}
+    store.append([rounds.open_round("learn", gold=gold, **named)])
+    store.append([rounds.open_round("talk", discusses="one", **named)])
+    for round in ("learn", "talk"):
+        for coder in ("ana", "ben"):
+            work(store, coder, round=round, n=2, seed=7)
+    after = Viewer(store).look()
+    assert after["agreement"]["rows"] == before["agreement"]["rows"]
+    assert after["codes"]["rows"] == before["codes"]["rows"]
+    learn, talk = after["rounds"]["rows"][2:]
+    assert (learn["state"], talk["state"]) == ("training blind", "discussion blind")
+    assert [one["done"] for row in (learn, talk) for one in row["coders"]] == [2, 2, 2, 2]
+
+
+def test_texts_of_no_round_are_shown_to_who_assigned_them_and_counted_when_told_so(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+    store.assign(coders=["ana", "ben"], overlap=1.0, coder="chair")
+    for seed, coder in enumerate(("ana", "ben")):
+        work(store, coder, round=None, seed=seed, n=20)
+    (row,) = Viewer(store).look()["rounds"]["rows"]
+    assert [(one["coder"], one["done"]) for one in row["coders"]] == [("ana", 20), ("ben", 20)]
+    (row,) = Viewer(store, coder="ana").look()["rounds"]["rows"]
+    assert [one["coder"] for one in row["coders"]] == ["ana"]
+    assert Viewer(store).look()["agreement"]["rows"] == []
+    rows = Viewer(store, without_round=True).look()["agreement"]["rows"]
+    wanted = agreement.by_code(store.decisions(), units=UNITS, cluster="case_id")
+    assert {row["code"]: row["alpha"] for row in rows} == pytest.approx(
+        wanted.set_index("code")["alpha"].to_dict()
+    )
+    Viewer.end()
+
+
+# the widget -----------------------------------------------------------------------------------------
+
+
+def test_no_words_of_the_study_are_in_the_traits(store: Store) -> None:
+    viewer = Viewer(store)
+    viewer.look()
+    viewer.units("planned", round="one")
+    assert SENTINEL in json.dumps(viewer.heard)
+    state = json.dumps(viewer.widget.get_state(), default=str) + repr(viewer.widget)
+    assert SENTINEL not in state
+    assert "ana" not in state
+    assert repr(viewer.widget) == f"OverviewWidget('chair', {N} units)"
+
+
+def test_it_hears_when_another_widget_of_this_kernel_saves(store: Store) -> None:
+    viewer = Viewer(store)
+    viewer.look()
+    coding = CodingWidget(store, coder="ana", round="two")
+    act = {"id": new_id(), "kind": "finish", "unit_id": "m00"}
+    coding._receive(coding, {"type": "act", "client": "x", "id": act["id"], "act": act}, [])
+    assert viewer.told[-1]["type"] == "acted"
+    viewer.ask("count")
+    viewer.widget._counting.join()
+    told = [one for one in viewer.told if one["type"] == "rounds"][-1]
+    assert told["rows"][1]["coders"][0]["done"] == 1
+    coding.close()
+
+
+def test_what_is_no_study_no_width_and_no_number_is_refused(store: Store) -> None:
+    with pytest.raises(ArgumentError, match="an open study as store – found DataFrame"):
+        OverviewWidget(UNITS, coder="lead")
+    with pytest.raises(ArgumentError, match=r"width from 0\.001"):
+        OverviewWidget(store, coder="chair", width=0.0)
+    viewer = Viewer(store)
+    assert viewer.ask("units", door={"of": "secrets"}, first=0, find="")["type"] == "refused"
+    assert viewer.ask("units", door="all", first=0, find="")["type"] == "refused"
+    assert viewer.ask("else")["type"] == "refused"
+
+
+def test_a_study_with_nothing_in_it_has_nothing_to_show(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+    parts = Viewer(store).look()
+    assert parts["attention"]["rows"] == parts["agreement"]["rows"] == []
+    assert [row["coders"] for row in parts["rounds"]["rows"]] == [[]]
+    Viewer.end()
+
+
+def test_times_are_said_no_finer_than_they_are_known() -> None:
+    assert [duration(s) for s in (5, 540, 3500, 7800, 36000)] == ["1 min", "9 min", "1 h", "2 h 10", "10 h"]
+    assert [per_text(s) for s in (0.2, 59.4, 60, 61)] == ["1 s", "59 s", "1 min", "1 min 1 s"]
