@@ -107,9 +107,14 @@ class Lab:
     def _new_page(self) -> Page:
         page = self.browser.new_context(color_scheme="dark" if self.dark else "light").new_page()
         page.set_default_timeout(SECONDS * 1_000)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("pageerror", lambda error: self._blame(str(error)))
         page.on("request", lambda request: self._watch(request.url))
         return page
+
+    def _blame(self, error: str) -> None:
+        # JupyterLab says so of itself where a kernel is ended before it has answered.
+        if "Canceled future for create_subshell_request" not in error:
+            self.errors.append(error)
 
     def _watch(self, url: str) -> None:
         local = (self.url, self.url.replace("http", "ws", 1), "data:", "blob:", "about:")

@@ -291,7 +291,7 @@ def kill_all(root: Path, dice: random.Random) -> tuple[int, Counter[str]]:
             process.stdin.write(";".join(lines) + "\n")
             pids = [int(pid) for pid in process.stdout.readline().split()]
             if number % 3:
-                wait_until(partial(acknowledged, dict.fromkeys(files[:2], "ana")))
+                wait_until(partial(coded, dict.fromkeys(files[:2], "ana"), 8))
             for pid in dice.sample(pids, 4):
                 time.sleep(dice.uniform(0, 0.15))
                 os.kill(pid, signal.SIGKILL)
@@ -305,6 +305,10 @@ def kill_all(root: Path, dice: random.Random) -> tuple[int, Counter[str]]:
 def acknowledged(said: dict[Path, str]) -> list[str]:
     coded = [file for file, what in said.items() if what in ("ana", "ben") and file.exists()]
     return [act_id for file in coded for act_id in file.read_text().split()]
+
+
+def coded(said: dict[Path, str], n: int) -> bool:
+    return len(acknowledged(said)) >= n
 
 
 def check(root: Path, said: dict[Path, str]) -> None:

@@ -1,6 +1,8 @@
 // Where a long paragraph is cut: at the beginnings of its lines, and nowhere else.
-import { expect, test } from "vitest";
-import { cutAtLines } from "./longparagraphs";
+import { h, render } from "preact";
+import { useRef } from "preact/hooks";
+import { expect, test, vi } from "vitest";
+import { cutAtLines, SETTLED_MS, useLongParagraphs } from "./longparagraphs";
 
 /** Lines of so many characters. */
 const lines = (length: number) => (offset: number, than: number) => Math.floor(offset / length) > Math.floor(than / length);
@@ -23,4 +25,35 @@ test("where no line can be measured, nothing is cut", () => {
   const text = "It listened. ".repeat(1000);
   expect(cutAtLines(text, () => null)).toBeNull();
   expect(cutAtLines(text, () => false)).toBeNull();
+});
+
+test("a text that has left the page is not measured any more", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame", "cancelAnimationFrame"] });
+  const wide = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(300);
+  let changed = () => {};
+  vi.stubGlobal("ResizeObserver", class {
+    constructor(told: () => void) { changed = told; }
+    observe() {}
+    disconnect() {}
+  });
+  function Text() {
+    const box = useRef<HTMLDivElement>(null);
+    const text = "It listened. ".repeat(1000);
+    useLongParagraphs(box, text, false);
+    return h("div", { ref: box }, text);
+  }
+  const root = document.createElement("div");
+  render(h(Text, null), root);
+  vi.advanceTimersByTime(40); // its effects run
+  changed();
+  await Promise.resolve();
+  vi.advanceTimersByTime(40);
+  expect(wide).toHaveBeenCalled();
+  vi.advanceTimersByTime(SETTLED_MS - 30);
+  // The text goes just before it would be measured, and its effects end only after the next frame.
+  render(null, root);
+  expect(() => vi.advanceTimersByTime(1000)).not.toThrow();
+  wide.mockRestore();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
 });

@@ -6,7 +6,7 @@ import { blocks } from "./spans";
 /** A paragraph is cut where more characters follow, each time after so many. */
 const [LONG, PIECE] = [2000, 1000];
 /** While the pane changes its width nothing is cut: the lines are measured once it has not for so long. */
-const SETTLED_MS = 150;
+export const SETTLED_MS = 150;
 /** Of text that runs from right to left, the end of a line may look another way where its paragraph ends there. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
@@ -22,7 +22,10 @@ export function useLongParagraphs(box: { current: HTMLElement | null }, text: st
   }, []);
   useEffect(() => {
     if (isCut || frozen || !width || text.length <= LONG) return;
-    const timer = setTimeout(() => setCut({ text, width, starts: cutAtLines(text, lineIn(box.current!)) }), SETTLED_MS);
+    const timer = setTimeout(() => {
+      // A text that has left the page stops its timer only after the next frame.
+      if (box.current) setCut({ text, width, starts: cutAtLines(text, lineIn(box.current)) });
+    }, SETTLED_MS);
     return () => clearTimeout(timer);
   }, [text, width, isCut, frozen]);
   return isCut ? cut.starts : null;
