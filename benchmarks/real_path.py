@@ -147,7 +147,9 @@ def run(folder: Path, data: Path, *, seed: int = 7, browser: bool = True) -> dic
         )
     with timed("themes"):
         themes = qual.themes.fit(store.units, embed=qual.models.embedder(), seed=seed)
-        against = qual.themes.against_codebook(themes, decisions, store.codebook)
+        against = qual.themes.against_codebook(
+            themes, decisions, store.codebook, units=store.units, cluster="case_id"
+        )
     with timed("tables and figures"):
         tables = {
             "codebook": qual.report.codebook_table(store.codebook),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._present import Reason
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import CodebookError, TableError
-from sense7_qual.tables import DECISIONS
+from sense7_qual.errors import ArgumentError, CodebookError, TableError
+from sense7_qual.tables import DECISIONS, clusters_by_unit
+from sense7_qual.themes._code_shares import code_shares
 from sense7_qual.themes._themes import Themes
 
 __all__ = ["against_codebook", "codes_by_theme"]
@@ -21,15 +23,18 @@ def against_codebook(
     decisions: pd.DataFrame,
     codebook: Codebook,
     *,
-    covered: float = 2 / 3,
-    uncovered: float = 1 / 3,
-    min_units: int = 5,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
+    share: float = 1 / 3,
+    lift: float = 1.5,
+    confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Return for each theme whether the codebook already speaks of it, from what coders decided on its units.
 
-    A decision here is one coder's finished unit. A theme is *covered* where at least `covered` of the
-    decisions on its units apply some code, *uncovered* where fewer than `uncovered` do (its typical
-    quotes are where to look for a missing code), *partly* in between. Units nobody finished say nothing.
+    A theme is *covered* where one code is applied in at least `share` of the decisions on its units, and
+    `lift` times as often there as everywhere: a code that stands on most texts of the study covers no theme
+    by that. All other themes are *uncovered*: their typical quotes are where to look for a missing code. A
+    decision here is one coder's finished unit; units nobody finished say nothing.
 
     Parameters
     ----------
@@ -40,74 +45,93 @@ def against_codebook(
         the consensus too: pass one or the other.
     codebook
         The codebook that the decisions are of; its codable codes count.
-    covered, uncovered
-        The thresholds, 0 … 1.
-    min_units
-        With fewer decided units a theme gets no verdict.
+    units, cluster
+        One row per unit, and the column with its participant: whole participants carry the uncertainty. A
+        unit without one stands for itself, and so do all where these are left out, which makes a verdict
+        look clearer than it is where participants differ.
+    share
+        The least share of the decisions, 0 … 1.
+    lift
+        How many times as often as everywhere, 0 or more; 0 lets a broad code cover any theme.
+    confidence_level
+        Of the intervals behind `clear`, between 0 and 1.
 
     Returns
     -------
     pandas.DataFrame
-        One row per theme: `theme`, `label`, `verdict` (missing where not computable), `n_units`,
-        `n_decided` (units that someone finished), `n_decisions` (unit × coder), `share_any_code`
-        (0 … 1), `best_code` (the code with the largest share; ties: the first in the codebook; missing
-        where none was applied), `best_share`, `best_lift` (see `codes_by_theme`), `reason`
-        ("not_decided" or "few_decided"; missing where there is a verdict).
+        One row per theme: `theme`, `label`, `verdict` ("covered", "uncovered"; missing where not computable),
+        `clear` (whether the intervals leave only this verdict: for a covered one both of some code lie above
+        the thresholds, for an uncovered one one of each code lies below; missing without a verdict),
+        `n_units`, `n_decided` (units that someone finished), `n_decisions` (unit × coder), `n_clusters`
+        (whose units were decided), `best_code` (the one that comes nearest to covering it; ties: the first in
+        the codebook; missing where none was applied), `best_share`, `best_lift` (see `codes_by_theme`),
+        `reason` ("not_decided", or "few_decided" where fewer than 6 clusters were; missing where there is a
+        verdict).
 
     Raises
     ------
     TableError
-        Not a `decisions` frame; thresholds out of order; decisions, but on none of the themes' units.
+        Not a `decisions` frame; decisions, but on none of the themes' units.
+    ArgumentError
+        A threshold or the level out of its range; `units` without `cluster`.
     CodebookError
         A decision on a code that the codebook does not have.
 
+    Notes
+    -----
+    The intervals of the best code are chosen with it, and so look better than they are; `clear` is not
+    touched by that where it says "uncovered", since each code must lie below.
+
     Examples
     --------
-    >>> themes = Themes(
-    ...     assignments=pd.DataFrame({"unit_id": ["a", "b", "c"], "theme": [0, 0, 0]}),
-    ...     terms=pd.DataFrame(), quotes=pd.DataFrame(), parameters={},
-    ...     summary=pd.DataFrame({"theme": [0], "label": ["queue, slow"], "n_units": [3]}))
-    >>> decisions = pd.DataFrame({"unit_id": ["a", "b"], "coder": "ana", "code": "interest",
-    ...     "applied": [True, True]})
     >>> from sense7_qual.codebook import Code
+    >>> themes = Themes(
+    ...     assignments=pd.DataFrame({"unit_id": list("abcdefgh"), "theme": [0] * 6 + [-1] * 2}),
+    ...     terms=pd.DataFrame(), quotes=pd.DataFrame(), parameters={},
+    ...     summary=pd.DataFrame({"theme": [0], "label": ["queue, slow"], "n_units": [6]}))
+    >>> decisions = pd.DataFrame({"unit_id": list("abcdefgh"), "coder": "ana", "code": "interest",
+    ...     "applied": [True] * 4 + [False] * 4})
     >>> book = Codebook(name="one", codes=(Code(id="interest", label="Interest"),))
-    >>> against_codebook(themes, decisions, book, min_units=2)[["verdict", "n_decided", "best_code"]]
-       verdict  n_decided best_code
-    0  covered          2  interest
+    >>> against_codebook(themes, decisions, book)[["verdict", "n_decided", "best_code", "best_lift"]]
+         verdict  n_decided best_code  best_lift
+    0  uncovered          6  interest   1.333333
     """
     check_arguments(against_codebook, locals())
-    check_least(against_codebook, 1, min_units=min_units)
-    if not 0 <= uncovered <= covered <= 1:
-        raise TableError(
-            f"against_codebook: expected 0 ≤ uncovered ≤ covered ≤ 1 – found {uncovered:g} and {covered:g} – "
-            "pass shares in this order."
+    if not (0 <= share <= 1 and lift >= 0):
+        raise ArgumentError(
+            f"against_codebook: expected share between 0 and 1 and lift from 0 – found {share:g}, {lift:g} "
+            "– a third and 1.5 are usual."
         )
-    placed = _placed(themes, decisions, codebook)
-    any_code = placed.groupby(["theme", "unit_id", "coder"])["applied"].any().groupby("theme").mean()
-    counts = _counts(placed, ["theme"])
+    placed = _placed(themes, decisions, codebook, clusters_by_unit(units, cluster))
+    shares = _shares(themes, placed, codebook, confidence_level)
     result = themes.summary[["theme", "label", "n_units"]].set_index("theme")
-    result = result.join(counts).fillna({"n_decided": 0, "n_decisions": 0})
-    result = result.astype({"n_decided": "int64", "n_decisions": "int64"})
-    result["share_any_code"] = any_code.reindex(result.index).astype(float)
-    result = result.join(_best(_shares(themes, placed, codebook)))
-    few, none = result["n_decided"] < min_units, result["n_decided"] == 0
-    share = result["share_any_code"]
-    verdict = np.select([share >= covered, share < uncovered], ["covered", "uncovered"], "partly")
-    result["verdict"] = pd.Series(verdict, index=result.index, dtype="string").mask(few | none)
+    result = result.join(_counts(placed)).fillna({"n_decided": 0, "n_decisions": 0, "n_clusters": 0})
+    result = result.astype(dict.fromkeys(["n_decided", "n_decisions", "n_clusters"], "int64"))
+    result = result.join(_verdicts(shares, share, lift))
+    few, none = result["n_clusters"] < FEWEST_CLUSTERS, result["n_decided"] == 0
+    result[["verdict", "clear"]] = result[["verdict", "clear"]].mask(few, pd.NA)
     reason = pd.Series(
         np.where(none, Reason.NOT_DECIDED, Reason.FEW_DECIDED), index=result.index, dtype="string"
     )
-    result["reason"] = reason.where(few | none)
-    columns = ["theme", "label", "verdict", "n_units", "n_decided", "n_decisions", "share_any_code"]
+    result["reason"] = reason.where(few)
+    columns = ["theme", "label", "verdict", "clear", "n_units", "n_decided", "n_decisions", "n_clusters"]
     return result.reset_index()[[*columns, "best_code", "best_share", "best_lift", "reason"]]
 
 
-def codes_by_theme(themes: Themes, decisions: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
+def codes_by_theme(
+    themes: Themes,
+    decisions: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
     """Return, for each theme and code, the share of the decisions on the theme's units that apply it.
 
     Parameters
     ----------
-    themes, decisions, codebook
+    themes, decisions, codebook, units, cluster, confidence_level
         As in `against_codebook`.
 
     Returns
@@ -115,14 +139,20 @@ def codes_by_theme(themes: Themes, decisions: pd.DataFrame, codebook: Codebook) 
     pandas.DataFrame
         One row per theme and code, in the codebook's order: `theme`, `code`, `n_units` (of the theme),
         `n_decided` (its units that someone decided on for this code), `n_decisions` (unit × coder),
-        `share` (of those decisions, applied; 0 … 1; NaN where there are none), `overall_share` (the same
-        over all units that the themes were computed from, those in no theme too), `lift` (share /
-        overall_share; 1 = no more than elsewhere; NaN where the code was applied nowhere).
+        `n_clusters` (of the decided units), `share` (of those decisions, applied; 0 … 1; NaN where there are
+        none) with `share_low` and `share_high`, `overall_share` (the same over all units that the themes were
+        computed from, those in no theme too), `lift` (share / overall_share; 1 = no more than elsewhere; NaN
+        where the code was applied nowhere) with `lift_low` and `lift_high`. An interval is Wilson's, for as
+        many texts as the variance between clusters is worth; NaN with fewer than 6 clusters.
 
     Raises
     ------
-    TableError, CodebookError
+    TableError, ArgumentError, CodebookError
         As in `against_codebook`.
+
+    References
+    ----------
+    Korn & Graubard (1998), Survey Methodology 24, 193–201: the effective sample size.
 
     Examples
     --------
@@ -140,12 +170,16 @@ def codes_by_theme(themes: Themes, decisions: pd.DataFrame, codebook: Codebook) 
     1      1  interest          2    0.5   1.5
     """
     check_arguments(codes_by_theme, locals())
-    shares = _shares(themes, _placed(themes, decisions, codebook), codebook)
-    return shares[["theme", "code", "n_units", "n_decided", "n_decisions", "share", "overall_share", "lift"]]
+    placed = _placed(themes, decisions, codebook, clusters_by_unit(units, cluster))
+    shares = _shares(themes, placed, codebook, confidence_level)
+    ends = ["share", "share_low", "share_high", "overall_share", "lift", "lift_low", "lift_high"]
+    return shares[["theme", "code", "n_units", "n_decided", "n_decisions", "n_clusters", *ends]]
 
 
-def _placed(themes: Themes, decisions: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
-    """Return the decisions on the themes' units, each with its unit's theme."""
+def _placed(
+    themes: Themes, decisions: pd.DataFrame, codebook: Codebook, cluster: pd.Series | None
+) -> pd.DataFrame:
+    """Return the decisions on the themes' units, each with its unit's theme and participant."""
     decisions = DECISIONS.check(decisions)
     codes = [code.id for code in codebook.codable]
     unknown = sorted(set(decisions["code"]) - set(codes))
@@ -160,29 +194,38 @@ def _placed(themes: Themes, decisions: pd.DataFrame, codebook: Codebook) -> pd.D
             "against_codebook: expected decisions on the themes' units – found none among "
             f"{first_three(decisions['unit_id'].unique())} – use the units that the themes were fitted on."
         )
+    own = placed["unit_id"]
+    placed["cluster"] = own if cluster is None else own.map(cluster).astype("string").fillna("\0" + own)
     return placed
 
 
-def _counts(placed: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    pairs = placed.drop_duplicates([*by, "unit_id", "coder"]).groupby(by)["unit_id"]
-    return pd.DataFrame({"n_decided": pairs.nunique(), "n_decisions": pairs.size()})
+def _counts(placed: pd.DataFrame) -> pd.DataFrame:
+    pairs = placed.drop_duplicates(["theme", "unit_id", "coder"]).groupby("theme")
+    counted = {"n_decided": pairs["unit_id"].nunique(), "n_decisions": pairs["unit_id"].size()}
+    return pd.DataFrame(counted | {"n_clusters": pairs["cluster"].nunique()})
 
 
-def _shares(themes: Themes, placed: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
-    codes = pd.DataFrame({"code": pd.array([code.id for code in codebook.codable], dtype="string")})
-    rows = themes.summary[["theme", "n_units"]].merge(codes, how="cross")
-    counts = _counts(placed, ["theme", "code"])
-    counts["share"] = placed.groupby(["theme", "code"])["applied"].mean()
-    overall = placed.groupby("code")["applied"].mean().rename("overall_share")
-    rows = rows.join(counts, on=["theme", "code"]).join(overall, on="code")
-    rows[["n_decided", "n_decisions"]] = rows[["n_decided", "n_decisions"]].fillna(0).astype("int64")
-    rows[["share", "overall_share"]] = rows[["share", "overall_share"]].astype(float)
-    return rows.assign(lift=rows["share"] / rows["overall_share"].replace(0.0, np.nan))
+def _shares(themes: Themes, placed: pd.DataFrame, codebook: Codebook, level: float) -> pd.DataFrame:
+    if not 0 < level < 1:
+        raise ArgumentError(
+            f"against_codebook: expected confidence_level between 0 and 1 – found {level!r} – 0.95 is usual."
+        )
+    shares = code_shares(placed, themes.summary["theme"], [code.id for code in codebook.codable], level)
+    return shares.merge(themes.summary[["theme", "n_units"]], on="theme")
 
 
-def _best(shares: pd.DataFrame) -> pd.DataFrame:
-    applied = shares[shares["share"] > 0].sort_values(
-        ["theme", "share"], ascending=[True, False], kind="stable"
-    )
+def _verdicts(shares: pd.DataFrame, share: float, lift: float) -> pd.DataFrame:
+    """Return by theme its verdict, whether it is clear, and the code that comes nearest to covering it."""
+    covers = shares["share"].ge(share) & shares["lift"].ge(lift)
+    surely = shares["share_low"].ge(share) & shares["lift_low"].ge(lift)
+    surely_not = shares["share_high"].lt(share) | shares["lift_high"].lt(lift)
+    covers, surely, maybe = (each.groupby(shares["theme"]).any() for each in (covers, surely, ~surely_not))
+    verdict = covers.map({True: "covered", False: "uncovered"}).astype("string")
+    clear = pd.Series(np.where(covers, surely, ~maybe), index=covers.index, dtype="boolean")
+    with np.errstate(divide="ignore"):
+        near = np.minimum(shares["share"] / np.float64(share), shares["lift"] / np.float64(lift))
+    applied = shares.assign(near=near)[shares["share"] > 0]
+    applied = applied.sort_values(["theme", "near", "share"], ascending=[True, False, False], kind="stable")
     best = applied.drop_duplicates("theme").set_index("theme")[["code", "share", "lift"]]
-    return best.rename(columns={"code": "best_code", "share": "best_share", "lift": "best_lift"})
+    best = best.rename(columns={"code": "best_code", "share": "best_share", "lift": "best_lift"})
+    return pd.DataFrame({"verdict": verdict, "clear": clear}).join(best)

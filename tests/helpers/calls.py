@@ -577,10 +577,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "tables.without_blanks": call(t.without_blanks, labels=x.units["text"]),
         "themes.against_codebook": late(
             qual.themes.against_codebook, themes=partial(x.made, "themes.fit"),
-            decisions=lambda: x.decisions, codebook=lambda: x.codebook, covered=lambda: 0.7,
-            uncovered=lambda: 0.3, min_units=lambda: 2),
-        "themes.codes_by_theme": late(qual.themes.codes_by_theme, themes=partial(x.made, "themes.fit"),
-                                      decisions=lambda: x.decisions, codebook=lambda: x.codebook),
+            decisions=lambda: x.decisions, codebook=lambda: x.codebook, units=lambda: x.units,
+            cluster=lambda: "case_id", share=lambda: 0.3, lift=lambda: 2.0, confidence_level=lambda: 0.9),
+        "themes.codes_by_theme": late(
+            qual.themes.codes_by_theme, themes=partial(x.made, "themes.fit"),
+            decisions=lambda: x.decisions, codebook=lambda: x.codebook, units=lambda: x.units,
+            cluster=lambda: "case_id", confidence_level=lambda: 0.9),
         "themes.fit": call(
             qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
             n_resamples=0, stop_words="english", progress=False),

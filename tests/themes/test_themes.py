@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import themes
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import CodebookError, ImportRefused, QualError, TableError
+from sense7_qual.errors import ArgumentError, CodebookError, ImportRefused, QualError, TableError
 from sense7_qual.themes._bertopic import _counter, _plain, _stop_list
 from tests.helpers.messages import SOURCES, messages
 
@@ -109,44 +109,147 @@ def test_codes_by_theme_by_hand() -> None:
     np.testing.assert_allclose(found["lift"], [0, 14 / 9, 7 / 3, 0])
 
 
+def coded_in_themes(*shares: dict[str, float], n: int = 12, n_coders: int = 1) -> pd.DataFrame:
+    """Return decisions on `n` units of each theme, the first of which have each code to the given share."""
+    of_unit = {
+        f"u{theme * n + row:03}": " ".join(code for code, share in of_code.items() if row < share * n)
+        for theme, of_code in enumerate(shares)
+        for row in range(n)
+    }
+    return decided(**{f"coder{number}": of_unit for number in range(n_coders)})
+
+
 def test_against_codebook_by_hand() -> None:
-    found = themes.against_codebook(THEMES, CODED, BOOK, min_units=2)
-    assert found["label"].tolist() == ["slow", "kind"]
-    assert found["verdict"].tolist() == ["covered", "partly"]
-    np.testing.assert_allclose(found["share_any_code"], [2 / 3, 1 / 3])
-    assert found["best_code"].tolist() == ["fast", "warm"]
-    np.testing.assert_allclose(found["best_share"], [2 / 3, 1 / 3])
-    np.testing.assert_allclose(found["best_lift"], [14 / 9, 7 / 3])
+    coded = coded_in_themes({"fast": 0.75}, {"warm": 0.5, "fast": 0.25}, {"warm": 0.25})
+    of_units = placed(*[0] * 12, *[1] * 12, *[2] * 12, labels=("a", "b", "c"))
+    found = themes.against_codebook(of_units, coded, BOOK)
+    assert found["label"].tolist() == ["a", "b", "c"]
+    assert found["verdict"].tolist() == ["covered", "covered", "uncovered"]
+    assert found["clear"].tolist() == [False, False, False]
+    assert found["best_code"].tolist() == ["fast", "warm", "warm"]
+    np.testing.assert_allclose(found["best_share"], [3 / 4, 1 / 2, 1 / 4])
+    np.testing.assert_allclose(found["best_lift"], [9 / 4, 2, 1])
+    assert found["n_clusters"].tolist() == [12, 12, 12]
     assert found["reason"].isna().all()
 
 
-def test_two_codes_on_a_unit_count_once_in_any_code() -> None:
-    found = themes.against_codebook(
-        placed(0, 0, labels=("x",)), decided(ana={"u000": "warm fast", "u001": ""}), BOOK, min_units=1
-    )
-    assert found[["share_any_code", "best_share"]].to_numpy().tolist() == [[0.5, 0.5]]
-    assert found["best_code"].tolist() == ["warm"]  # a tie: the first in the codebook
+@pytest.mark.parametrize("n_coders", [1, 2])
+def test_a_broad_code_covers_no_theme(n_coders: int) -> None:
+    coded = coded_in_themes({"warm": 0.6}, {"warm": 0.6, "fast": 0.9}, n=40, n_coders=n_coders)
+    of_units = placed(*[0] * 40, *[1] * 40)
+    found = themes.against_codebook(of_units, coded, BOOK)
+    assert found["verdict"].tolist() == ["uncovered", "covered"]
+    assert found["clear"].tolist() == [True, True]
+    anything = themes.against_codebook(of_units, coded, BOOK, lift=0)
+    assert anything["verdict"].tolist() == ["covered", "covered"]
 
 
-@pytest.mark.parametrize(
-    ("n_coded", "verdict"), [(0, "uncovered"), (1, "uncovered"), (2, "partly"), (4, "covered")]
-)
-def test_the_thresholds_of_the_verdict(n_coded: int, verdict: str) -> None:
-    coded = decided(ana={f"u{row:03}": "warm" if row < n_coded else "" for row in range(6)})
-    found = themes.against_codebook(placed(*[0] * 6, labels=("x",)), coded, BOOK)
-    assert found["verdict"].tolist() == [verdict]
+@pytest.mark.parametrize(("n_coded", "verdict"), [(3, "uncovered"), (4, "covered")])
+def test_the_threshold_of_the_share(n_coded: int, verdict: str) -> None:
+    coded = coded_in_themes({"warm": n_coded / 12}, {})
+    found = themes.against_codebook(placed(*[0] * 12, *[1] * 12), coded, BOOK)
+    assert found["verdict"].tolist() == [verdict, "uncovered"]
+
+
+def test_a_code_that_few_decided_on_leaves_the_verdict_unclear() -> None:
+    coded = coded_in_themes({}, {}, n=40)
+    of_units = placed(*[0] * 40, *[1] * 40)
+    assert themes.against_codebook(of_units, coded, BOOK)["clear"].all()
+    late = (coded["code"] == "fast") & ~coded["unit_id"].isin(["u000", "u001", "u040", "u041"])
+    found = themes.against_codebook(of_units, coded[~late], BOOK)
+    assert found["verdict"].tolist() == ["uncovered", "uncovered"]
+    assert found["clear"].tolist() == [False, False]
+
+
+def test_participants_carry_the_uncertainty() -> None:
+    coded = coded_in_themes({"warm": 0.5}, {}, n=48)
+    units = frame(["x"] * 96).assign(case_id=[f"p{row // 6}" for row in range(96)])
+    of_units = placed(*[0] * 48, *[1] * 48)
+    alone = themes.codes_by_theme(of_units, coded, BOOK).iloc[0]
+    together = themes.codes_by_theme(of_units, coded, BOOK, units=units, cluster="case_id").iloc[0]
+    assert (alone["n_clusters"], together["n_clusters"]) == (48, 8)
+    assert alone["share"] == together["share"] == 0.5
+    for value in ("share", "lift"):
+        width = [row[f"{value}_high"] - row[f"{value}_low"] for row in (alone, together)]
+        assert width[1] > 1.8 * width[0]
+    # A unit that nobody's name stands by is one of its own, also where a participant is called like it.
+    units["case_id"] = units["case_id"].mask(units["unit_id"] == "u047").replace({"p0": "u047"})
+    own = themes.codes_by_theme(of_units, coded, BOOK, units=units, cluster="case_id").iloc[0]
+    assert own["n_clusters"] == 9
+
+
+def test_the_interval_of_a_share_is_wilsons() -> None:
+    from scipy import stats
+    from statsmodels.stats.proportion import proportion_confint
+
+    coded = coded_in_themes({"warm": 0.4}, {"warm": 0.1}, n=30)
+    found = themes.codes_by_theme(placed(*[0] * 30, *[1] * 30), coded, BOOK, confidence_level=0.9).iloc[0]
+    alpha = 2 * stats.norm.sf(stats.t.ppf(0.95, 29))  # Student's quantile in the place of the normal one
+    # The variance of a share of n texts is estimated as if there were one text less.
+    ends = proportion_confint(0.4 * 29, 29, alpha=alpha, method="wilson")
+    assert (found["share_low"], found["share_high"]) == pytest.approx(ends, abs=1e-12)
+
+
+def test_the_variance_between_participants_is_that_of_leaving_each_out() -> None:
+    from scipy import stats
+    from statsmodels.stats.proportion import proportion_confint
+
+    rng = np.random.default_rng(3)
+    of_theme, case = np.tile([0, 0, 1, 1, 1, 1], 40), np.repeat(np.arange(40), 6)
+    habits = rng.beta(0.4, 0.4, (2, 40))  # participants differ a lot, and from theme to theme
+    applied = rng.random(240) < habits[of_theme, case]
+    coded = decided(ana={f"u{row:03}": "warm" if applied[row] else "" for row in range(240)})
+    units = frame(["x"] * 240).assign(case_id=[f"p{number}" for number in case])
+    found = themes.codes_by_theme(placed(*of_theme), coded, BOOK, units=units, cluster="case_id").iloc[0]
+
+    def shares(without: int | None) -> tuple[float, float]:
+        kept = case != without
+        share = applied[kept & (of_theme == 0)].mean()
+        return share, share / applied[kept].mean()
+
+    share = shares(None)[0]
+    left_out = np.array([shares(number) for number in range(40)])
+    of_share, of_lift = ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0) * 39 / 40
+    alpha = 2 * stats.norm.sf(stats.t.ppf(0.975, 39))
+    for name, variance, scale in (("share", of_share, 1), ("lift", of_lift, applied.mean())):
+        worth = share * (1 - share) / (variance * scale**2)
+        assert worth < 80  # fewer than the texts: it is not cut off there
+        low, high = proportion_confint(share * worth, worth, alpha=alpha, method="wilson")
+        ends = [found[f"{name}_low"] * scale, found[f"{name}_high"] * scale]
+        assert ends == pytest.approx([low, high], rel=0.01)
+
+
+def test_five_texts_give_no_verdict() -> None:
+    coded = coded_in_themes({"warm": 1}, {}, n=5)
+    found = themes.against_codebook(placed(*[0] * 5, *[1] * 5), coded, BOOK)
+    assert found["reason"].tolist() == ["few_decided", "few_decided"]
+    units = frame(["x"] * 80).assign(case_id=[f"p{row % 5}" for row in range(80)])
+    coded, of_units = coded_in_themes({"warm": 1}, {}, n=40), placed(*[0] * 40, *[1] * 40)
+    found = themes.against_codebook(of_units, coded, BOOK, units=units, cluster="case_id")
+    assert found["reason"].tolist() == ["few_decided", "few_decided"]  # nor do five participants
+    assert themes.against_codebook(of_units, coded, BOOK)["reason"].isna().all()
 
 
 def test_what_nobody_finished_is_not_uncovered() -> None:
     found = themes.against_codebook(THEMES, decided(ana={"u000": "", "u001": ""}), BOOK)
-    assert found["verdict"].isna().all()
+    assert found[["verdict", "clear", "best_code"]].isna().all(axis=None)
     assert found["reason"].tolist() == ["few_decided", "not_decided"]
     assert found["n_decided"].tolist() == [2, 0]
-    assert np.isnan(found["share_any_code"][1])
     by_code = themes.codes_by_theme(THEMES, decided(ana={"u000": "", "u001": ""}), BOOK)
     assert by_code["share"].tolist()[:2] == [0, 0]
     assert by_code["share"].isna().tolist()[2:] == [True, True]
     assert by_code["lift"].isna().all()  # applied nowhere
+
+
+@settings(max_examples=20, deadline=None)
+@given(order=st.permutations(range(48)))
+def test_the_order_of_the_decisions_changes_nothing(order: list[int]) -> None:
+    coded = coded_in_themes({"warm": 0.5}, {"fast": 0.25})
+    of_units = placed(*[0] * 12, *[1] * 12)
+    for compare in (themes.against_codebook, themes.codes_by_theme):
+        pd.testing.assert_frame_equal(
+            compare(of_units, coded.iloc[order], BOOK), compare(of_units, coded, BOOK), rtol=1e-12
+        )
 
 
 def test_no_decisions_at_all_give_no_verdicts() -> None:
@@ -163,8 +266,10 @@ def test_decisions_on_other_units_or_codes_are_refused() -> None:
         themes.codes_by_theme(THEMES, wrong, BOOK)
     with pytest.raises(CodebookError, match="expected codable codes"):
         themes.codes_by_theme(THEMES, CODED.replace({"code": {"warm": "group"}}), BOOK)
-    with pytest.raises(TableError, match="0 ≤ uncovered ≤ covered ≤ 1"):
-        themes.against_codebook(THEMES, CODED, BOOK, covered=0.2, uncovered=0.5)
+    with pytest.raises(ArgumentError, match=r"share between 0 and 1 and lift from 0 – found 2, 1\.5"):
+        themes.against_codebook(THEMES, CODED, BOOK, share=2)
+    with pytest.raises(ArgumentError, match="confidence_level between 0 and 1 – found 95"):
+        themes.codes_by_theme(THEMES, CODED, BOOK, confidence_level=95)
 
 
 # --- neighbours --------------------------------------------------------------------------------------
