@@ -52,6 +52,8 @@ _NEEDS: Final = (
     "use_current_codebook",
 )
 _PAGE: Final = 20
+#: The draft of each study and lead, for a page that is loaded anew.
+_UNSAVED: Final[dict[str, Draft]] = {}
 _DOING: Final = {
     "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
     "step": "changing the draft", "compare": "comparing the versions", "sorting": "reading the texts",
@@ -61,10 +63,12 @@ _DOING: Final = {
 class CodebookWidget(Desk):
     """Revise the codebook of a study: change, merge, split, retire codes, and see first what becomes stale.
 
-    What is changed is a draft until it is saved. It is checked step by step, every step can be taken back,
-    and it outlives a kernel that dies: the page keeps its steps. Of the coding it counts and quotes only what
-    `coder` may see: their own, and finished texts of rounds that are unblinded. No text, quote or definition
-    is kept in the widget's traits, so a saved notebook holds none.
+    What is changed is a draft until it is saved. It is checked step by step, every step can be taken
+    back. It outlives a kernel that dies, since the page keeps its steps, and a page that is loaded anew:
+    the next widget for the same study and `coder` begins with it, as long as the kernel runs. Of the
+    coding it counts and quotes only what `coder` may see: their own, and finished texts of rounds that
+    are unblinded. No text, quote or definition is kept in the widget's traits, so a saved notebook holds
+    none.
 
     Parameters
     ----------
@@ -73,8 +77,8 @@ class CodebookWidget(Desk):
     coder : str
         The pseudonym of the lead, who revises; in PostgreSQL one of a leading role.
     draft : Codebook, optional
-        A changed codebook to begin with, such as one that was written by ``widget.draft.write("draft.yaml")``
-        and edited (``Codebook.read("draft.yaml")``).
+        A changed codebook to begin with, in the place of a draft that was not saved, such as one that was
+        written by ``widget.draft.write("draft.yaml")`` and edited (``Codebook.read("draft.yaml")``).
     without_round : bool
         Whether what others coded in no round is counted and quoted too. Nothing says there that coders are
         blind to each other, nor when that ends: say True once they are done.
@@ -129,7 +133,9 @@ class CodebookWidget(Desk):
         self._without_round, self._embed = without_round, embed
         self._units: pd.DataFrame = store.units
         self._draft = self._new_draft(store.codebook)
-        if draft is not None:
+        if draft is None:
+            self._begin_with_unsaved()
+        else:
             self._draft.do({"do": "load", "yaml": _like(draft, store.codebook).to_yaml().decode()})
         self._heard: dict[str, dict[str, Any]] = {}
         self._at_sorting: tuple[Sight, Sorting] | None = None
@@ -228,6 +234,13 @@ class CodebookWidget(Desk):
         self._changed()
         return {"type": "changed"}
 
+    def _begin_with_unsaved(self) -> None:
+        """Begin with the draft that the widget before this one left unsaved, if it did."""
+        left = _UNSAVED.get(self._outbox)
+        if left is not None and left.state.base.fingerprint in self._study.codebooks:
+            self._draft = self._new_draft(left.state.base)
+            self._draft.restore(left.steps, left.undone)
+
     def _restore(self, content: Mapping[str, Any]) -> None:
         """Take over the steps of a draft that a page kept while its kernel died."""
         base = self._study.codebooks.get(field(content, "base", str))
@@ -242,6 +255,7 @@ class CodebookWidget(Desk):
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""
         self.n_codes, self.n_steps = len(self._draft.state.codebook), len(self._draft.steps)
+        _UNSAVED[self._outbox] = self._draft
         self._tell({"type": "draft", **self._of_the_draft()})
         self._counting.ask()
 

@@ -17,7 +17,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from sense7_qual.widgets import CodebookWidget
+from sense7_qual.widgets import CodebookWidget, _codebook
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
 
@@ -115,6 +115,7 @@ def test_the_next_kernel_takes_the_steps_over_that_a_page_kept(store: Store) -> 
     lead.ask("undo")
     kept = next(one for one in reversed(lead.told) if one["type"] == "draft")
     store.revise(edited(BASE, "cold", label="Icy"), why="Meanwhile.", coder="chair")
+    _codebook._UNSAVED.clear()  # as in a new kernel
     new = Lead(Store(store.path))
     welcome = new.ask("hello")
     assert welcome["outbox"] == lead.ask("hello")["outbox"]
@@ -125,6 +126,25 @@ def test_the_next_kernel_takes_the_steps_over_that_a_page_kept(store: Store) -> 
     new.ask("redo")
     assert new.widget.draft["kind"].definition == "Other."
     assert new.ask("restore", base="0" * 32, steps=[], undone=[])["type"] == "refused"
+
+
+def test_a_page_loaded_anew_finds_the_draft_that_was_not_saved(store: Store) -> None:
+    lead = Lead(store)
+    lead.edit("warm", label="Warmth")
+    lead.edit("kind", label="Care")
+    lead.ask("undo")
+    again = Lead(Store(store.path))
+    assert again.widget.n_steps == 1
+    welcome = again.ask("hello")
+    assert (welcome["said"], len(welcome["undone"])) == (["changed label of Warmth"], 1)
+    assert Lead(store, coder="chair").widget.n_steps == 0
+    given = Lead(store, draft=edited(BASE, "cold", label="Icy"))
+    assert given.widget.draft["warm"].label == BASE["warm"].label
+    again.ask("save", why="It says it better.")
+    assert Lead(store).widget.n_steps == 0
+    Lead(store).edit("cold", label="Frosty")
+    Lead(store).ask("discard")
+    assert Lead(store).widget.n_steps == 0
 
 
 def test_a_file_becomes_a_draft_and_a_draft_a_file(store: Store, tmp_path: Path) -> None:
