@@ -260,7 +260,19 @@ def test_a_coder_who_drifts_is_named_with_the_texts_and_nobody_of_a_blind_round(
         decided, drifting.coverage(viewer="chair"), plan=plan[plan["round"] == "one"].reset_index(drop=True)
     )
     assert wanted.loc[wanted["alarm"], ["coder", "code"]].to_numpy().tolist() == [["ben", "warm"]]
-    assert parts["change"]["drift_words"].startswith("Drift: 1 alarm among 8 pairs")
+    said = parts["change"]["drift_words"]
+    assert said.startswith("Drift: 1 alarm among 8 pairs")
+    assert said.endswith("at most 5 % of studies have any, however often you look.")
+
+
+def test_where_texts_were_not_planned_the_bound_on_false_alarms_is_said_of_one_look(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+    for seed, coder in enumerate(("ana", "ben")):
+        work(store, coder, round=None, seed=seed)
+    said = Viewer(store, without_round=True).look()["change"]["drift_words"]
+    assert "Drift: no alarms among" in said
+    assert said.endswith("at one look at the end, since texts were not planned.")
+    Viewer.end()
 
 
 def test_the_shares_in_parts_of_the_order_are_together_the_share(drifting: Store) -> None:
