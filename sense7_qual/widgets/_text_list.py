@@ -20,7 +20,7 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ActError
 from sense7_qual.tables import require_column
-from sense7_qual.widgets._folded import find_folded, folded
+from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
 from sense7_qual.widgets._session import Session, shown_value
 
 __all__ = ["MOST_VALUES", "Query", "TextList"]
@@ -148,13 +148,12 @@ class TextList:
         }
 
     @cached_property
-    def _texts(self) -> list[str]:
-        """The folded id and text of each unit, which `find` searches."""
+    def _texts(self) -> FoldedTexts:
+        """The id and text of each unit, which `find` searches."""
         session = self._session
-        return [
-            folded(f"{unit_id}\0{text}")
-            for unit_id, text in zip(session.unit_ids, session.texts, strict=True)
-        ]
+        return FoldedTexts(
+            f"{unit_id}\0{text}" for unit_id, text in zip(session.unit_ids, session.texts, strict=True)
+        )
 
     @cached_property
     def _variables(self) -> dict[str, tuple[npt.NDArray[np.int64], list[str]]]:
@@ -224,12 +223,9 @@ class TextList:
 
     def _holding(self, wanted: str, fits: Places) -> Places:
         """Return which of the units that fit hold the wanted words in text, id or memo."""
-        texts, (before, held_before) = self._texts, self._last_found
+        before, held_before = self._last_found
         # Who types on narrows down: only where the shorter words stood can the longer ones stand.
-        narrowed = fits & held_before if before and before in wanted else fits
-        places = np.flatnonzero(narrowed).tolist()
-        held = np.zeros(len(texts), dtype=bool)
-        held[[place for place in places if wanted in texts[place]]] = True
+        held = self._texts.holding(wanted, fits & held_before if before and before in wanted else fits)
         if fits.all():
             self._last_found = wanted, held.copy()
         return held | fits & self._where(lambda mark: mark.memo is not None and wanted in mark.folded_memo)

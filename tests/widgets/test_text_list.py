@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts
 from sense7_qual.errors import ActError, ArgumentError, TableError
-from sense7_qual.widgets._folded import find_folded, folded
+from sense7_qual.widgets import _folded
+from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
 from tests.helpers.browser import SENSE7, SENTINEL, Browser, units
 
 TEXTS = [
@@ -156,6 +157,66 @@ def test_typing_on_and_taking_back_finds_the_same_as_asking_at_once() -> None:
     widget = browser()
     for word in ("l", "li", "list", "lis", "it", "t", ""):
         assert places(widget.ask("list", find=word)) == places(browser().ask("list", find=word)), word
+
+
+def test_what_is_recorded_while_words_are_typed_and_deleted_is_found_and_lost_as_it_stands_now() -> None:
+    """A memo comes, changes and goes between the letters, and another choice comes in between."""
+    widget = browser()
+    steps: list[tuple[str, dict[str, Any]]] = [
+        ("list", {"find": "t"}),
+        ("list", {"find": "th"}),
+        ("memo", {"unit_id": "m3", "text": "Thorny"}),
+        ("list", {"find": "tho"}),
+        ("list", {"find": "tho", "state": "memo"}),
+        ("list", {"find": "thor"}),
+        ("memo", {"unit_id": "m3", "text": "a listener"}),
+        ("list", {"find": "thor"}),
+        ("list", {"find": "tho"}),
+        ("list", {"find": "list", "state": "memo"}),
+        ("list", {"find": "listen"}),
+        ("undo", {"unit_id": None}),
+        ("list", {"find": "listene"}),
+        ("list", {"find": "listen", "state": "unfinished"}),
+        ("finish", {"unit_id": "m3"}),
+        ("list", {"find": "lis"}),
+        ("list", {"find": "th", "state": "unfinished"}),
+        ("list", {"find": "t"}),
+    ]
+    table, memo = frame(), {}
+    for kind, named in steps:
+        if kind != "list":
+            unit = widget.do(kind, **named, **(memo if kind == "memo" else {}))["unit"]
+            memo = {"memo_id": unit["memo"]["memo_id"]}
+            continue
+        shown = [widget.ask("unit", place=place, peek=True)["unit"] for place in range(20)]
+        assert places(widget.ask("list", **named)) == naive(shown, table, named), named
+    assert 3 in places(widget.ask("list", find="thorn"))
+    assert 3 not in places(widget.ask("list", find="listener"))
+
+
+LETTERS = st.text(st.sampled_from("aábB ß\n\0é👍\ud83d\uff00ÿı"), max_size=9)
+
+
+@pytest.mark.parametrize("block", [1, 7, 40])
+@given(st.lists(LETTERS, max_size=12), st.data())
+def test_many_texts_at_once_hold_what_each_holds(block: int, texts: list[str], data: st.DataObject) -> None:
+    """In blocks of few bytes too: what ends one text and begins the next is in neither."""
+    joined = folded("".join(texts))
+    start = data.draw(st.integers(0, len(joined)))
+    wanted = joined[start : start + data.draw(st.integers(1, 12))] or folded(data.draw(LETTERS)) or "a"
+    among = np.array(data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts))), dtype=bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_folded, "_BLOCK", block)
+        held = FoldedTexts(texts).holding(wanted, among)
+    assert held.tolist() == [
+        bool(one) and wanted in folded(text) for one, text in zip(among, texts, strict=True)
+    ]
+
+
+def test_words_longer_than_all_texts_are_nowhere() -> None:
+    two = FoldedTexts(["ab", ""])
+    assert two.holding("ab" * 50, np.ones(2, dtype=bool)).tolist() == [False, False]
+    assert repr(two) == "FoldedTexts(2 texts)"
 
 
 @given(st.text(max_size=12), st.text(max_size=3))
