@@ -473,8 +473,8 @@ class CodebookWidget(Desk):
         first, book = _first(content), self._current()
         return {
             "type": "sorting",
-            "splits": [{"code": each.code, "n": len(left[each.code]), "n_all": each.n_all}
-                       for each in sorting.splits],
+            "splits": [{"code": each.code, "label": self._label(each.code), "n": len(left[each.code]),
+                        "n_all": each.n_all} for each in sorting.splits],
             "code": None if one is None else one.code,
             "parts": [] if one is None else [{"id": part, "label": book[part].label} for part in one.parts],
             "n": len(units),
@@ -487,6 +487,11 @@ class CodebookWidget(Desk):
                 for unit in units[first : first + _PAGE]
             ],
         }  # fmt: skip
+
+    def _label(self, code: str) -> str:
+        """Return what a code was called last, in any version of the codebook."""
+        versions = [self._current(), *reversed(list(self._study.codebooks.values()))]
+        return next(str(book[code].label) for book in versions if code in book)
 
     def _sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Record to which parts texts belong, or take that back; what was read stays good for the rest."""

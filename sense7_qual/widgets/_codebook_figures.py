@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -14,8 +14,6 @@ from sense7_qual.codings import decisions, tally
 from sense7_qual.widgets._codebook_seen import Seen, participants
 
 __all__ = ["figures"]
-
-_N_BOOT: Final = 500
 
 
 def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -36,7 +34,7 @@ def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, di
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
     cluster = participants(units, decided["unit_id"])
     by: dict[str, Any] = {"units": units, "cluster": cluster} if cluster else {}
-    agreed = by_code(decided, n_boot=_N_BOOT, **by).set_index("code").to_dict("index")
+    agreed = by_code(decided, **by).set_index("code").to_dict("index")
     return {
         code.id: {
             "n": int(applied.get(code.id, 0)),

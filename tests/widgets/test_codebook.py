@@ -437,7 +437,7 @@ def test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed(
     assert (own.code, own.start, own.end, own.round) == ("close", 3, 11, "open")
     left = split.ask("sorting", code="warm", find="", first=0)
     assert left["ids"] == ["m3"]
-    assert left["splits"] == [{"code": "warm", "n": 1, "n_all": 2}]
+    assert left["splits"] == [{"code": "warm", "label": "Warm", "n": 1, "n_all": 2}]
     waiting = codings.stale(store.codings(viewer="ana"), store.coverage(viewer="ana"), store.codebook,
                             revisions=store.revisions())  # fmt: skip
     assert set(waiting["coder"]) == {"ana", "ben"}

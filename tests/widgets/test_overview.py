@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import acts, adjudication, agreement, codings, rounds
+from sense7_qual._present import coefficient
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
@@ -18,6 +19,7 @@ from sense7_qual.widgets import CodingWidget, OverviewWidget
 from sense7_qual.widgets._codebook_seen import followed
 from sense7_qual.widgets._overview_progress import duration, per_text
 from tests.helpers.browser import new_id
+from tests.helpers.lead import Lead
 from tests.helpers.overview import IDS, SENTINEL, UNITS, N, Viewer, coded, open_rounds, unblind, work
 from tests.helpers.revised_codebooks import BASE, edited, plus
 
@@ -213,6 +215,18 @@ def test_a_ruling_of_ones_own_settles_a_disagreement(store: Store) -> None:
     unit_id = adjudication.queue(store.decisions()).query("code == 'cold'")["unit_id"].iloc[0]
     store.append([acts.rule(coder="chair", unit_id=unit_id, code="cold", applied=True, codebook=BASE)])
     assert len(Viewer(store).units("open", code="cold")) == before - 1
+
+
+def test_the_codebook_widget_shows_the_same_agreement(store: Store) -> None:
+    lead = Lead(store, coder="chair")
+    lead.ask("hello")
+    figures = lead.counted("figures")["figures"]
+    Lead.end_counting()
+    rows = Viewer(store).look()["agreement"]["rows"]
+    assert len(rows) == len(BASE.ids)
+    for row in rows:
+        value, low, high = (coefficient(row[name], 2) for name in ("alpha", "low", "high"))
+        assert figures[row["code"]]["alpha"] == f"{value} ({low}–{high})"
 
 
 # what changes ---------------------------------------------------------------------------------------

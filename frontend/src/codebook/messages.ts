@@ -144,7 +144,7 @@ export interface Saved {
 
 export interface Sorting {
   type: "sorting";
-  splits: { code: string; n: number; n_all: number }[];
+  splits: { code: string; label: string; n: number; n_all: number }[];
   code: string | null;
   parts: { id: string; label: string }[];
   n: number;

@@ -11,9 +11,9 @@ export function SplitList({ session }: { session: Session }) {
   const found = sorter.found.value;
   return (
     <div class="s7-beside-body">
-      {found?.splits.map(({ code, n, n_all }) => (
+      {found?.splits.map(({ code, label, n, n_all }) => (
         <button key={code} type="button" class="s7-split" aria-pressed={found.code === code} onClick={() => sorter.begin(code)}>
-          {code}: {n_all - n} of {n_all} sorted
+          <span dir="auto">{label}</span>: {n_all - n} of {n_all} sorted
         </button>
       ))}
       {found && !found.splits.length && <p class="s7-hint">No text waits for being sorted, of what may be seen here.</p>}
