@@ -26,26 +26,28 @@ export function ChangeForm({ session }: { session: Session }) {
         <span>Why</span>
         <textarea class="s7-why" rows={2} dir="auto" value={changing.why.value} onInput={(event) => (changing.why.value = event.currentTarget.value)} />
       </label>
-      {changing.problem.value ? (
-        <p class="s7-problem" role="alert">
-          {changing.problem.value}
-        </p>
-      ) : (
-        <Stale foretold={changing.foretold.value} />
-      )}
-      <div class="s7-change-buttons">
-        <button type="button" class="s7-primary" disabled={changing.saving.value || !changing.foretold.value} title="Ctrl+Enter" onClick={() => changing.save()}>
-          Save the codebook
-        </button>
-        <button
-          type="button"
-          onClick={() => {
-            changing.end();
-            session.focus.value = ".s7";
-          }}
-        >
-          Cancel
-        </button>
+      <div class="s7-change-end">
+        {changing.problem.value ? (
+          <p class="s7-problem" role="alert">
+            {changing.problem.value}
+          </p>
+        ) : (
+          <Stale foretold={changing.foretold.value} />
+        )}
+        <div class="s7-change-buttons">
+          <button type="button" class="s7-primary" disabled={changing.saving.value || !changing.foretold.value} title="Ctrl+Enter" onClick={() => changing.save()}>
+            Save the codebook
+          </button>
+          <button
+            type="button"
+            onClick={() => {
+              changing.end();
+              session.focus.value = ".s7";
+            }}
+          >
+            Cancel
+          </button>
+        </div>
       </div>
     </section>
   );

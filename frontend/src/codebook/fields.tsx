@@ -25,19 +25,21 @@ export function Fields({ session }: { session: Session }) {
         <h4 dir="auto">{code.label}</h4>
         <span class="s7-unit-id">{code.id}</span>
         <span class="s7-space" />
-        {code.codable && (
-          <>
-            <button type="button" title="Merge into another code (m)" onClick={() => session.begin("merge")}>
-              Merge…
-            </button>
-            <button type="button" title="Split into parts (s)" onClick={() => session.begin("split")}>
-              Split…
-            </button>
-          </>
-        )}
-        <button type="button" title="Retire the code (Del)" onClick={() => session.step({ do: "retire", code: code.id })}>
-          Retire
-        </button>
+        <span class="s7-code-deeds">
+          {code.codable && (
+            <>
+              <button type="button" title="Merge into another code (m)" onClick={() => session.begin("merge")}>
+                Merge…
+              </button>
+              <button type="button" title="Split into parts (s)" onClick={() => session.begin("split")}>
+                Split…
+              </button>
+            </>
+          )}
+          <button type="button" title="Retire the code (Del)" onClick={() => session.step({ do: "retire", code: code.id })}>
+            Retire
+          </button>
+        </span>
       </div>
       {form === "merge" && <MergeForm key={code.id} session={session} code={code} />}
       {form === "split" && <SplitForm key={code.id} session={session} code={code} />}
