@@ -43,6 +43,7 @@ class Reason(Worded):
     ONE_CLUSTER = auto(), "all texts belong to one cluster"
     FEW_CLUSTERS = auto(), "too few clusters have, or lack, the code"
     FEW_HUMANS = auto(), "fewer than three people could be tested against the model"
+    FEW_REPEATS = auto(), "too few texts were decided on again by the same coders to tell slips from stances"
     FEW_UNITS = auto(), "too few texts for an interval, or for a test, that could be relied on"
     FEW_CODERS = auto(), "too few coders to say whether others would agree as well"
     FEWER_THAN_TWO_CODERS = auto(), "fewer than two coders have an effect and an interval"

@@ -11,6 +11,7 @@ Where do coders disagree?                   `disagreements`  ``_consensus.py``
 How much is open, for each code?            `remaining`      ``_queue.py``
 What was decided in the end?                `consensus`      ``_consensus.py``
 Who was overruled on what, and why?         `overruled`      ``_overruled.py``
+Slip, ambiguous text, or way of reading?    `profile`        ``_profile.py``
 Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
 ==========================================  ===============  ===================
 """
@@ -20,6 +21,10 @@ from __future__ import annotations
 from sense7_qual.adjudication._consensus import consensus, disagreements
 from sense7_qual.adjudication._dawid_skene import TrueCodes, dawid_skene
 from sense7_qual.adjudication._overruled import overruled
+from sense7_qual.adjudication._profile import Profile, profile
 from sense7_qual.adjudication._queue import queue, remaining
 
-__all__ = ["TrueCodes", "consensus", "dawid_skene", "disagreements", "overruled", "queue", "remaining"]
+__all__ = [
+    "Profile", "TrueCodes", "consensus", "dawid_skene", "disagreements", "overruled", "profile", "queue",
+    "remaining",
+]  # fmt: skip

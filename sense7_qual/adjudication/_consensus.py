@@ -13,10 +13,8 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
-from sense7_qual._messages import first_three
 from sense7_qual.acts import RESERVED_CODERS, Act
-from sense7_qual.adjudication._rulings import latest_rulings
-from sense7_qual.errors import ActError
+from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
 from sense7_qual.tables import DECISIONS
 
 __all__ = ["consensus", "disagreements"]
@@ -140,7 +138,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
         )
     }
     ruled = latest_rulings(rulings)
-    _refuse_facet({code for _, code in ruled}, set(tally["code"]))
+    refuse_facet({code for _, code in ruled}, set(tally["code"]))
     for key, ruling in ruled.items():
         if ruling.applied is None:
             verdicts.pop(key, None)
@@ -161,14 +159,3 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
         joined = own[mask].groupby(_KEY)["coder"].agg(", ".join).rename(name)
         queue = queue.merge(joined, how="left", left_on=_KEY, right_index=True)
     return queue
-
-
-def _refuse_facet(ruled: set[str], decided: set[str]) -> None:
-    """Raise `ActError` where decisions are by a facet (relational.valence=met), rulings on the code."""
-    stems = {code.partition("=")[0].rpartition(".")[0] for code in decided if "=" in code}
-    mixed = sorted((ruled - decided) & stems)
-    if mixed:
-        raise ActError(
-            f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} "
-            "decided on by a facet – pass decisions made without facet, or leave the rulings out."
-        )

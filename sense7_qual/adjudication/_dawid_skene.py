@@ -18,7 +18,7 @@ from sense7_qual.adjudication import _latent_class
 from sense7_qual.errors import TableError
 from sense7_qual.tables import DECISIONS, clusters_by_unit, labels_by_unit
 
-__all__ = ["TrueCodes", "dawid_skene"]
+__all__ = ["TrueCodes", "dawid_skene", "members"]
 
 _MOST_LEVELS: Final = 20
 _NO_LEVEL: Final = "missing"
@@ -138,11 +138,11 @@ def dawid_skene(
     people = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
     unit_ids = pd.Index(people["unit_id"].unique())
     level, levels = _levels(_of_units(units, prevalence_by), unit_ids)
-    members, n_clusters = _members(_of_units(units, cluster), unit_ids)
+    member, n_clusters = members(_of_units(units, cluster), unit_ids)
     rng = np.random.default_rng(seed)
     chances = np.full(max(n_clusters, 1), 1 / max(n_clusters, 1))
     weights = [
-        pd.Series(times[members], index=unit_ids, dtype="float64")
+        pd.Series(times[member], index=unit_ids, dtype="float64")
         for times in rng.multinomial(n_clusters, chances, size=n_draws)
     ]
     parts: dict[str, list[pd.DataFrame]] = {key: [] for key in _FRAMES}
@@ -269,7 +269,7 @@ def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series
     return pd.Series(number, index=units), levels
 
 
-def _members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np.int64], int]:
+def members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np.int64], int]:
     """Return the number of each unit's cluster, and how many there are."""
     if cluster is None:
         return np.arange(len(units)), len(units)

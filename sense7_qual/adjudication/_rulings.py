@@ -1,4 +1,4 @@
-"""Which ruling stands on each unit × code."""
+"""Which ruling stands on each unit × code, and whether it is on the codes that were decided on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, standing
 from sense7_qual.errors import ActError
 
-__all__ = ["latest_rulings"]
+__all__ = ["latest_rulings", "refuse_facet"]
 
 
 def latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], Act]:
@@ -27,3 +27,14 @@ def latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], Act]:
             "over: store.rulings() does, and codings.rulings(acts, codebook, revisions=…)."
         )
     return {(str(act.unit_id), str(act.code)): act for act in made}
+
+
+def refuse_facet(ruled: set[str], decided: set[str]) -> None:
+    """Raise `ActError` where decisions are by a facet (relational.valence=met), rulings on the code."""
+    stems = {code.partition("=")[0].rpartition(".")[0] for code in decided if "=" in code}
+    mixed = sorted((ruled - decided) & stems)
+    if mixed:
+        raise ActError(
+            f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} "
+            "decided on by a facet – pass decisions made without facet, or leave the rulings out."
+        )

@@ -29,7 +29,8 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 # Made by the package alone and handed out; nothing is computed from what they are given.
 RESULTS = {
     "corpus.Assignment",
-    "acts.Record", "adjudication.TrueCodes", "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
+    "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
+    "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
     "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
     "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
@@ -259,6 +260,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions),
         "adjudication.overruled": call(qual.adjudication.overruled, decisions=x.decisions,
                                        rulings=[ruling]),
+        "adjudication.profile": call(
+            qual.adjudication.profile, decisions=x.decisions, repeats=x.decisions.head(70), rulings=[ruling],
+            told_from=0.8, n_draws=20, **boot_units),
         "adjudication.queue": call(qual.adjudication.queue, decisions=x.decisions, rulings=[ruling],
                                    by="participant", units=x.units, cluster="case_id"),
         "adjudication.remaining": call(qual.adjudication.remaining, decisions=x.decisions, rulings=[ruling]),

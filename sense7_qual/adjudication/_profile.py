@@ -1,0 +1,306 @@
+"""Disagreement as data: what of it are slips, what ambiguous texts, what a coder's way of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import codings
+from sense7_qual._arguments import check_arguments, check_least, read_once
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual._present import Reason
+from sense7_qual.acts import Act
+from sense7_qual.adjudication import _evidence, _kinds
+from sense7_qual.adjudication._coder_views import coder_views
+from sense7_qual.adjudication._consensus import disagreements
+from sense7_qual.adjudication._dawid_skene import dawid_skene, members
+from sense7_qual.adjudication._kind_shares import NOT_TOLD, shares, slip_rates
+from sense7_qual.adjudication._overruled import overruled
+from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
+from sense7_qual.errors import ArgumentError
+from sense7_qual.tables import DECISIONS, RESERVED_CODERS, clusters_by_unit
+
+__all__ = ["Profile", "profile"]
+
+_CELL: Final = ["unit_id", "code"]
+
+_DISAGREEMENTS: Final = {
+    "unit_id": "string",
+    "code": "string",
+    "n_coders": "int64",
+    "n_applied": "int64",
+    "applied_by": "string",
+    "not_applied_by": "string",
+    "n_again": "int64",
+    "slip": "float64",
+    "ambiguous_text": "float64",
+    "stance": "float64",
+    "kind": "string",
+    "source": "string",
+    "reason": "string",
+}
+_SOFT: Final = {
+    "unit_id": "string",
+    "code": "string",
+    "n_coders": "int64",
+    "n_applied": "int64",
+    "share": "float64",
+    "probability": "float64",
+    "source": "string",
+    "reason": "string",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What `profile` found: `shares`, `disagreements`, `slips`, `coders` and `soft_labels`, each a frame."""
+
+    shares: pd.DataFrame
+    disagreements: pd.DataFrame
+    slips: pd.DataFrame
+    coders: pd.DataFrame
+    soft_labels: pd.DataFrame
+
+
+def profile(
+    decisions: pd.DataFrame,
+    *,
+    repeats: pd.DataFrame | None = None,
+    rulings: Iterable[Act] = (),
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
+    told_from: float = 0.8,
+    n_draws: int = 4000,
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int = 0,
+) -> Profile:
+    """Return what of a disagreement is a slip, an ambiguous text, or a coder's own way of reading.
+
+    Disagreement as data: nothing is settled, and no decision changes. A *slip* is a decision that its coder
+    would not make again. On an *ambiguous text* either reading is as likely, of every coder, and anew when
+    they decide again. A *stance* is a reading that a coder, or some of them, has of texts of a kind and the
+    others have not; it is the same when they decide again. What a person said of a disagreement in a ruling
+    counts before all that is computed. Where nothing tells, the kind is ``not_told``.
+
+    What can be told depends on the design, not on the number of texts:
+
+    - *Coders decided again* on 20 texts or more each, without looking at their first decisions: all three
+      kinds. What a coder changes is a slip or an ambiguous text; where the other decisions on the text are
+      alike it is rather a slip, where they are divided the text is ambiguous. What stays is a stance.
+    - *Four coders or more on each of 50 texts*, and no repeats: ambiguous texts alone, where coders are
+      divided in the middle; for that, a stance must be one coder's alone. A single coder apart from the
+      others may have slipped or may read it so each time: slips and stances are missing.
+    - *Two or three coders and no repeats*: none. One of two, or of three, is apart whatever the kind. Rulings
+      with reasons tell those disagreements that they are on, and `coders` shows who leans to which side.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool): the first decisions, of independent coders. A unit that a coder
+        has not decided on is missing, never "absent"; units that one coder decided on say nothing of
+        disagreement. Decisions of `consensus`, `majority` and `pooled` are left out.
+    repeats : DataFrame, optional
+        The same of the second time: ``store.decisions(round="again")`` beside ``store.decisions(
+        round="first")``, because a store without `round` gives each unit's last round for both. A
+        discussion is no repeat. Decisions without a first one by the same coder are passed over.
+    rulings : iterable of Act
+        As `Store.rulings` returns them, or as for `consensus`; those with a reason count.
+    units, cluster : DataFrame and str, optional
+        One row per unit with unit_id and the column `cluster`, such as ``"case_id"``: whom the intervals in
+        `coders` resample. Without them, units.
+    told_from : float
+        From which probability on a kind is named, above 0.5 to 1.
+    n_draws : int
+        From how many draws of the model probabilities and intervals are made, 1 or more.
+    n_boot : int
+        How many times to resample for `coders`.
+    confidence_level : float
+        Level of all intervals, between 0 and 1.
+    seed : int
+        Of the draws and the resampling.
+
+    Returns
+    -------
+    Profile
+        - shares: one row per kind, of all disagreements (code missing) and then of each code's: code, kind
+          (``slip``, ``ambiguous_text``, ``stance``; ``unclear_rule``, ``missing_code``,
+          ``different_reading`` as people gave them; ``not_told``); n_disputed (disagreements), n_told (those
+          with a probability or a reason given), n_given (of this kind, as a ruling says), n_named (of this
+          kind, as `disagreements` names them), share (of those told, 0 to 1: the sum of probabilities, so
+          that it needs no naming), low, high (missing where people alone told), reason
+        - disagreements: the columns of `disagreements` but the last; n_again (decisions made again there);
+          slip, ambiguous_text, stance (probabilities, 0 to 1, whose sum is 1, missing where they cannot be
+          told and where a person named another reason); kind; source (``ruling``; ``repeats`` where this
+          very disagreement was decided on again; ``model`` where others were; missing: nothing tells);
+          reason
+        - slips: coder; n_again (decisions made again); added (share of what the coder reads as absent that is
+          applied by a slip, 0 to 1) and missed (share of what is read as present that is left out), each with
+          its ends _low and _high; reason
+        - coders: each coder against most of the others on each code, where these are not tied: coder, code,
+          n_units; prevalence (share of them to which the coder applies it), others (the share of the others),
+          difference (prevalence − others, −1 to 1) with its ends; leans (``more`` or ``less`` where the
+          difference is sure, for all rows together); n_present, sensitivity (of units to which the others
+          apply it) and n_absent, specificity, 0 to 1, with their ends; n_ruled, n_overruled (decisions that
+          were ruled on, ruled otherwise); reason
+        - soft_labels: one row per unit × code that a coder decided on: unit_id, code, n_coders, n_applied,
+          share (n_applied / n_coders); probability (0 to 1) and its source: ``readings`` (the expected share
+          of these coders who read the code in the text, slips taken away) or, where no kind can be told,
+          ``error_rates`` (that the code applies, `dawid_skene`); reason
+
+        `reason` is missing, or says why a number is: `few_repeats`, `no_disagreement`, `few_clusters` (fewer
+        than six with the code, or without it), `no_pairable_units`, or one of `dawid_skene`.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, no decision was made again, or a unit has no cluster.
+    ActError
+        Rulings were made under several codebooks, or are on codes that `decisions` have by a facet.
+    ArgumentError
+        A setting is out of its range.
+
+    Warns
+    -----
+    RuntimeWarning
+        None of 50 decisions made again or more differs from the first: they may be the very same.
+
+    Notes
+    -----
+    A mixture: in each code a unit is read alike, ambiguous, or read otherwise by some coders (of up to five
+    any group, of more one alone). Slips have a rate for each coder in each direction, the same on all codes,
+    which is why all codes are fitted together. Rates of coders, and of ambiguous texts on codes, are alike as
+    far as they seem to be; few stances are expected. Drawn by Gibbs sampling after 300 draws left out. A
+    disagreement is a slip where the texts' class has all its coders read it alike. Coders without enough
+    repeats are left out of the model, and disagreements with them alone are not told.
+
+    Leaning is no stance by itself: a coder who overlooks a code leans to ``less`` by slips. The interval of
+    the difference is that of Bonett and Price, those of sensitivity and specificity of Clopper and Pearson,
+    for as many units as resampled clusters show them to be worth (Korn and Graubard).
+
+    References
+    ----------
+    Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm,
+    Applied Statistics 28, 20–28. Uma et al. (2021), Learning from disagreement: a survey, Journal of
+    Artificial Intelligence Research 72, 1385–1470 (soft labels). Bonett & Price (2012), Adjusted Wald
+    confidence interval for a difference of binomial proportions based on paired data, Journal of Educational
+    and Behavioral Statistics 37, 479–488. Korn & Graubard (1998), Confidence intervals for proportions with
+    small expected number of positive counts estimated from survey data, Survey Methodology 24, 193–201.
+
+    Examples
+    --------
+    Ana and ben differ on ten of sixty texts; on the first thirty both decided again, with one change:
+
+    >>> ids = [f"m{i:02}" for i in range(60)]
+    >>> first = pd.DataFrame([(unit, coder, "interest", i % 3 == 0 or (coder == "ben" and i % 6 == 1))
+    ...                       for i, unit in enumerate(ids) for coder in ("ana", "ben")],
+    ...                      columns=["unit_id", "coder", "code", "applied"])
+    >>> again = first[first["unit_id"] < "m30"].copy()
+    >>> again.iloc[0, 3] = False
+    >>> found = profile(first, repeats=again)
+    >>> found.disagreements["kind"].value_counts().to_dict()
+    {'stance': 10}
+    >>> found.coders[["coder", "difference", "leans"]].round(2).values.tolist()
+    [['ana', -0.17, 'less'], ['ben', 0.17, 'more']]
+    """
+    rulings = read_once(rulings)
+    check_arguments(profile, locals())
+    check_least(profile, 1, n_draws=n_draws)
+    check_resampling("profile", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    if not 0.5 < told_from <= 1:
+        raise ArgumentError(
+            f"profile: expected told_from above 0.5 and at most 1 – found {told_from!r} – 0.8 is usual."
+        )
+    own = _own(decisions)
+    again = own.iloc[:0] if repeats is None else _evidence.made_again(own, _own(repeats))
+    latest = latest_rulings(rulings)
+    refuse_facet({code for _, code in latest}, set(own["code"]))
+    reasons = {key: act.reason for key, act in latest.items() if act.reason is not None}
+    unit_ids = pd.Index(sorted(own["unit_id"].unique()))
+    clusters = pd.Series(members(clusters_by_unit(units, cluster), unit_ids)[0], index=unit_ids)
+    told = _evidence.evidence(own, again, reasons)
+    drawn = None
+    if told is not None:
+        drawn = _kinds.draw(told.rows, shared=told.repeats, n_draws=n_draws, seed=seed)
+    disputed = _disagreements(own, again, reasons, told, drawn, told_from)
+    paired = bool((codings.tally(own)["n_coders"] >= 2).any())
+    none = Reason.NO_DISAGREEMENT if paired else Reason.NO_PAIRABLE_UNITS
+    return Profile(
+        shares=shares(disputed, told, drawn, level=confidence_level, otherwise=none),
+        disagreements=disputed,
+        slips=slip_rates(own, again, told, drawn, confidence_level),
+        coders=coder_views(
+            own, overruled(own, rulings=rulings), clusters, n_boot=n_boot, confidence_level=confidence_level,
+            seed=seed,
+        ),
+        soft_labels=_soft_labels(own, told, drawn),
+    )  # fmt: skip
+
+
+def _own(decisions: pd.DataFrame) -> pd.DataFrame:
+    checked = DECISIONS.check(decisions)
+    return checked.loc[~checked["coder"].isin(RESERVED_CODERS), list(DECISIONS.columns)].reset_index(
+        drop=True
+    )
+
+
+def _disagreements(
+    own: pd.DataFrame,
+    again: pd.DataFrame,
+    reasons: Mapping[tuple[str, str], str],
+    told: _evidence.Evidence | None,
+    drawn: _kinds.Drawn | None,
+    told_from: float,
+) -> pd.DataFrame:
+    """Return every disagreement with the probability of each kind, the kind, and what says so."""
+    frame = disagreements(own)
+    n_again = again.groupby(_CELL).size().rename("n_again").reset_index()
+    frame = frame.merge(n_again, how="left", on=_CELL).fillna({"n_again": 0})
+    chance = np.full((len(frame), len(_kinds.KINDS)), np.nan)
+    if told is not None and drawn is not None:
+        rows = frame[_CELL].merge(told.cells, how="left", on=_CELL)
+        known = rows["disputed"].eq(True).to_numpy(dtype=np.bool_)
+        chance[known] = drawn.probability[rows.loc[known, "row"].to_numpy(dtype=np.int64)]
+        if not told.repeats:
+            chance[:, [0, 2]] = np.nan
+    given = pd.Series(
+        [reasons.get(key) for key in zip(frame["unit_id"], frame["code"], strict=True)],
+        index=frame.index,
+        dtype="object",
+    )
+    for place, name in enumerate(given):
+        if name is not None:
+            chance[place] = [float(name == kind) for kind in _kinds.KINDS] if name in _kinds.KINDS else np.nan
+    sure = np.nan_to_num(chance)
+    likeliest = np.array(_kinds.KINDS, dtype=object)[sure.argmax(axis=1)]
+    kind = pd.Series(np.where(sure.max(axis=1) >= told_from, likeliest, NOT_TOLD), index=frame.index)
+    has = pd.Series(~np.isnan(chance).all(axis=1), index=frame.index)
+    source = pd.Series("model", index=frame.index).mask(frame["n_again"] > 0, "repeats").where(has)
+    lacking = pd.Series(np.isnan(chance).any(axis=1), index=frame.index) & given.isna()
+    frame = frame.assign(**dict(zip(_kinds.KINDS, chance.T, strict=True)))
+    frame["kind"] = kind.mask(given.notna(), given)
+    frame["source"] = source.mask(given.notna(), "ruling")
+    frame["reason"] = pd.Series(Reason.FEW_REPEATS, index=frame.index, dtype="object").where(lacking)
+    return frame.reindex(columns=list(_DISAGREEMENTS)).astype(_DISAGREEMENTS)
+
+
+def _soft_labels(
+    own: pd.DataFrame, told: _evidence.Evidence | None, drawn: _kinds.Drawn | None
+) -> pd.DataFrame:
+    """Return the share of coders who applied each code to each unit, and how probably a coder reads it."""
+    labels = codings.tally(own)
+    labels["share"] = labels["n_applied"] / labels["n_coders"]
+    likely = dawid_skene(own)
+    labels = labels.merge(likely.posterior[[*_CELL, "probability"]], how="left", on=_CELL)
+    labels = labels.merge(likely.fits[["code", "reason"]], how="left", on="code")
+    labels["source"] = labels["probability"].notna().map({True: "error_rates", False: None})
+    if told is not None and drawn is not None:
+        row = labels[_CELL].merge(told.cells, how="left", on=_CELL)["row"]
+        there = row.notna().to_numpy(dtype=np.bool_)
+        labels.loc[there, "probability"] = drawn.read[row[there].to_numpy(dtype=np.int64)]
+        labels.loc[there, ["source", "reason"]] = ["readings", None]
+    return labels.reindex(columns=list(_SOFT)).astype(_SOFT)
