@@ -207,9 +207,8 @@ def calibration(chance: Floats, kinds: Floats) -> float:
     )
 
 
-def line(plan: Plan, label: str, n_studies: int, n_draws: int, seed: int) -> tuple[str, str]:
-    rng = np.random.default_rng(seed)
-    studies = [one(plan, rng, n_draws=n_draws) for _ in range(n_studies)]
+def lines(label: str, studies: list[dict[str, Any]]) -> tuple[str, str]:
+    """Return what is printed of studies of one design, and of their soft labels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing, where nothing is told
         mean = {
@@ -290,7 +289,9 @@ def main() -> None:
                 if not (changed.get("sharing") and c < 5)
             ]
         for at, (plan, label) in enumerate(plans):
-            row, loss = line(plan, label, arguments.studies, arguments.draws, arguments.seed + at)
+            rng = np.random.default_rng(arguments.seed + at)
+            studies = [one(plan, rng, n_draws=arguments.draws) for _ in range(arguments.studies)]
+            row, loss = lines(label, studies)
             losses.append(loss)
             print(row, flush=True)
         print("\n".join(["", SOFT, *losses]), flush=True)
