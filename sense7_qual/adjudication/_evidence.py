@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -50,10 +50,10 @@ class Evidence:
     """
 
     repeats: bool
-    coders: list[str]
-    codes: list[str]
-    rows: Rows
-    cells: pd.DataFrame
+    coders: list[str] = field(repr=False)
+    codes: list[str] = field(repr=False)
+    rows: Rows = field(repr=False)
+    cells: pd.DataFrame = field(repr=False)
 
 
 def made_again(own: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:

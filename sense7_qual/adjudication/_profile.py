@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -59,11 +59,11 @@ _SOFT: Final = {
 class Profile:
     """What `profile` found: `shares`, `disagreements`, `slips`, `coders` and `soft_labels`, each a frame."""
 
-    shares: pd.DataFrame
-    disagreements: pd.DataFrame
-    slips: pd.DataFrame
-    coders: pd.DataFrame
-    soft_labels: pd.DataFrame
+    shares: pd.DataFrame = field(repr=False)
+    disagreements: pd.DataFrame = field(repr=False)
+    slips: pd.DataFrame = field(repr=False)
+    coders: pd.DataFrame = field(repr=False)
+    soft_labels: pd.DataFrame = field(repr=False)
 
 
 def profile(
