@@ -17,6 +17,7 @@ from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 __all__ = ["STATIC", "Desk", "acted", "field", "listen"]
 
 STATIC: Final = Path(__file__).parent / "static"
+_FILL: Final = " " * (1 << 16)  # with so much in it an answer is not held back; why, says channel.ts
 
 
 class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no types
@@ -67,7 +68,8 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
             except Exception as error:  # noqa: BLE001 – an exception here would vanish; its text may hold quotes
                 what = self._doing.get(str(content.get("type")), "showing the text")
                 answer = {"type": "failed", "message": f"{what} failed ({type(error).__name__})"}
-            self.send({**answer, "client": content.get("client"), "id": content.get("id")})
+            fill = {"fill": _FILL} if content.get("fill") is True else {}
+            self.send({**answer, **fill, "client": content.get("client"), "id": content.get("id")})
             if answer["type"] == "done":  # the traits are for the notebook: the answer goes first
                 self._count()
                 self.revision += 1

@@ -249,7 +249,7 @@ export class Session {
     this.units.clear();
     this.grid.renew();
     const here = this.known.peek()?.place;
-    if (here !== undefined) this.channel.ask({ type: "unit", place: here, peek: true });
+    if (here !== undefined) this.channel.ask({ type: "unit", place: here, peek: true }, false);
   }
 
   /** A unit that cannot be shown: the one before stays, and what was pressed for it is not done to that one. */
@@ -350,7 +350,7 @@ export class Session {
     this.say(`${this.before}${this.described(this.unit.value ?? unit)}`);
     this.before = "";
     for (const place of this.following(unit.place)) {
-      if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true });
+      if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true }, false);
     }
   }
 
@@ -384,7 +384,7 @@ export class Session {
     this.target.value = place;
     const cached = this.units.get(place) ?? this.grid.units.value.get(place);
     if (cached) this.show(cached);
-    this.channel.ask({ type: "unit", place });
+    this.channel.ask({ type: "unit", place }, !cached);
   }
 
   /** Go to a text that was chosen elsewhere; presses that wait are done first, or not at all. */

@@ -1,5 +1,6 @@
 // The list of texts without a screen: asking, the last question, rows, and where "next" leads.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { PATIENCE_MS } from "../shared/outbox";
 import { closeAll, kernel, place, press, ready, TEXTS } from "./kernel.test.kit";
 import type { Session } from "./session";
 
@@ -55,6 +56,46 @@ describe("asking", () => {
     expect(listed(session).length).toBe(6);
   });
 
+  test("an answer that comes twice does not take the place of a newer one", () => {
+    const session = ready();
+    session.texts.change({ find: "i" });
+    vi.advanceTimersByTime(PATIENCE_MS); // asked again, since the kernel is slow
+    const twice = asked("list").map(({ id }) => id);
+    expect(new Set(twice).size).toBe(twice.length - 1);
+    kernel.answerFirst(twice[0]!);
+    session.texts.change({ find: "so kind" });
+    kernel.answerFirst(asked("list").at(-1)!.id);
+    expect([listed(session), session.texts.shown.value.find]).toEqual([[3], "so kind"]);
+    kernel.answer();
+    expect([listed(session), session.texts.shown.value.find]).toEqual([[3], "so kind"]);
+  });
+
+  test("typed on and deleted letter by letter, the list is that of the letters that stand there", () => {
+    const session = ready();
+    const seen = ["i", "it", "it d", "it", "i", "", "no", "n", "not"].map((find) => {
+      session.texts.change({ find });
+      kernel.answer();
+      return [find, listed(session)];
+    });
+    const alone = seen.map(([find]) => {
+      closeAll();
+      const other = choosing({ find: find as string });
+      return [find, listed(other)];
+    });
+    expect(seen).toEqual(alone);
+  });
+
+  test("what is typed until a question is refused is asked next", () => {
+    const session = ready();
+    session.texts.change({ find: "f" });
+    session.texts.change({ find: "facts" });
+    const { id, client } = asked("list")[0]!;
+    kernel.lose();
+    kernel.tell({ type: "refused", message: "texts: expected …", id, client });
+    kernel.answer();
+    expect([listed(session), asked("list").length]).toEqual([[2], 2]);
+  });
+
   test("Enter before the answer goes to the first text of that answer", () => {
     const session = ready();
     session.texts.change({ find: "so kind" });
@@ -86,6 +127,17 @@ describe("rows", () => {
     kernel.answer();
     expect(asked("rows").map(({ places }) => places)).toEqual([[0, 1, 2], [3]]);
     expect([...session.texts.rows.value.keys()]).toEqual([0, 1, 2, 3]);
+  });
+
+  test("that were asked for before the words changed are not shown", () => {
+    const session = ready();
+    session.texts.want(0, 6);
+    session.texts.change({ find: "it" });
+    kernel.answerFirst(asked("list")[0]!.id);
+    const words = () => session.texts.rows.value.get(0)!.words[1];
+    expect(words()).toBe("It");
+    kernel.answer();
+    expect(words()).toBe("It");
   });
 
   test("show the rating only while it is on screen, and no choice by it outlasts that", () => {

@@ -138,6 +138,15 @@ export class TextList {
     });
   }
 
+  /** Ask for what was chosen while another answer was under way; false where nothing was. */
+  private askWhatCameMeanwhile(): boolean {
+    if (!this.askAgain) return false;
+    this.askAgain = false;
+    if (isEverything(this.query.value)) this.showAll();
+    else this.renew();
+    return true;
+  }
+
   private showAll(): void {
     const found = this.shown.peek().find;
     this.answered.value = null;
@@ -176,8 +185,10 @@ export class TextList {
 
   /** A question has no answer: what is on screen stays. */
   unanswered(question: ListQuestion): void {
-    if (question.type === "list") this.asking = null;
-    else if (question.type === "rows") this.rowsAsked = false;
+    if (question.type === "list") {
+      this.asking = null;
+      this.askWhatCameMeanwhile();
+    } else if (question.type === "rows") this.rowsAsked = false;
     else if (question.type === "choices") this.choicesAsked = false;
   }
 
@@ -185,10 +196,7 @@ export class TextList {
     const query = this.asking!;
     this.asking = null;
     if (answer.order) this.orders.set(query.order, orderOf(answer.order));
-    if (this.askAgain) {
-      this.askAgain = false;
-      return isEverything(this.query.value) ? this.showAll() : this.renew();
-    }
+    if (this.askWhatCameMeanwhile()) return;
     batch(() => {
       const before = this.answered.peek();
       const fits = answer.bits === null ? null : bytes(answer.bits);

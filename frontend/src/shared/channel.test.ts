@@ -12,7 +12,7 @@ const act = (id: string, unit_id = "m1"): Act => ({ id, kind: "finish", unit_id 
 
 /** What the channel reported, in order. */
 let reports: unknown[][];
-let sent: { type: string; id: string; client: string }[];
+let sent: { type: string; id: string; client: string; fill?: boolean }[];
 let dead: boolean;
 let hear: ((reply: Reply) => void) | undefined;
 let channel: KernelChannel<Question, Answer, Done>;
@@ -79,6 +79,22 @@ test("what another view asked is not heard; what it recorded is, and settles not
   reply({ type: "done", n_ruled: 4 }, other);
   expect(reports).toEqual([["recorded", 4, { mine: false, settled: false }]]);
   expect(channel.outbox.waiting.value).toHaveLength(1);
+});
+
+test.each([
+  ["localhost", true],
+  ["127.0.0.1", true],
+  ["[::1]", true],
+  ["hub.example.org", undefined],
+  ["localhost.example.org", undefined],
+  ["", undefined],
+])("an answer that a person waits for is to be filled up where the kernel runs here (%s)", (hostname, fill) => {
+  vi.stubGlobal("location", { hostname });
+  channel.outbox.push(act("d1"));
+  channel.ask({ type: "hello" });
+  channel.ask({ type: "pair", code: "a" }, false);
+  vi.unstubAllGlobals();
+  expect(sent.map((message) => message.fill)).toEqual([fill, fill, undefined]);
 });
 
 test("an act is settled by the first of its answers", () => {

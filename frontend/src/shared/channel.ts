@@ -37,6 +37,13 @@ export interface Listener<Question, Answer, Done> {
   unsaved(message: string | null): void;
 }
 
+/**
+ * Whether Jupyter runs on the computer of the browser. Its server sends “busy” and then the answer, and a computer that
+ * sends to itself holds back what is less than 64 KB until it hears that the message before it came (Nagle's algorithm),
+ * which it delays by up to 40 ms, or 200 on some systems. So the kernel is asked to fill up an answer that a person waits for.
+ */
+const isLocal = () => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
+
 /** One view's end of the line. */
 export class KernelChannel<Question extends object, Answer, Done> {
   readonly outbox = new Outbox((act) => this.send({ type: "act", id: act.id, act }));
@@ -61,12 +68,13 @@ export class KernelChannel<Question extends object, Answer, Done> {
     if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
   }
 
-  ask(question: Question, id = uuid()): void {
-    this.send({ ...question, id });
+  /** `isAwaited`: a person waits for the answer. */
+  ask(question: Question, isAwaited = true, id = uuid()): void {
+    this.send({ ...question, id }, isAwaited);
     // A question can be lost while a kernel is busy or restarting; asking again does no harm.
     const again = () => {
       this.slow.value = true;
-      this.ask(question, id);
+      this.ask(question, isAwaited, id);
     };
     this.asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
   }
@@ -85,9 +93,10 @@ export class KernelChannel<Question extends object, Answer, Done> {
   }
 
   /** Send a message; once the kernel was restarted, the model is dead and says so by throwing. */
-  private send(message: object): void {
+  private send(message: object, isAwaited = true): void {
+    const fill = isAwaited && isLocal() ? { fill: true } : {};
     try {
-      this.model.send({ ...message, client: this.client });
+      this.model.send({ ...message, ...fill, client: this.client });
     } catch {
       this.listener.unsaved("The kernel was restarted: run the cell again. What is not saved yet is kept and sent then.");
     }

@@ -53,6 +53,24 @@ test("of 100,000 rows those around the window are drawn, at their height", async
   expect(rows()[0]).toBe(16);
 });
 
+test("where the row in view stays in view, how far the list is scrolled is neither asked nor set", async () => {
+  await draw(1000, 0);
+  const touched = vi.spyOn(Element.prototype, "scrollTop", "get").mockReturnValue(0);
+  const set = vi.spyOn(Element.prototype, "scrollTop", "set");
+  await draw(400, 0);
+  await draw(400, 2);
+  expect([touched.mock.calls.length, set.mock.calls]).toEqual([0, []]);
+  await draw(400, 8);
+  expect([touched.mock.calls.length, set.mock.calls]).toEqual([0, [[80]]]);
+  expect(rows()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+});
+
+test("a list that became shorter, with its row in view, shows its end", async () => {
+  await draw(1000, 998);
+  await draw(996, 995);
+  expect([rows()[0], rows().at(-1)]).toEqual([987, 995]);
+});
+
 test("a list that became short shows all it has", async () => {
   await draw(1000, 900);
   await draw(2, 0);

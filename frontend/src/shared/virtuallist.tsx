@@ -27,15 +27,22 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, box 
   const [height, setHeight] = useState(0);
 
   useLayoutEffect(() => {
-    const measure = () => setHeight(at.current!.clientHeight);
-    measure();
+    // Once the page is laid out: asked for at another time, how far it is scrolled means laying it out for that alone.
+    const measure = () => {
+      setHeight(at.current!.clientHeight);
+      setTop(at.current!.scrollTop);
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(at.current!);
+    setHeight(at.current!.clientHeight);
     return () => observer.disconnect();
   }, []);
 
   useLayoutEffect(() => {
-    if (height) setTop((at.current!.scrollTop = scrolledTo(cursor * rowHeight, rowHeight, at.current!.scrollTop, height)));
+    if (!height) return;
+    const held = Math.min(top, Math.max(0, count * rowHeight - height)); // a list that became short scrolls back by itself
+    const wanted = scrolledTo(cursor * rowHeight, rowHeight, held, height);
+    if (wanted !== top) setTop((at.current!.scrollTop = wanted));
   }, [cursor, count, jump, height > 0]);
 
   const first = Math.max(0, Math.min(Math.floor(top / rowHeight), count) - BEYOND);
