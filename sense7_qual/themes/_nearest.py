@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import TableError
-from sense7_qual.themes._graph_clusters import nearest_neighbours
+from sense7_qual.themes._neighbours import check_number, nearest_neighbours
 from sense7_qual.themes._texts import Embed, distinct_texts, embedded
 
 __all__ = ["nearest"]
@@ -35,6 +35,8 @@ def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
     ------
     TableError
         Not a `units` frame, fewer than two texts, or `k` below 1.
+    ImportRefused
+        More than 20,000 texts, and the extra ``large`` (faiss) is not installed.
 
     Examples
     --------
@@ -54,6 +56,7 @@ def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
             f"nearest: expected two texts or more and k from 1 – found {int(has_text.sum())} texts, k = {k} "
             "– pass more units."
         )
+    check_number(int(has_text.sum()), function="nearest")
     ids = texts.units["unit_id"]
     vectors = embedded(texts.distinct, embed, lambda stage, done, total: None)
     near = nearest_neighbours(vectors[texts.text_of[has_text]], k)

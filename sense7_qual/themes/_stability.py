@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from sense7_qual.themes._graph_clusters import NO_GROUP, Floats, Labels, Neighbours, Vectors, group
+from sense7_qual.themes._communities import NO_GROUP, Labels
+from sense7_qual.themes._granularity import NOT_DRAWN
+from sense7_qual.themes._neighbours import Floats
 
 __all__ = ["jaccard_of_resamples", "stability"]
 
@@ -41,28 +43,18 @@ def stability(jaccard: Floats) -> pd.DataFrame:
     )
 
 
-def jaccard_of_resamples(
-    vectors: Vectors,
-    near: Neighbours,
-    labels: Labels,
-    *,
-    n_neighbours: int,
-    resolution: float,
-    min_size: int,
-    n_resamples: int,
-    seed: int,
-    report: Callable[[int, int], None],
-) -> Floats:
+def jaccard_of_resamples(labels: Labels, resamples: Sequence[Labels]) -> Floats:
     """Return how well each group is found again in bootstrap samples of the rows.
 
-    Each resample draws n rows with replacement, uses each drawn row once, and is grouped anew from the
-    neighbours that were drawn. A group's value is the Jaccard similarity of its drawn members to the most
-    similar group found (Hennig 2007; `clusterboot` of the R package fpc, `bootmethod="boot"`).
+    A group's value is the Jaccard similarity of its drawn members to the most similar group of the sample
+    (Hennig 2007; `clusterboot` of the R package fpc, `bootmethod="boot"`).
 
     Parameters
     ----------
-    near
-        More neighbours per row than `n_neighbours`: about 63 % of them are drawn.
+    labels
+        The groups of all rows.
+    resamples
+        The groups in each sample, `NOT_DRAWN` for a row that is not in it.
 
     Returns
     -------
@@ -73,21 +65,11 @@ def jaccard_of_resamples(
     ----------
     Hennig (2007), Cluster-wise assessment of cluster stability, CSDA 52, 258–271.
     """
-    n = len(labels)
-    jaccard = np.empty((n_resamples, int(labels.max(initial=NO_GROUP)) + 1))
-    for resample in range(n_resamples):
-        rng = np.random.default_rng([seed, resample])
-        drawn = np.unique(rng.integers(0, n, n))
-        again = group(
-            vectors[drawn],
-            near.among(drawn, n_neighbours),
-            resolution=resolution,
-            min_size=max(2, round(min_size * len(drawn) / n)),
-            seed=int(rng.integers(2**31)),
-            n_starts=1,
-        )
-        jaccard[resample] = _best_jaccard(labels[drawn], again, jaccard.shape[1])
-        report(resample + 1, n_resamples)
+    n_groups = int(labels.max(initial=NO_GROUP)) + 1
+    jaccard = np.empty((len(resamples), n_groups))
+    for number, again in enumerate(resamples):
+        drawn = again != NOT_DRAWN
+        jaccard[number] = _best_jaccard(labels[drawn], again[drawn], n_groups)
     return jaccard
 
 

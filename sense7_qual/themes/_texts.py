@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,9 +13,9 @@ import pandas as pd
 
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
-from sense7_qual.themes._graph_clusters import NO_GROUP
+from sense7_qual.themes._communities import NO_GROUP
 
-__all__ = ["Embed", "Progress", "Texts", "distinct_texts", "embedded"]
+__all__ = ["Embed", "Progress", "Texts", "distinct_texts", "embedded", "sha256_of"]
 
 Embed = Callable[[list[str]], npt.NDArray[Any]]
 Progress = Callable[[str, int, int], None]
@@ -33,22 +34,35 @@ class Texts:
 
 
 def distinct_texts(units: pd.DataFrame) -> Texts:
-    """Put the units in the order of their ids, and find the distinct texts (surrounding space aside)."""
+    """Put the units in the order of their ids, and find the distinct texts (surrounding space aside).
+
+    The distinct texts stand in an order of their own, so that neither rows nor ids decide a theme.
+    """
     ordered = UNITS.check(units).sort_values("unit_id", ignore_index=True)
     stripped = ordered["text"].fillna("").str.strip()
-    number: dict[str, int] = {}
-    places = [number.setdefault(text, len(number)) if text else NO_GROUP for text in stripped]
-    return Texts(ordered, list(number), np.array(places, dtype=np.int64))
+    distinct = sorted(set(stripped) - {""})
+    number = {text: place for place, text in enumerate(distinct)}
+    places = [number.get(text, NO_GROUP) for text in stripped]
+    return Texts(ordered, distinct, np.array(places, dtype=np.int64))
+
+
+def sha256_of(texts: Texts) -> str:
+    """Return the SHA-256 of the units' ids and texts, in the order of the ids."""
+    whole = hashlib.sha256()
+    for unit_id, text in zip(texts.units["unit_id"], texts.units["text"].fillna(""), strict=True):
+        whole.update(f"{len(unit_id)} {unit_id} {len(text)} {text}\n".encode("utf-8", "surrogatepass"))
+    return whole.hexdigest()
 
 
 def embedded(texts: list[str], embed: Embed, report: Progress) -> npt.NDArray[np.float32]:
-    """Return the vector of each text, brought to length 1, telling `report` after every 256 of them.
+    """Return the vector of each text, brought to length 1, telling `report` before the first and every 256.
 
     Raises
     ------
     TableError
         `embed` does not give one row of finite numbers per text.
     """
+    report("embed", 0, len(texts))  # before the first call of `embed`, which may take seconds to load a model
     parts: list[npt.NDArray[np.float32]] = []
     for start in range(0, len(texts), _AT_ONCE):
         part = texts[start : start + _AT_ONCE]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
-from sense7_qual.themes._graph_clusters import NO_GROUP
+from sense7_qual.themes._communities import NO_GROUP
 
 __all__ = ["Themes", "quotes"]
 
@@ -23,8 +23,9 @@ class Themes:
     Attributes
     ----------
     assignments
-        One row per unit, by unit_id: `unit_id`, `theme` (0 = the largest; −1 = fits nowhere, or a blank
-        text), `similarity` (cosine of the unit to its theme's centre, −1 … 1; NaN where theme is −1).
+        One row per unit, by unit_id: `unit_id`, `theme` (0 = the largest; −1 = a blank text, or one that
+        is like no other), `similarity` (cosine of the unit to its theme's centre, −1 … 1; NaN where theme
+        is −1), `coarse` and `sub` (its coarse theme and its sub-theme, numbered as in `hierarchy`).
     terms
         One row per theme and term: `theme`, `rank` (from 1), `term` (a word or a pair of words that
         stands in at least two texts), `weight` (c-TF-IDF, above 0; comparable within a theme).
@@ -40,6 +41,19 @@ class Themes:
     quotes
         One row per theme and rank: `theme`, `rank` (from 1, at most 10), `unit_id`, `typicality` (the
         unit's `similarity`); equal texts stand once. the function `quotes` adds the texts.
+    granularities
+        One row per granularity that was tried, from coarse to fine: `granularity`, `n_themes`,
+        `largest` (the share of distinct texts in the largest theme), `n_resamples`, `ari` (adjusted Rand
+        index of two resamples on the texts that both drew, mean over all pairs; 1 = the same themes),
+        `ari_low` and `ari_high` (a tenth of the pairs is below, above), `ari_chance` (`ari` for as many
+        texts without any groups, at most 2,000), `beyond_chance` ((ari − ari_chance) / (1 − ari_chance)),
+        `chosen`. NaN with fewer than two resamples.
+    hierarchy
+        One row per group: `level` ("coarse", "theme", "sub"), `group` (0 = the largest of its level),
+        `parent` (the group of the level above; missing at the top), `label`, `n_units`, `n_texts`,
+        `n_cases`, `stability` (as in `summary`, at the granularity of the level). A coarse theme is made
+        of whole themes, a sub-theme lies in one theme. A level that the texts do not have repeats the
+        themes.
     parameters
         What is needed to report the themes and to compute them again: the model, seed, settings, counts,
         the versions of the libraries, and the SHA-256 of the units' ids and texts.
@@ -50,6 +64,8 @@ class Themes:
     summary: pd.DataFrame
     quotes: pd.DataFrame
     parameters: dict[str, Any]
+    granularities: pd.DataFrame = field(default_factory=pd.DataFrame)
+    hierarchy: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __repr__(self) -> str:
         nowhere = int((self.assignments["theme"] == NO_GROUP).sum())

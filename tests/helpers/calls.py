@@ -591,6 +591,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
             n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
+        "themes.to_bertopic": late(qual.themes.to_bertopic, themes=partial(x.made, "themes.fit"),
+                                   units=lambda: x.units.head(60), embed=lambda: embed),
         "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
                               units=lambda: x.units, n=lambda: 2),
         "widgets.AdjudicationWidget": late(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sense7_qual.themes._graph_clusters import group, nearest_neighbours
+from sense7_qual.themes._communities import communities
+from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._neighbours import nearest_neighbours
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -18,6 +20,6 @@ def planted(sizes: list[int], *, noise: float, seed: int = 1) -> tuple[np.ndarra
     return unit(np.eye(20)[truth] + noise * rng.normal(size=(len(truth), 20))), truth
 
 
-def grouped(vectors: np.ndarray, *, resolution: float = 1.0, min_size: int = 5, k: int = 10) -> np.ndarray:
-    near = nearest_neighbours(vectors, k)
-    return group(vectors, near, resolution=resolution, min_size=min_size, seed=3, n_starts=5)
+def grouped(vectors: np.ndarray, *, resolution: float = 0.5, min_size: int = 5, k: int = 15) -> np.ndarray:
+    graph = fuzzy_graph(nearest_neighbours(vectors, k))
+    return communities(graph, resolution=resolution, min_size=min_size, seed=3, n_starts=5)

@@ -18,7 +18,8 @@ from tests.helpers.places import ROOT
 PACKAGE = ROOT / "sense7_qual"
 HEAVY = [
     "torch", "bertopic", "sentence_transformers", "statsmodels", "altair", "sqlalchemy", "anywidget",
-    "ipywidgets", "scipy", "scipy.stats", "sklearn", "networkx", "krippendorff", "openpyxl",
+    "ipywidgets", "scipy", "scipy.stats", "sklearn", "graspologic_native", "faiss", "krippendorff",
+    "openpyxl",
 ]  # fmt: skip
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")

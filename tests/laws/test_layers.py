@@ -48,8 +48,8 @@ OUTSIDE = {
 }  # fmt: skip
 # Heavy packages: imported inside the function that needs them (or for type checkers alone).
 HEAVY = {
-    "altair", "bertopic", "cvxpy", "docx", "duckdb", "ibis", "krippendorff", "matplotlib", "networkx",
-    "openai", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
+    "altair", "bertopic", "cvxpy", "docx", "duckdb", "faiss", "graspologic_native", "ibis", "krippendorff",
+    "matplotlib", "openai", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
     "sentence_transformers", "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
 }  # fmt: skip
 

@@ -4,23 +4,37 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.themes._graph_clusters import nearest_neighbours
+from sense7_qual.themes._communities import communities
+from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._granularity import NOT_DRAWN, Resamples
+from sense7_qual.themes._neighbours import nearest_neighbours
 from sense7_qual.themes._stability import _best_jaccard, jaccard_of_resamples, stability
 from tests.helpers.planted_groups import grouped, planted, unit
 
 
-def resampled(vectors: np.ndarray, labels: np.ndarray, *, n: int = 10, seed: int = 3) -> np.ndarray:
-    return jaccard_of_resamples(
-        vectors,
-        nearest_neighbours(vectors, 40),
-        labels,
-        n_neighbours=10,
-        resolution=1.0,
-        min_size=5,
-        n_resamples=n,
-        seed=seed,
-        report=lambda done, total: None,
-    )
+def resampled(
+    vectors: np.ndarray, labels: np.ndarray, *, resolution: float = 0.5, n: int = 10, seed: int = 3
+) -> np.ndarray:
+    resamples = Resamples(nearest_neighbours(vectors, 40), 5, seed)
+    resamples.run([resolution], n, lambda done, total: None)
+    return jaccard_of_resamples(labels, resamples.labels[resolution])
+
+
+def test_the_stability_is_that_of_a_direct_second_computation() -> None:
+    vectors = unit(np.random.default_rng(4).normal(size=(150, 8)))
+    labels = grouped(vectors, resolution=1.0)
+    expected = np.empty((6, labels.max() + 1))
+    for resample in range(6):
+        rng = np.random.default_rng([3, resample])
+        drawn = np.unique(rng.integers(0, 150, 150))
+        graph = fuzzy_graph(nearest_neighbours(vectors[drawn], 15))
+        least = max(2, round(5 * len(drawn) / 150))
+        again = communities(graph, resolution=1.0, min_size=least, seed=int(rng.integers(2**31)))
+        sets = [set(drawn[again == number]) for number in range(again.max() + 1)]
+        for group in range(labels.max() + 1):
+            own = set(drawn[labels[drawn] == group])
+            expected[resample, group] = max(len(own & other) / len(own | other) for other in sets)
+    np.testing.assert_allclose(resampled(vectors, labels, resolution=1.0, n=6), expected)
 
 
 def test_best_jaccard_by_hand() -> None:
@@ -56,6 +70,9 @@ def test_the_seed_decides_the_resamples() -> None:
 def test_without_groups_there_is_nothing_to_find_again() -> None:
     vectors, _ = planted([20, 20], noise=0.1)
     assert resampled(vectors, np.full(40, -1), n=2).shape == (2, 0)
+    assert jaccard_of_resamples(np.array([0, 0, -1]), []).shape == (0, 1)
+    undrawn = jaccard_of_resamples(np.array([0, 0, 1]), [np.array([0, 0, NOT_DRAWN])])
+    np.testing.assert_array_equal(undrawn, [[1, np.nan]])
 
 
 def test_stability_is_over_the_resamples_that_drew_the_group() -> None:

@@ -1,0 +1,100 @@
+"""The graph of alike texts: UMAP's weights on each row's nearest neighbours, without UMAP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from sense7_qual.themes._neighbours import Floats, Neighbours
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["fuzzy_graph", "strengths"]
+
+_STEPS: Final = 64
+_TOLERANCE: Final = 1e-5
+_LEAST_WIDTH: Final = 1e-3
+
+
+def strengths(distances: Floats) -> Floats:
+    """Return how strongly each row is joined to each of its neighbours, 0 … 1.
+
+    The nearest at a distance above 0 has strength 1; the others fall off exponentially, at a width of each
+    row's own, at which the strengths of the row sum to log2(k + 1). A row in a sparse place so holds on to
+    its neighbours as firmly as one in a dense place.
+
+    Parameters
+    ----------
+    distances
+        Shape (n, k), 0 or more, without the row itself; infinite where there is no neighbour.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n, k).
+
+    References
+    ----------
+    McInnes, Healy & Melville (2018), UMAP, arXiv 1802.03426, algorithm 3.
+    """
+    nearest = np.where(distances > 0, distances, np.inf).min(axis=1, initial=np.inf)
+    nearest[~np.isfinite(nearest)] = 0
+    beyond = np.maximum(distances - nearest[:, None], 0)
+    width = np.maximum(_widths(beyond), _LEAST_WIDTH * _scale(distances, nearest))
+    joined: Floats = np.exp(-beyond / width[:, None])
+    return joined
+
+
+def _widths(beyond: Floats) -> Floats:
+    """Find each row's width by bisection."""
+    target = np.log2(beyond.shape[1] + 1)
+    low, high, width = np.zeros(len(beyond)), np.full(len(beyond), np.inf), np.ones(len(beyond))
+    for _ in range(_STEPS):
+        total = np.exp(-beyond / width[:, None]).sum(axis=1)
+        open_, wide = np.abs(total - target) >= _TOLERANCE, total > target
+        if not open_.any():
+            break
+        high[open_ & wide], low[open_ & ~wide] = width[open_ & wide], width[open_ & ~wide]
+        bounded = np.isfinite(high)
+        next_ = np.where(bounded, (low + np.where(bounded, high, 0)) / 2, width * 2)
+        width = np.where(open_, next_, width)
+    return width
+
+
+def _scale(distances: Floats, nearest: Floats) -> Floats:
+    """Return each row's mean distance (itself counted); that of all rows where its neighbours are equal."""
+    finite = np.where(np.isfinite(distances), distances, 0)
+    of_row = finite.sum(axis=1) / (distances.shape[1] + 1)
+    return np.where(nearest > 0, of_row, of_row.mean() if len(of_row) else 0) + np.finfo(float).tiny
+
+
+def fuzzy_graph(near: Neighbours) -> csr_matrix:
+    """Join each row to its neighbours, with weights above 0 up to 1, the same in both directions.
+
+    Two rows are joined with a + b − ab, where a and b are the strengths in the one and the other direction
+    (the fuzzy union). Neighbours at a cosine of 0 or below are not alike, and not joined.
+
+    Parameters
+    ----------
+    near
+        The neighbours of each row; −1 is none.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix
+        Shape (n, n), symmetric, indices sorted.
+    """
+    from scipy.sparse import csr_matrix
+
+    n, k = near.index.shape
+    known = near.index >= 0
+    one_way = strengths(np.where(known, np.maximum(1 - near.similarity, 0), np.inf))
+    joined = (known & (near.similarity > 0) & (one_way > 0)).ravel()
+    rows = np.repeat(np.arange(n), k)[joined]
+    there = csr_matrix((one_way.ravel()[joined], (rows, near.index.ravel()[joined])), shape=(n, n))
+    back = there.T.tocsr()
+    union = csr_matrix(there + back - there.multiply(back))
+    union.sort_indices()
+    return union

@@ -1,0 +1,113 @@
+"""The nearest rows of each row by cosine, exactly: in blocks with NumPy, with faiss where rows are many."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual.errors import ImportRefused
+
+__all__ = ["Floats", "Neighbours", "Vectors", "check_number", "nearest_neighbours"]
+
+Vectors = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
+
+#: Rows of the similarity matrix held in memory at once (512 rows × 20,000 columns are 40 MB).
+_BLOCK: Final = 512
+#: From here on NumPy takes several times as long as faiss.
+_MOST_IN_BLOCKS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The nearest rows of each row, nearest first: `index` (n, k) and `similarity` (n, k), cosines."""
+
+    index: npt.NDArray[np.int64]
+    similarity: Floats
+
+    def nearest(self, k: int) -> Neighbours:
+        """Keep the first `k` of each row."""
+        return Neighbours(self.index[:, :k], self.similarity[:, :k])
+
+    def among(self, rows: npt.NDArray[np.int64], k: int) -> Neighbours:
+        """Return the `k` nearest of each of `rows` among `rows`, renumbered; −1 where fewer are known."""
+        place = np.full(len(self.index), -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        index, similarity = place[self.index[rows]], self.similarity[rows]
+        # A stable sort of "is absent" moves the rows that are there to the front and keeps their order.
+        front = np.argsort(index < 0, axis=1, kind="stable")[:, :k]
+        return Neighbours(np.take_along_axis(index, front, 1), np.take_along_axis(similarity, front, 1))
+
+
+def check_number(n: int, *, function: str) -> None:
+    """Raise `ImportRefused` where so many rows need faiss and it is not installed."""
+    if n > _MOST_IN_BLOCKS and importlib.util.find_spec("faiss") is None:
+        raise ImportRefused(
+            f"{function}: expected the package of the extra 'large' for more than {_MOST_IN_BLOCKS:,} "
+            f"distinct texts – found {n:,} and no faiss – pip install 'sense7_qual[large]'."
+        )
+
+
+def nearest_neighbours(vectors: Vectors, k: int) -> Neighbours:
+    """Return each row's `k` nearest other rows by cosine, exactly.
+
+    Parameters
+    ----------
+    vectors
+        Shape (n, d), rows of length 1 (or 0). Equal rows are each other's neighbours.
+    k
+        Neighbours per row; at most n − 1 are returned.
+
+    Returns
+    -------
+    Neighbours
+        Cosines are in −1 … 1. Time grows with n², memory with n.
+
+    Examples
+    --------
+    >>> near = nearest_neighbours(np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32), 1)
+    >>> near.index.ravel().tolist(), near.similarity.ravel().round(2).tolist()
+    ([1, 0, 1], [0.8, 0.8, 0.6])
+    """
+    n = len(vectors)
+    k = min(k, n - 1)
+    if n > _MOST_IN_BLOCKS:
+        return _with_faiss(vectors, k)
+    index = np.empty((n, k), dtype=np.int64)
+    similarity = np.empty((n, k), dtype=np.float64)
+    for start in range(0, n, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        cosines = vectors[block] @ vectors.T
+        rows = np.arange(len(cosines))
+        cosines[rows, start + rows] = -np.inf
+        columns = np.argpartition(cosines, n - k, axis=1)[:, n - k :] if k else index[block]
+        index[block], similarity[block] = _ordered(columns, np.take_along_axis(cosines, columns, 1))
+    return Neighbours(index, similarity)
+
+
+def _with_faiss(vectors: Vectors, k: int) -> Neighbours:
+    import faiss
+
+    whole = faiss.IndexFlatIP(vectors.shape[1])
+    whole.add(vectors)
+    cosines, columns = whole.search(vectors, k + 1)
+    own = columns == np.arange(len(vectors))[:, None]
+    own[~own.any(axis=1), k] = True  # among more than k equal rows a row may not be listed itself
+    kept = np.argsort(own, axis=1, kind="stable")[:, :k]
+    return Neighbours(*_ordered(np.take_along_axis(columns, kept, 1), np.take_along_axis(cosines, kept, 1)))
+
+
+def _ordered(
+    columns: npt.NDArray[np.int64], cosines: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Order the neighbours of each row by cosine, ties by their number."""
+    # Rounding takes the float noise of another batch or machine out of ties and edge weights.
+    rounded = cosines.astype(np.float64).round(6)
+    by_number = np.argsort(columns, axis=1)
+    columns, rounded = np.take_along_axis(columns, by_number, 1), np.take_along_axis(rounded, by_number, 1)
+    order = np.argsort(-rounded, axis=1, kind="stable")
+    return np.take_along_axis(columns, order, 1), np.take_along_axis(rounded, order, 1)

@@ -1,0 +1,121 @@
+"""The themes as a fitted BERTopic, for its pictures and tools."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.errors import ImportRefused, TableError
+from sense7_qual.themes._communities import Labels
+from sense7_qual.themes._terms import N_TERMS, counter, plain_texts
+from sense7_qual.themes._texts import Embed, Texts, distinct_texts, embedded, sha256_of
+from sense7_qual.themes._themes import Themes
+
+if TYPE_CHECKING:
+    from bertopic import BERTopic
+
+__all__ = ["to_bertopic"]
+
+
+def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
+    """Return the themes as a fitted BERTopic: its topics are the themes, with the same numbers and terms.
+
+    For BERTopic's pictures (`visualize_topics()`, `visualize_hierarchy()`) and tools. Its documents are the
+    distinct texts, without blank ones, in the order of the texts: it holds participants' words, so save it
+    only where the texts may be kept.
+
+    Parameters
+    ----------
+    themes, units
+        The result of `fit`, and the units that it was computed from.
+    embed
+        The function that `fit` was given (from its cache, no text is embedded twice).
+
+    Returns
+    -------
+    bertopic.BERTopic
+        Fitted; `topics_` has one number per distinct text, −1 for one in no theme.
+
+    Raises
+    ------
+    TableError
+        Other units than those that the themes are of, or themes whose texts share no word.
+    ImportRefused
+        The extra ``themes`` is not installed.
+
+    References
+    ----------
+    Grootendorst (2022), BERTopic, arXiv 2203.05794.
+    """
+    check_arguments(to_bertopic, locals())
+    if importlib.util.find_spec("bertopic") is None:
+        raise ImportRefused(
+            "to_bertopic: expected the packages of the extra 'themes' – found no bertopic – "
+            "pip install 'sense7_qual[themes]'."
+        )
+    texts = distinct_texts(units)
+    if sha256_of(texts) != themes.parameters.get("units_sha256"):
+        raise TableError(
+            "to_bertopic: expected the units that the themes are of – found other ids or texts – pass the "
+            "frame that `fit` was given."
+        )
+    words = plain_texts(texts.distinct, themes.parameters["stop_words"])
+    made = counter(words, themes.parameters["stop_words"])
+    if made is None:
+        raise TableError(
+            "to_bertopic: expected words that stand in two texts or more – found none – BERTopic cannot "
+            "describe such topics."
+        )
+    model = _unfitted(_labels(themes, texts), made)
+    vectors = embedded(texts.distinct, embed, lambda stage, done, total: None)
+    # BERTopic would number topics anew, by distinct texts; ours are numbered by units.
+    model._sort_mappings_by_frequency = lambda documents: documents
+    try:
+        model.fit_transform(words, embeddings=vectors)
+    finally:
+        del model._sort_mappings_by_frequency
+    return model
+
+
+class _Known:
+    """The clusterer that BERTopic is given: it knows the groups already."""
+
+    def __init__(self, labels: Labels) -> None:
+        self.labels_ = labels
+
+    def fit(self, X: object, y: None = None) -> _Known:  # noqa: N803 - BERTopic's name
+        return self
+
+
+def _labels(themes: Themes, texts: Texts) -> Labels:
+    theme = themes.assignments["theme"].to_numpy()
+    labels = np.empty(len(texts.distinct), dtype=np.int64)
+    has_text = texts.text_of >= 0
+    labels[texts.text_of[has_text]] = theme[has_text]
+    return labels
+
+
+def _unfitted(labels: Labels, made: object) -> BERTopic:
+    with warnings.catch_warnings():
+        # umap, which BERTopic imports and we do not use, misses Tensorflow.
+        warnings.filterwarnings("ignore", message="Tensorflow not installed", category=ImportWarning)
+        from bertopic import BERTopic
+        from bertopic.dimensionality import BaseDimensionalityReduction
+        from bertopic.vectorizers import ClassTfidfTransformer
+
+    return BERTopic(
+        language="multilingual",  # "english" would delete every letter outside A–Z
+        umap_model=BaseDimensionalityReduction(),
+        hdbscan_model=_Known(labels),
+        vectorizer_model=made,
+        # The square root of frequencies: in a few hundred short texts one talkative writer is no theme.
+        ctfidf_model=ClassTfidfTransformer(reduce_frequent_words=True),
+        top_n_words=N_TERMS,
+        calculate_probabilities=False,
+        verbose=False,
+    )
