@@ -17,6 +17,7 @@ Where, when and on what do coders differ?       `pairwise_plot`, `drift_plot`,  
                                                 `unit_plot`
 Which codes go with which dimension?            `code_dimension_matrix`             ``_code_by_dimension.py``
 How many texts are needed?                      `power_curve`                       ``_power.py``
+How fine may themes be?                         `granularity_plot`                  ``_granularity.py``
 ==============================================  ==================================  =========================
 """
 
@@ -28,6 +29,7 @@ from sense7_qual.figures._disagreement import drift_plot, pairwise_plot, unit_pl
 from sense7_qual.figures._distributions import rating_distributions
 from sense7_qual.figures._figure import Figure
 from sense7_qual.figures._forest import disruption, link_forest
+from sense7_qual.figures._granularity import granularity_plot
 from sense7_qual.figures._links import link_plot
 from sense7_qual.figures._multiverse import specification_curve
 from sense7_qual.figures._power import power_curve
@@ -38,6 +40,7 @@ __all__ = [
     "code_dimension_matrix",
     "disruption",
     "drift_plot",
+    "granularity_plot",
     "link_forest",
     "link_plot",
     "pairwise_plot",

@@ -388,6 +388,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "figures.code_dimension_matrix": drawn_from(f.code_dimension_matrix, "links.by_dimension", **drawn),
         "figures.disruption": drawn_from(f.disruption, "links.disruption", **drawn | {"columns": 2}),
         "figures.drift_plot": drawn_from(f.drift_plot, "agreement.over_time", code=code, **drawn),
+        "figures.granularity_plot": call(f.granularity_plot, granularities=pd.DataFrame(
+            {"granularity": [0.5, 1.0], "n_themes": [4, 9], "ari": [0.6, 0.7], "ari_low": [0.5, 0.6],
+             "ari_high": [0.7, 0.8], "ari_chance": [0.3, 0.2], "chosen": [False, True]}), columns=1),
         "figures.link_forest": drawn_from(f.link_forest, "links.code_to_rating", effect="rank_biserial",
                                           sources=["ana"], **drawn),
         "figures.link_plot": drawn_from(f.link_plot, "links.code_to_rating", source="ana", **drawn),
