@@ -1,202 +1,190 @@
-"""Compare `themes.fit` with BERTopic's defaults on real short texts, and time the embeddings.
+"""Compare `themes.fit` with BERTopic's defaults, and with KMeans and Ward that are told the number of groups.
 
-Usage: python benchmarks/themes.py [messages.csv] [--resamples 5]
+Usage: python benchmarks/themes.py FOLDER [--resamples 3] [--sizes 300 1000 5000]
 
-Each way runs in a process of its own, on the same vectors; importing and embedding are not in its seconds.
-BERTopic's defaults are UMAP (seeded) and HDBSCAN with at least 10 texts a topic. Columns:
+The texts are those of `benchmarks/theme_texts.py`, whose packages and vectors are kept in FOLDER. All ways
+get the same vectors, embedded before. BERTopic's defaults are UMAP (seeded) and HDBSCAN with at least
+10 texts a topic. Columns:
 
-- first / again: seconds of the first call (with numba's compilation for UMAP) and of the second;
-- peak: resident memory of the process, with its libraries;
-- nowhere: the share of texts in no theme; largest: the share of texts in the largest theme;
-- pairs: of all pairs of texts about the same article, the share in one theme, and in brackets the share of
-  all pairs of texts in one theme (what chance gives);
-- ARI: adjusted Rand index to the articles. Hundreds of articles with few texts each against a dozen themes:
-  it is low by construction, and compares ways only;
-- resample ARI: of the themes to those of bootstrap samples, each text drawn counting once.
+- ARI, NMI: adjusted Rand index and normalised mutual information to the labels; a text in no theme is alone;
+- stability: mean adjusted Rand index between the themes of bootstrap samples (each text drawn counts once,
+  everything chosen anew), on the texts that both drew;
+- lost: the share of texts in no theme;
+- CPU: processor seconds of one fit, imports and compilation done before; peak: the process's memory so far.
 
-Texts in no theme count as one group in ARI. Prints Markdown.
+Prints Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import platform
-import subprocess
+import resource
 import sys
-import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "empathic-reactions" / "messages.csv"
+sys.path.insert(0, str(Path(__file__).parent))
+import theme_texts
+
 SEED = 7
-WAYS = ("granularity 1", "granularity 2", "granularity 4", "BERTopic's defaults")
 COLUMNS = (
-    "texts", "way", "first, s", "again, s", "peak, MB", "themes", "nowhere", "largest", "pairs", "ARI",
-    "resample ARI",
+    "set", "texts", "groups", "way", "themes", "ARI", "NMI", "stability", "lost", "CPU, s", "peak, MB"
 )  # fmt: skip
+Way = Callable[[list[str], np.ndarray, int], np.ndarray]
 
 
-def read(path: Path, n: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the first `n` messages as units, and the article that each is about."""
-    messages = pd.read_csv(path, dtype=str, keep_default_na=False).head(n)
+def ours(texts: list[str], vectors: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the themes of `themes.fit` with its defaults."""
+    from sense7_qual import themes
+
     units = pd.DataFrame(
         {
-            "unit_id": messages["message_id"],
-            "text": messages["essay"],
-            "document_id": messages["response_id"],
-            "case_id": messages["response_id"],
-            "position": range(len(messages)),
+            "unit_id": [f"u{row:06}" for row in range(len(texts))],
+            "text": texts,
+            "document_id": "d",
+            "case_id": "p",
+            "position": range(len(texts)),
         }
     )
-    return units, messages["article_id"].to_numpy()
+    known = dict(zip((text.strip() for text in texts), vectors, strict=True))
+    found = themes.fit(units, embed=lambda part: np.array([known[text] for text in part]), seed=SEED)
+    return found.assignments["theme"].to_numpy()
 
 
-def ours(granularity: float, cache: str) -> Callable[[pd.DataFrame], np.ndarray]:
-    """Return a function units → labels that calls `themes.fit`, its stability left out."""
-    import bertopic  # noqa: F401 - imported by the first fit otherwise, and timed with it
-
-    from sense7_qual import models, themes
-
-    embed = models.embedder(cache=cache)
-
-    def labels(units: pd.DataFrame) -> np.ndarray:
-        found = themes.fit(units, embed=embed, seed=SEED, granularity=granularity, n_resamples=0)
-        return found.assignments.set_index("unit_id")["theme"].loc[units["unit_id"]].to_numpy()
-
-    return labels
-
-
-def defaults(cache: str) -> Callable[[pd.DataFrame], np.ndarray]:
-    """Return a function units → labels that calls BERTopic with its defaults, UMAP seeded."""
+def stock(texts: list[str], vectors: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the topics of BERTopic with its defaults, UMAP seeded."""
     from bertopic import BERTopic
     from umap import UMAP
 
-    from sense7_qual import models
-
-    embed = models.embedder(cache=cache)
-
-    def labels(units: pd.DataFrame) -> np.ndarray:
-        umap = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=SEED)
-        topics, _ = BERTopic(umap_model=umap).fit_transform(list(units["text"]), embed(list(units["text"])))
-        return np.array(topics)
-
-    return labels
+    umap = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=SEED)
+    topics, _ = BERTopic(umap_model=umap).fit_transform(texts, vectors)
+    return np.array(topics)
 
 
-def measure(path: Path, n: int, way: str, cache: str, n_resamples: int) -> dict[str, float]:
-    """Run one way twice and on resamples, and return its figures."""
-    from sklearn.metrics import adjusted_rand_score
+def kmeans(texts: list[str], vectors: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the clusters of KMeans with the true number of groups."""
+    from sklearn.cluster import KMeans
 
-    warnings.simplefilter("ignore")  # umap: a seed allows one thread only
-    units, article = read(path, n)
-    run = defaults(cache) if way == WAYS[-1] else ours(float(way.split()[1]), cache)
-    started = time.perf_counter()
-    labels = run(units)
-    first = time.perf_counter() - started
-    again = run(units)
-    second = time.perf_counter() - started - first
-    assert (labels == again).all()
-    found = []
+    return np.asarray(KMeans(n_groups, n_init=10, random_state=SEED).fit_predict(vectors))
+
+
+def ward(texts: list[str], vectors: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return the clusters of Ward's method with the true number of groups."""
+    from sklearn.cluster import AgglomerativeClustering
+
+    return np.asarray(AgglomerativeClustering(n_groups).fit_predict(vectors))
+
+
+WAYS: dict[str, Way] = {
+    "themes.fit": ours, "BERTopic": stock, "KMeans, true k": kmeans, "Ward, true k": ward
+}  # fmt: skip
+
+
+def alone(labels: np.ndarray) -> np.ndarray:
+    """Return the labels with each text in no theme in a group of its own."""
+    return np.where(labels == -1, labels.max() + 1 + np.arange(len(labels)), labels)
+
+
+def processor() -> float:
+    """Return the processor seconds of this process."""
+    times = os.times()
+    return times.user + times.system
+
+
+def measure(way: Way, texts: list[str], vectors: np.ndarray, truth: np.ndarray, n_resamples: int) -> list:
+    """Fit once and on resamples, and return the figures of one row."""
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    n_groups = len(set(truth))
+    started = processor()
+    labels = way(texts, vectors, n_groups)
+    seconds = processor() - started
+    samples = []
     for resample in range(n_resamples):
-        drawn = np.unique(np.random.default_rng([SEED, resample]).integers(0, n, n))
-        found.append(adjusted_rand_score(labels[drawn], run(units.iloc[drawn])))
-    together = (labels[:, None] == labels) & (labels[:, None] >= 0)
-    pairs = np.triu(np.ones((n, n), dtype=bool), 1)
-    return {
-        "first": first,
-        "again": second,
-        "peak": peak_memory(),
-        "themes": len(set(labels) - {-1}),
-        "nowhere": float((labels == -1).mean()),
-        "largest": float(np.bincount(labels[labels >= 0]).max() / n),
-        "pairs": float(together[pairs & (article[:, None] == article)].mean()),
-        "chance": float(together[pairs].mean()),
-        "ari": adjusted_rand_score(article, labels),
-        "resample": float(np.mean(found)),
-    }
+        drawn = np.unique(np.random.default_rng([SEED, resample]).integers(0, len(texts), len(texts)))
+        found = np.full(len(texts), -2)
+        found[drawn] = way([texts[row] for row in drawn], vectors[drawn], n_groups)
+        samples.append(found)
+    shared = [(one != -2) & (other != -2) for one, other in combinations(samples, 2)]
+    similar = [
+        adjusted_rand_score(alone(one[both]), alone(other[both]))
+        for both, (one, other) in zip(shared, combinations(samples, 2), strict=True)
+    ]
+    return [
+        len(set(labels) - {-1}),
+        adjusted_rand_score(truth, alone(labels)),
+        normalized_mutual_info_score(truth, alone(labels)),
+        np.mean(similar),
+        (labels == -1).mean(),
+        seconds,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    ]
 
 
-def peak_memory() -> float:
-    """Return the megabytes that this process had at most; ru_maxrss counts the parent."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return float("nan")
-    peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return int(peak.split()[1]) / 1024
+def embedded(folder: Path, name: str, n: int) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the texts of a set, their vectors (kept in the folder) and labels."""
+    path = folder / f"{name}_{n}.npz"
+    if not path.exists():
+        from sense7_qual import models
 
-
-def row(n: int, way: str, of: dict[str, float]) -> str:
-    """Return one line of the table."""
-    cells = [
-        f"{n:,}", way, f"{of['first']:.2f}", f"{of['again']:.2f}", f"{of['peak']:.0f}", f"{of['themes']:.0f}",
-        f"{of['nowhere']:.1%}", f"{of['largest']:.1%}", f"{of['pairs']:.0%} ({of['chance']:.0%})",
-        f"{of['ari']:.3f}", f"{of['resample']:.2f}",
-    ]  # fmt: skip
-    return f"| {' | '.join(cells)} |"
+        read = theme_texts.texts(folder, name, n)
+        vectors = models.embedder()(list(read["text"]))
+        np.savez(path, v=vectors, y=read["label"].to_numpy(str), t=read["text"].to_numpy(str))
+    kept = np.load(path)
+    return kept["t"].tolist(), kept["v"], kept["y"]
 
 
 def main() -> None:
-    """Embed once, run every way in a process of its own, and print the tables."""
+    """Measure every way on every set, and print the table and the means."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("messages", nargs="?", type=Path, default=SHARED)
-    parser.add_argument("--resamples", type=int, default=5)
-    parser.add_argument("--one", nargs=3, metavar=("N", "WAY", "CACHE"), help=argparse.SUPPRESS)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--resamples", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[300, 1000, 5000])
     arguments = parser.parse_args()
-    if not arguments.messages.exists():
-        print(f"Skipped: there is no file {arguments.messages}.")
-        return
-    if arguments.one:
-        n, way, cache = arguments.one
-        print(json.dumps(measure(arguments.messages, int(n), way, cache, arguments.resamples)))
-        return
-    packages = ", ".join(
-        f"{name} {version(name)}" for name in ("bertopic", "sentence-transformers", "networkx")
-    )
-    print(f"Python {platform.python_version()}, {packages}, {arguments.resamples} resamples\n")
-    with tempfile.TemporaryDirectory() as cache:
-        total = embed_all(arguments.messages, cache)
-        print(f"\n| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
-        for n in (300, total):
-            for way in WAYS:
-                print(row(n, way, in_a_process(arguments, n, way, cache)), flush=True)
-
-
-def embed_all(path: Path, cache: str) -> int:
-    """Embed all messages into the cache, print the seconds, and return how many there are."""
-    from sense7_qual import models
-
-    units, _ = read(path, 10**9)
-    texts = list(units["text"])
-    embed = models.embedder(cache=cache)
-    embed(["loads the model"])
-    seconds = []
-    for _ in range(2):
-        started = time.perf_counter()
-        embed(texts)
-        seconds.append(time.perf_counter() - started)
-    words = units["text"].str.split().str.len().mean()
+    warnings.simplefilter("ignore")  # umap: a seed allows one thread only
+    theme_texts.fetch(arguments.folder)
+    names = ("bertopic", "umap-learn", "graspologic-native", "scikit-learn")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    print(f"Python {platform.python_version()}, {packages}; {arguments.resamples} resamples, seed {SEED}\n")
+    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
+    rows = []
+    for size in arguments.sizes:
+        for name, (_, _, sizes) in theme_texts.SETS.items():
+            if size not in sizes:
+                continue
+            texts, vectors, truth = embedded(arguments.folder, name, size)
+            for title, way in WAYS.items():
+                if not rows:  # imports and numba's compilation are not in the first row's seconds
+                    for each in WAYS.values():
+                        each(texts, vectors, len(set(truth)))
+                figures = measure(way, texts, vectors, truth, arguments.resamples)
+                rows.append((size, title, *figures))
+                number, ari, nmi, stable, lost, seconds, peak = figures
+                print(
+                    f"| {name} | {len(texts):,} | {len(set(truth))} | {title} | {number} | {ari:.3f} | "
+                    f"{nmi:.3f} | {stable:.2f} | {lost:.1%} | {seconds:.2f} | {peak:.0f} |",
+                    flush=True,
+                )
     print(
-        f"Embedding {len(texts):,} texts of {words:.0f} words: {seconds[0]:.1f} s "
-        f"({len(texts) / seconds[0]:.0f} a second); from the cache: {seconds[1]:.2f} s"
+        "\nMeans over the sets\n\n| texts | way | ARI | NMI | stability | lost |\n|---|---|---|---|---|---|"
     )
-    return len(texts)
-
-
-def in_a_process(arguments: argparse.Namespace, n: int, way: str, cache: str) -> dict[str, float]:
-    """Measure one way in a new process, so that its memory and its compilation are its own."""
-    command = [sys.executable, __file__, str(arguments.messages), "--resamples", str(arguments.resamples)]
-    done = subprocess.run([*command, "--one", str(n), way, cache], capture_output=True, text=True, check=True)
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    whole = pd.DataFrame(
+        rows, columns=["texts", "way", "n", "ari", "nmi", "stability", "lost", "cpu", "peak"]
+    )
+    for (size, title), part in whole.groupby(["texts", "way"], sort=False):
+        mean = part[["ari", "nmi", "stability", "lost"]].mean()
+        cells = f"{mean['ari']:.3f} | {mean['nmi']:.3f} | {mean['stability']:.2f} | {mean['lost']:.1%}"
+        print(f"| {size:,} | {title} | {cells} |")
 
 
 if __name__ == "__main__":
