@@ -15,10 +15,14 @@ TOGETHER := -n auto --maxprocesses 4
 export PYTHONDONTWRITEBYTECODE :=
 # Everything in one run, so that both processors work to its end: four files at a time, since some wait for other
 # processes, and the longest first (`tests/conftest.py`).
-EVERYTHING := $(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+# One thread each: more would wait busily for one another.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+EVERYTHING := $(ONE_THREAD) $(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
-  record_machine.py browser_typing.py browser_lead_day.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
-  $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py
+  record_machine.py browser_typing.py browser_lead_day.py browser_adjudication.py browser_axe.py browser_fields.py \
+  browser_codebook_widget.py real_path.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py) \
+  $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py \
+  tests/agreement/test_interval_limits.py
 
 .PHONY: help setup lab check test coverage soak bench docs frontend example system lint clean
 
@@ -54,7 +58,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 check: lint
-	$(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW) or simulation or long)" --hypothesis-profile quick \
+	$(ONE_THREAD) $(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW) or simulation or long)" --hypothesis-profile quick \
 	  --deselect sense7_qual/themes/_fit.py
 
 test: lint system $(NODE_READY)

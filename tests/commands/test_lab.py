@@ -13,7 +13,6 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
-import nbformat
 import pytest
 
 import sense7_qual as qual
@@ -198,6 +197,8 @@ def _get(url: str) -> bytes:
 @pytest.mark.notebook
 @pytest.mark.parametrize("name", ["01_coding", "02_agreement"])
 def test_a_notebook_runs_from_the_installed_example(installed, tmp_path: Path, name: str) -> None:
+    import nbformat
+
     place, env = installed
     program = (
         "import pathlib, sense7_qual._commands.lab as m; m.put_example(pathlib.Path('.')); print(m.__file__)"

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
 
@@ -58,6 +57,8 @@ def nobody(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def parameters(path: Path) -> dict[str, object]:
     """Run the cell of parameters of a notebook."""
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
     cell = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", []))
     named: dict[str, object] = {}
@@ -171,6 +172,8 @@ def test_every_format_that_read_reads(here, form) -> None:
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_a_template_is_a_valid_notebook_without_outputs(path: Path) -> None:
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -180,6 +183,7 @@ def test_a_template_is_a_valid_notebook_without_outputs(path: Path) -> None:
 
 @pytest.mark.notebook
 def test_the_notebooks_run_as_they_are_put(here) -> None:
+    import nbformat
     from nbclient import NotebookClient
 
     assert main(["new", "pilot", "--data", "data.csv", "--yes", "--coders", "ana,ben"]) == 0

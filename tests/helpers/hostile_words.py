@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.helpers.simulation import SOAK
+
 WORDS: Final = (
     "<script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", "<svg onload='ran=1'>",
     "<iframe src='javascript:parent.ran=1'>", "<b>bold</b>", "</textarea><img src=x onerror=ran=1>",
@@ -17,3 +19,8 @@ WORDS: Final = (
     "\u202eevil\u202c", "\u2066a\u2069", "\u200b\ufeff\u200d", "e\u0301 \u00e9", "👩‍👩‍👧 🇩🇪", "עברית שלום",
     "Ω≈ç√∫˜µ≤", "．／：；", "a" * 199,
 )  # fmt: skip
+
+
+def drawn(first: int) -> tuple[str, ...]:
+    """Return every third string, from `first` (0 to 2) on; in `make soak` all of them."""
+    return WORDS if SOAK else WORDS[first::3]

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.helpers import forked_kernels
@@ -50,6 +49,8 @@ def chromium() -> str | None:
 
 def notebook(path: Path, *cells: str) -> Path:
     """Write a notebook of code cells."""
+    import nbformat  # takes more than a second: not in each process that collects tests
+
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     nb.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(nb, path)

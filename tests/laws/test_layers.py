@@ -63,7 +63,16 @@ def module_files() -> dict[str, Path]:
 
 
 FILES = module_files()
-TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in FILES.items()}
+
+
+class Trees(dict[str, ast.Module]):
+    """The syntax trees of the modules, each parsed where a test needs it."""
+
+    def __missing__(self, name: str) -> ast.Module:
+        return self.setdefault(name, ast.parse(FILES[name].read_text("utf-8")))
+
+
+TREES = Trees()
 
 
 def waits(block: ast.AST) -> bool:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.coding_page import enter
 from tests.helpers.panes import in_a_round_of_training, in_round, in_training, unblinded
+from tests.helpers.simulation import SOAK
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 # A window of 1,400 × 950 at a zoom of 200 % has half as many pixels of the page each way.
 SIZES = {"wide": (1400, 950), "narrow": (900, 950), "zoomed": (700, 475)}
+THEMES = ("JupyterLab Light", "JupyterLab Dark")
+# Colours are the same at every size, and all else in both themes: `make soak` looks at each in each.
+CHOSEN = list(product(SIZES, THEMES)) if SOAK else list(zip(SIZES, (*THEMES, THEMES[0]), strict=True))
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(("size", "theme"), CHOSEN)
 def test_axe_finds_nothing_in_any_pane(lab, tmp_path, theme, size):
     store, training = unblinded(tmp_path / "study"), in_training(tmp_path / "training")
     store.set_options(new_codes="add", coder="lead")

@@ -11,7 +11,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 import pytest
 
 import sense7_qual as qual
@@ -317,13 +316,15 @@ def test_saving_the_notebook_with_widget_state_leaks_no_text(lab, folder):
 
 
 def test_executing_without_a_browser_leaks_no_text(lab, folder, tmp_path):
+    import nbformat
+
     source = labs.notebook(tmp_path / "run.ipynb", cell(folder), "repr(widget), store")
     env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     jupyter = [sys.executable, "-m", "jupyter"]
     runs = [
         [*jupyter, "execute", str(source), f"--output={tmp_path / 'executed.ipynb'}"],
         [*jupyter, "nbconvert", "--execute", "--to=notebook", str(source), "--output=converted.ipynb"],
-        [*jupyter, "nbconvert", "--execute", "--to=html", str(source), "--output=page.html"],
+        [*jupyter, "nbconvert", "--to=html", str(tmp_path / "converted.ipynb"), "--output=page.html"],
         [sys.executable, "-m", "papermill", str(source), str(tmp_path / "papermill.ipynb")],
     ]
     for command in runs:

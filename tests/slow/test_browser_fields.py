@@ -1,4 +1,4 @@
-"""Sixty hostile strings in what the coding widget shows and in each of its fields: words, nothing else."""
+"""Hostile strings in what the coding widget shows and in each of its fields: words, nothing else."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, saved
-from tests.helpers.hostile_words import WORDS
+from tests.helpers.hostile_words import drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
+WORDS = drawn(2)
 # What no word may bring into the page, and what it may not have run.
 STRANGE = """() => [
   window.ran ?? null,

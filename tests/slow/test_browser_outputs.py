@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
-from nbclient import NotebookClient
 from playwright.sync_api import Page
 
 from sense7_qual import figures
@@ -33,6 +31,9 @@ figures.agreement_plot(pd.DataFrame({"code": ["interest"], "alpha": [0.7], "alph
 
 def executed(path: Path) -> None:
     """Run a notebook outside of the server, which therefore does not trust its outputs."""
+    import nbformat
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     nbformat.write(notebook, path)

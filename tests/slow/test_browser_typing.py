@@ -16,7 +16,7 @@ from tests.helpers.coding_page import cell, enter, press, saved, shows, spans, s
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 CODES = qual.Codebook.read("sense7").ids
-N_TEXTS = 1_000 if os.environ.get("SOAK") else 80  # each way to code comes in every forty
+N_TEXTS = 1_000 if os.environ.get("SOAK") else 40  # each way to code comes in every forty
 
 
 MARKS = r"""() => [...document.querySelectorAll('.s7-mark')].map(mark => [

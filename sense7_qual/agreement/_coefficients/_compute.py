@@ -10,6 +10,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final, cast
 
 import numpy as np
@@ -151,9 +152,10 @@ def with_scale(statistic: str, table: Coded | Patterns, options: Mapping[str, An
     return dict(options)
 
 
-def options_of(statistic: str) -> list[str]:
+@cache  # asked for in every estimate
+def options_of(statistic: str) -> tuple[str, ...]:
     """Return the names of the options that a coefficient takes."""
-    return [name for name in inspect.signature(STATISTICS[statistic]).parameters if name != "patterns"]
+    return tuple(name for name in inspect.signature(STATISTICS[statistic]).parameters if name != "patterns")
 
 
 def _of_patterns(statistic: str, patterns: Patterns, options: Mapping[str, Any]) -> Computed:
