@@ -14,7 +14,7 @@ disagreements of each study are known. Other studies than these ("other") say wh
 The control holds whoever differs from the majority to have slipped. Soft labels are measured against the
 share of the coders who read the code in the text: half of them where it is ambiguous. The share that applied
 it stands in the log loss as (n_applied + .5) / (n_coders + 1), which is finite, and in the Brier score as it
-is. Coders' intervals ("coders") are measured against the values of 20,000 participants.
+is. Coders' intervals ("coders") are measured against the values of 4,000 participants.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def number(value: float, form: str) -> str:
 def coders(plan: Plan, n_studies: int, seed: int) -> list[str]:
     """Return lines on the intervals of each coder against the others."""
     rng = np.random.default_rng(seed)
-    true = one(replace(plan, texts=200_000, repeats=0.0), rng)["coders"]
+    true = one(replace(plan, texts=40_000, repeats=0.0), rng)["coders"]
     names = {"difference": "difference", "sensitivity": "sensitivity", "specificity": "specificity"}
     hits: dict[str, list[Floats]] = {name: [] for name in names}
     leans = []

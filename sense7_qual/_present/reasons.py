@@ -46,6 +46,7 @@ class Reason(Worded):
     FEW_REPEATS = auto(), "too few texts were decided on again by the same coders to tell slips from stances"
     FEW_UNITS = auto(), "too few texts for an interval, or for a test, that could be relied on"
     FEW_CODERS = auto(), "too few coders to say whether others would agree as well"
+    TWO_CODERS = auto(), "there are only two coders, too few for an interval that could be relied on"
     FEWER_THAN_TWO_CODERS = auto(), "fewer than two coders have an effect and an interval"
     ONE_UNIT = auto(), "only one text was coded by two or more coders"
     ONE_CODER = auto(), "there is only one coder"

@@ -57,7 +57,16 @@ def shares(
         of_code = disputed if code is None else disputed[disputed["code"] == code]
         draws = None if drawn is None or told is None else _counts(of_code, code, told, drawn)
         rows += [{"code": code} | row for row in _shares_of(of_code, draws, level, otherwise)]
+    if told is not None and told.repeats and len(told.coders) == 2:
+        rows = [_without_interval(row) for row in rows]
     return pd.DataFrame(rows).reindex(columns=list(_SHARES)).astype(_SHARES)
+
+
+def _without_interval(row: dict[str, object]) -> dict[str, object]:
+    """Take away what is too narrow with two coders: in simulated studies it held in 91 %, not in 95 %."""
+    if row["kind"] not in ("slip", "ambiguous_text") or "low" not in row:
+        return row
+    return row | {"low": np.nan, "high": np.nan, "reason": Reason.TWO_CODERS}
 
 
 def _counts(

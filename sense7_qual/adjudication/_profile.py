@@ -150,10 +150,12 @@ def profile(
         - soft_labels: one row per unit × code that a coder decided on: unit_id, code, n_coders, n_applied,
           share (n_applied / n_coders); probability (0 to 1) and its source: ``readings`` (the expected share
           of these coders who read the code in the text, slips taken away) or, where no kind can be told,
-          ``error_rates`` (that the code applies, `dawid_skene`); reason
+          ``error_rates`` (that the code applies, `dawid_skene`: too sure of ambiguous texts, in simulations
+          better than the share by log loss, worse by the Brier score); reason
 
-        `reason` is missing, or says why a number is: `few_repeats`, `no_disagreement`, `few_clusters` (fewer
-        than six with the code, or without it), `no_pairable_units`, or one of `dawid_skene`.
+        `reason` is missing, or says why a number is: `few_repeats`, `two_coders` (no interval of the shares
+        of slips and of ambiguous texts), `no_disagreement`, `few_clusters` (fewer than six with the code, or
+        without it), `no_pairable_units`, or one of `dawid_skene`.
 
     Raises
     ------
@@ -177,6 +179,12 @@ def profile(
     far as they seem to be; few stances are expected. Drawn by Gibbs sampling after 300 draws left out. A
     disagreement is a slip where the texts' class has all its coders read it alike. Coders without enough
     repeats are left out of the model, and disagreements with them alone are not told.
+
+    In 200 simulated studies of 300 texts each (benchmarks/disagreement_profile.md) shares were unbiased
+    within .01. With 30 texts decided on again 95 % intervals of three coders held in 93 % (slips), 94 %
+    (ambiguous texts) and 98 % (stances), those of slip rates in 94 %. Of two coders that of stances held in
+    99 %, the others in 91 %, which is why there are none. With five coders and no repeats that of ambiguous
+    texts held in 97 %. With 600 draws in the place of 4,000 intervals are too narrow.
 
     Leaning is no stance by itself: a coder who overlooks a code leans to ``less`` by slips. The interval of
     the difference is that of Bonett and Price, those of sensitivity and specificity of Clopper and Pearson,

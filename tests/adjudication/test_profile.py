@@ -73,6 +73,15 @@ def test_planted_kinds_are_found_where_coders_decided_again() -> None:
     ).all()
 
 
+def test_two_coders_have_no_interval_of_slips_and_ambiguous_texts() -> None:
+    _, decisions, again, _ = drawn(coders=2, texts=100)
+    shares = overall(adjudication.profile(decisions, repeats=again, **QUICK)).loc[KINDS]
+    assert shares["share"].sum() == pytest.approx(1)
+    assert shares["low"].notna().tolist() == [False, False, True]
+    assert shares["reason"].tolist()[:2] == ["two_coders"] * 2
+    assert pd.isna(shares["reason"].iloc[2])
+
+
 def likeliest(rows: _kinds.Rows, readings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same mixture, one code, by expectation–maximisation: shares of classes, slips by coder."""
     n_coders = rows.applied.shape[1]
@@ -233,7 +242,7 @@ def test_what_a_person_said_counts_before_the_model() -> None:
     }  # fmt: skip
     assert shares["share"].sum() == pytest.approx(1)
     assert shares.loc["unclear_rule", "share"] == pytest.approx(1 / 20)
-    assert shares.loc["slip", "low"] >= 1 / 20
+    assert shares.loc["slip", "share"] >= 1 / 20
     without = adjudication.profile(STANCE, repeats=again, **QUICK)
     assert set(without.disagreements["kind"]) == {"stance"}
     taken_back = [rulings[0], acts.undo(rulings[0], codebook=SENSE7, at="2026-03-02T09:00:00Z")]
