@@ -47,7 +47,7 @@ def granularity_plot(granularities: pd.DataFrame, *, columns: Columns = 1) -> Fi
     Raises
     ------
     TableError
-        A column is missing, or a granularity stands twice.
+        A column is missing or holds no numbers, or a granularity stands twice.
     ArgumentError
         `columns` is out of its range.
 
@@ -65,6 +65,11 @@ def granularity_plot(granularities: pd.DataFrame, *, columns: Columns = 1) -> Fi
     check_columns(columns)
     for name in ("granularity", "chosen", *_NUMBERS):
         require_column(granularities, name, frame_name="granularities")
+        if not pd.api.types.is_numeric_dtype(granularities[name].dtype):
+            raise TableError(
+                f"granularities: expected numbers in {name!r} – found {granularities[name].dtype} – pass "
+                "`Themes.granularities`."
+            )
     if granularities["granularity"].duplicated().any():
         raise TableError(
             "granularities: expected each granularity once – found one twice – pass the frame of one `fit`."

@@ -84,7 +84,7 @@ def nearest_neighbours(vectors: Vectors, k: int) -> Neighbours:
         cosines = vectors[block] @ vectors.T
         rows = np.arange(len(cosines))
         cosines[rows, start + rows] = -np.inf
-        columns = np.argpartition(cosines, n - k, axis=1)[:, n - k :] if k else index[block]
+        columns = _largest(cosines, k) if k else index[block]
         index[block], similarity[block] = _ordered(columns, np.take_along_axis(cosines, columns, 1))
     return Neighbours(index, similarity)
 
@@ -99,6 +99,16 @@ def _with_faiss(vectors: Vectors, k: int) -> Neighbours:
     own[~own.any(axis=1), k] = True  # among more than k equal rows a row may not be listed itself
     kept = np.argsort(own, axis=1, kind="stable")[:, :k]
     return Neighbours(*_ordered(np.take_along_axis(columns, kept, 1), np.take_along_axis(cosines, kept, 1)))
+
+
+def _largest(cosines: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.int64]:
+    """Return the columns of the `k` largest of each row; of equal ones, the first columns."""
+    rounded = cosines.round(6)
+    columns = np.argpartition(rounded, -k, axis=1)[:, -k:]
+    least = np.take_along_axis(rounded, columns, 1).min(axis=1, keepdims=True)
+    for row in np.flatnonzero((rounded >= least).sum(axis=1) > k):
+        columns[row] = np.argsort(-rounded[row], kind="stable")[:k]
+    return columns
 
 
 def _ordered(

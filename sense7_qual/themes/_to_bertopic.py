@@ -51,6 +51,19 @@ def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     References
     ----------
     Grootendorst (2022), BERTopic, arXiv 2203.05794.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import HashingVectorizer
+    >>> from sense7_qual.themes import fit
+    >>> words = ["wait queue slow", "kind warm caring", "answer wrong fact"]
+    >>> units = pd.DataFrame({"unit_id": [f"u{i:02}" for i in range(60)], "document_id": "d",
+    ...     "text": [f"{words[i % 3]} {'abcdefghijklmnopqrst'[i // 3]}x" for i in range(60)],
+    ...     "case_id": "p", "position": range(60)})
+    >>> embed = lambda texts: HashingVectorizer(n_features=256).transform(texts).toarray()
+    >>> model = to_bertopic(fit(units, embed=embed, n_resamples=2, seed=7), units, embed=embed)
+    >>> sorted(model.topic_sizes_.items())
+    [(0, 20), (1, 20), (2, 20)]
     """
     check_arguments(to_bertopic, locals())
     if importlib.util.find_spec("bertopic") is None:

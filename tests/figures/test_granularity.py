@@ -37,3 +37,6 @@ def test_a_column_or_a_granularity_that_is_wrong_is_refused() -> None:
         figures.granularity_plot(TABLE.drop(columns="n_themes"))
     with pytest.raises(TableError, match="found one twice"):
         figures.granularity_plot(pd.concat([TABLE, TABLE]))
+    with pytest.raises(TableError, match="expected numbers in 'ari' – found") as refused:
+        figures.granularity_plot(TABLE.assign(ari="it listened"))
+    assert "listened" not in str(refused.value)

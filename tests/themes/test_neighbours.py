@@ -29,6 +29,13 @@ def test_equal_rows_are_neighbours_and_a_row_is_not_its_own() -> None:
     np.testing.assert_array_equal(near.similarity[:3], 1)
 
 
+def test_of_rows_that_are_as_near_the_first_are_kept() -> None:
+    near = nearest_neighbours(unit(np.repeat(np.random.default_rng(2).normal(size=(40, 8)), 30, axis=0)), 4)
+    first = 30 * (np.arange(1200) // 30)
+    wanted = [[row for row in range(a, a + 5) if row != own][:4] for own, a in enumerate(first)]
+    assert near.index.tolist() == wanted
+
+
 def test_neighbours_among_drawn_rows_are_those_computed_anew() -> None:
     vectors = unit(np.random.default_rng(5).normal(size=(300, 8)))
     drawn = np.unique(np.random.default_rng(6).integers(0, 300, 300))

@@ -142,6 +142,17 @@ test("nothing is ruled without a decision, nor on a text that is not on screen y
   expect(said()).toEqual([["m0", true, "slip"], ["m1", true, "slip"]]);
 });
 
+test("a new order of the queue takes away neither a decision nor a note that was begun", () => {
+  session.order("code");
+  session.decide(true);
+  session.beginNote();
+  kernel.answer();
+  expect([session.verdict.value, session.noting.value]).toEqual([true, true]);
+  session.because("slip");
+  kernel.answer();
+  expect(kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id, applied, reason])).toEqual([["m0", true, "slip"]]);
+});
+
 test("the queue goes round to what is open, and says when all is settled", () => {
   session.open(1);
   kernel.answer();

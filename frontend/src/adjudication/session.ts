@@ -306,8 +306,13 @@ export class Session {
       this.progress(queue);
     });
     const same = before ? queue.rows.findIndex((row) => keyOf(row) === keyOf(before)) : -1;
-    const open = queue.rows.findIndex((row) => this.settledOf(row) === null);
-    this.open(same >= 0 ? same : Math.max(open, 0));
+    if (same < 0) {
+      const open = queue.rows.findIndex((row) => this.settledOf(row) === null);
+      return this.open(Math.max(open, 0));
+    }
+    // What was begun on it, a ruling or a note, goes on.
+    this.place.value = same;
+    this.read();
   }
 
   private progress({ n_open, n_settled, by_code, brings }: Progress): void {
