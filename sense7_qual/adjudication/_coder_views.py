@@ -80,9 +80,9 @@ def _against_others(own: pd.DataFrame) -> pd.DataFrame:
     both = own.merge(tally, on=["unit_id", "code"])
     applied = both["applied"].astype("int64")
     twice = 2 * (both["n_applied"] - applied) - (both["n_coders"] - 1)
-    told = (both["n_coders"] >= 2) & (twice != 0)
+    is_clear = (both["n_coders"] >= 2) & (twice != 0)
     both = both.assign(applied=applied, others=(twice > 0).astype("int64"))
-    return both.loc[told, ["unit_id", "coder", "code", "applied", "others"]]
+    return both.loc[is_clear, ["unit_id", "coder", "code", "applied", "others"]]
 
 
 def _resampled(cells: Floats, n_boot: int, seed: int) -> Floats:
@@ -136,8 +136,8 @@ def _difference(sums: Floats, resampled: Floats, n_clusters: int, level: float) 
 
     n, missed, added = sums.sum(), sums[1], sums[3]
     total = resampled.sum(axis=1)
-    there = total > 0
-    spread = np.var((resampled[there, 3] - resampled[there, 1]) / total[there])
+    has_units = total > 0
+    spread = np.var((resampled[has_units, 3] - resampled[has_units, 1]) / total[has_units])
     simple = ((missed + added) / n - ((added - missed) / n) ** 2) / n
     worth = n / max(1.0, float(spread / simple)) if simple > 0 else float(n_clusters)
     more, less = ((count / n * worth + 1) / (worth + 2) for count in (added, missed))
@@ -154,8 +154,8 @@ def _share(
 
     n, share = right + wrong, right / (right + wrong)
     total = resampled.sum(axis=1)
-    there = total > 0
-    spread = float(np.var(resampled[there, 0] / total[there]))
+    has_units = total > 0
+    spread = float(np.var(resampled[has_units, 0] / total[has_units]))
     worth = float(n_clusters) if share in (0, 1) else n / max(1.0, spread * n / (share * (1 - share)))
     tail = (1 - level) / 2
     worth *= float(special.ndtri(1 - tail) / special.stdtrit(n_clusters - 1, 1 - tail)) ** 2

@@ -110,9 +110,11 @@ def _evidence(
     both = first + _counted(again, cells, coders)
     disputed = np.asarray((first > 0).any(axis=2).all(axis=0))
     keys = zip(cells["unit_id"], cells["code"], strict=True)
-    said = np.where(disputed, [_AFTER.get(reasons.get(key, ""), _ANY) for key in keys], _ANY)
+    possible = np.where(disputed, [_AFTER.get(reasons.get(key, ""), _ANY) for key in keys], _ANY)
     number = pd.Index(codes).get_indexer(pd.Index(cells["code"]))
-    table = np.column_stack([number, disputed & (said != _NO_SLIP), said, both[1], both[0]]).astype(np.int64)
+    table = np.column_stack([number, disputed & (possible != _NO_SLIP), possible, both[1], both[0]]).astype(
+        np.int64
+    )
     ways, row, n = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     rows = Rows(
         code=ways[:, 0],

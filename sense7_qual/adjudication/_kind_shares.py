@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ _SLIPS: Final = {
 
 def shares(
     disputed: pd.DataFrame,
-    told: _evidence.Evidence | None,
+    evidence: _evidence.Evidence | None,
     drawn: _kinds.Drawn | None,
     *,
     level: float,
@@ -55,9 +55,9 @@ def shares(
     rows = []
     for code in (None, *sorted(disputed["code"].unique())):
         of_code = disputed if code is None else disputed[disputed["code"] == code]
-        draws = None if drawn is None or told is None else _counts(of_code, code, told, drawn)
+        draws = None if drawn is None or evidence is None else _counts(of_code, code, evidence, drawn)
         rows += [{"code": code} | row for row in _shares_of(of_code, draws, level, otherwise)]
-    if told is not None and told.repeats and len(told.coders) == 2:
+    if evidence is not None and evidence.repeats and len(evidence.coders) == 2:
         rows = [_without_interval(row) for row in rows]
     return pd.DataFrame(rows).reindex(columns=list(_SHARES)).astype(_SHARES)
 
@@ -70,19 +70,19 @@ def _without_interval(row: dict[str, object]) -> dict[str, object]:
 
 
 def _counts(
-    disputed: pd.DataFrame, code: str | None, told: _evidence.Evidence, drawn: _kinds.Drawn
+    disputed: pd.DataFrame, code: str | None, evidence: _evidence.Evidence, drawn: _kinds.Drawn
 ) -> npt.NDArray[np.float64]:
     """Return how many disagreements are of each kind, by draw (n_draws, 3): in the model, and said so."""
     counts = drawn.counts.sum(axis=1)
     if code is not None:
-        there = code in told.codes
-        counts = drawn.counts[:, told.codes.index(code)] if there else np.zeros_like(counts)
-    modelled = pd.MultiIndex.from_frame(told.cells.loc[told.cells["disputed"], _CELL])
+        is_modelled = code in evidence.codes
+        counts = drawn.counts[:, evidence.codes.index(code)] if is_modelled else np.zeros_like(counts)
+    modelled = pd.MultiIndex.from_frame(evidence.cells.loc[evidence.cells["disputed"], _CELL])
     outside = disputed[
         disputed["source"].isin(["ruling"]) & ~pd.MultiIndex.from_frame(disputed[_CELL]).isin(modelled)
     ]
     counts = counts + [(outside["kind"] == kind).sum() for kind in _kinds.KINDS]
-    if not told.repeats:
+    if not evidence.repeats:
         counts[:, [0, 2]] = np.nan
     return np.asarray(counts)
 
@@ -107,7 +107,7 @@ def _shares_of(
             row["low"], row["high"] = np.quantile(of_kind, ends)
         elif kind in _KINDS and draws is not None and n_told:
             row["share"] = float(named.sum() / n_told)
-        if pd.isna(row.get("share", np.nan)) and kind != NOT_TOLD:  # type: ignore[call-overload]
+        if np.isnan(cast(float, row.get("share", np.nan))) and kind != NOT_TOLD:
             row["reason"] = Reason.FEW_REPEATS if len(disputed) else otherwise
         rows.append(row)
     return rows
@@ -116,7 +116,7 @@ def _shares_of(
 def slip_rates(
     own: pd.DataFrame,
     again: pd.DataFrame,
-    told: _evidence.Evidence | None,
+    evidence: _evidence.Evidence | None,
     drawn: _kinds.Drawn | None,
     level: float,
 ) -> pd.DataFrame:
@@ -125,10 +125,10 @@ def slip_rates(
     rows: list[dict[str, object]] = []
     for coder in sorted(own["coder"].unique()):
         row: dict[str, object] = {"coder": coder, "n_again": int(n_again.get(coder, 0))}
-        if told is None or drawn is None or not told.repeats or coder not in told.coders:
+        if evidence is None or drawn is None or not evidence.repeats or coder not in evidence.coders:
             rows.append(row | {"reason": Reason.FEW_REPEATS})
             continue
-        rates = drawn.slips[:, told.coders.index(coder)]
+        rates = drawn.slips[:, evidence.coders.index(coder)]
         low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)
         for place, name in enumerate(("added", "missed")):
             row |= {name: rates[:, place].mean(), f"{name}_low": low[place], f"{name}_high": high[place]}

@@ -230,22 +230,22 @@ def profile(
     reasons = {key: act.reason for key, act in latest.items() if act.reason is not None}
     unit_ids = pd.Index(sorted(own["unit_id"].unique()))
     clusters = pd.Series(members(clusters_by_unit(units, cluster), unit_ids)[0], index=unit_ids)
-    told = _evidence.evidence(own, again, reasons)
+    evidence = _evidence.evidence(own, again, reasons)
     drawn = None
-    if told is not None:
-        drawn = _kinds.draw(told.rows, shared=told.repeats, n_draws=n_draws, seed=seed)
-    disputed = _disagreements(own, again, reasons, told, drawn, told_from)
+    if evidence is not None:
+        drawn = _kinds.draw(evidence.rows, shared=evidence.repeats, n_draws=n_draws, seed=seed)
+    disputed = _disagreements(own, again, reasons, evidence, drawn, told_from)
     paired = bool((codings.tally(own)["n_coders"] >= 2).any())
     none = Reason.NO_DISAGREEMENT if paired else Reason.NO_PAIRABLE_UNITS
     return Profile(
-        shares=shares(disputed, told, drawn, level=confidence_level, otherwise=none),
+        shares=shares(disputed, evidence, drawn, level=confidence_level, otherwise=none),
         disagreements=disputed,
-        slips=slip_rates(own, again, told, drawn, confidence_level),
+        slips=slip_rates(own, again, evidence, drawn, confidence_level),
         coders=coder_views(
             own, overruled(own, rulings=rulings), clusters, n_boot=n_boot, confidence_level=confidence_level,
             seed=seed,
         ),
-        soft_labels=_soft_labels(own, told, drawn),
+        soft_labels=_soft_labels(own, evidence, drawn),
     )  # fmt: skip
 
 
@@ -260,7 +260,7 @@ def _disagreements(
     own: pd.DataFrame,
     again: pd.DataFrame,
     reasons: Mapping[tuple[str, str], str],
-    told: _evidence.Evidence | None,
+    evidence: _evidence.Evidence | None,
     drawn: _kinds.Drawn | None,
     told_from: float,
 ) -> pd.DataFrame:
@@ -269,11 +269,11 @@ def _disagreements(
     n_again = again.groupby(_CELL).size().rename("n_again").reset_index()
     frame = frame.merge(n_again, how="left", on=_CELL).fillna({"n_again": 0})
     chance = np.full((len(frame), len(_kinds.KINDS)), np.nan)
-    if told is not None and drawn is not None:
-        rows = frame[_CELL].merge(told.cells, how="left", on=_CELL)
+    if evidence is not None and drawn is not None:
+        rows = frame[_CELL].merge(evidence.cells, how="left", on=_CELL)
         known = rows["disputed"].eq(True).to_numpy(dtype=np.bool_)
         chance[known] = drawn.probability[rows.loc[known, "row"].to_numpy(dtype=np.int64)]
-        if not told.repeats:
+        if not evidence.repeats:
             chance[:, [0, 2]] = np.nan
     given = pd.Series(
         [reasons.get(key) for key in zip(frame["unit_id"], frame["code"], strict=True)],
@@ -297,7 +297,7 @@ def _disagreements(
 
 
 def _soft_labels(
-    own: pd.DataFrame, told: _evidence.Evidence | None, drawn: _kinds.Drawn | None
+    own: pd.DataFrame, evidence: _evidence.Evidence | None, drawn: _kinds.Drawn | None
 ) -> pd.DataFrame:
     """Return the share of coders who applied each code to each unit, and how probably a coder reads it."""
     labels = codings.tally(own)
@@ -306,9 +306,9 @@ def _soft_labels(
     labels = labels.merge(likely.posterior[[*_CELL, "probability"]], how="left", on=_CELL)
     labels = labels.merge(likely.fits[["code", "reason"]], how="left", on="code")
     labels["source"] = labels["probability"].notna().map({True: "error_rates", False: None})
-    if told is not None and drawn is not None:
-        row = labels[_CELL].merge(told.cells, how="left", on=_CELL)["row"]
-        there = row.notna().to_numpy(dtype=np.bool_)
-        labels.loc[there, "probability"] = drawn.read[row[there].to_numpy(dtype=np.int64)]
-        labels.loc[there, ["source", "reason"]] = ["readings", None]
+    if evidence is not None and drawn is not None:
+        row = labels[_CELL].merge(evidence.cells, how="left", on=_CELL)["row"]
+        is_modelled = row.notna().to_numpy(dtype=np.bool_)
+        labels.loc[is_modelled, "probability"] = drawn.read[row[is_modelled].to_numpy(dtype=np.int64)]
+        labels.loc[is_modelled, ["source", "reason"]] = ["readings", None]
     return labels.reindex(columns=list(_SOFT)).astype(_SOFT)
