@@ -3,25 +3,27 @@
 An `Act` is one recorded step of one person. Acts are only ever added; what stands now (codings, coverage,
 memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
 
-=========== ================================================================================================
-kind        what was done
-=========== ================================================================================================
-apply       a code is put on a unit or a span of it (again: replaces its facets and confidence)
-remove      that coding is taken away, also where its code is gone from the codebook
-finish      the coder has decided on the unit; every code not applied is thereby coded absent
-reopen      the coder takes "finished" back
-memo        a note on a unit, a span, a code or the study, for oneself or, with a round, for the team (again
-            with its `memo_id`: replaces it; empty: ends it)
-rule        an adjudicator decides whether a code applies to a unit, or that both readings stand, and why
-propose     a coder proposes a code that the codebook lacks, with the text that shows it
-undo        the act `target` is taken back
-redo        the act `target` is done again, in its old place: what was done later stays done
-open_round  the lead opens a round: its units, coders and codebook (`rounds.open_round`)
-unblind     the lead lets the coders see each other's acts of a round; it cannot be undone
-assign      the lead deals the units to coders: the plan of who codes what (`Store.assign`)
-revise      the lead changes the codebook of the study (`Store.revise`)
-set_options the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
-=========== ================================================================================================
+============= ==============================================================================================
+kind          what was done
+============= ==============================================================================================
+apply         a code is put on a unit or a span of it (again: replaces its facets and confidence)
+remove        that coding is taken away, also where its code is gone from the codebook
+finish        the coder has decided on the unit; every code not applied is thereby coded absent
+reopen        the coder takes "finished" back
+memo          a note on a unit, a span, a code or the study, for oneself or, with a round, for the team (again
+              with its `memo_id`: replaces it; empty: ends it)
+rule          an adjudicator decides whether a code applies to a unit, or that both readings stand, and why
+propose       a coder proposes a code that the codebook lacks, with the text that shows it
+undo          the act `target` is taken back
+redo          the act `target` is done again, in its old place: what was done later stays done
+open_round    the lead opens a round: its units, coders and codebook (`rounds.open_round`)
+unblind       the lead lets the coders see each other's acts of a round; it cannot be undone
+assign        the lead deals the units to coders: the plan of who codes what (`Store.assign`)
+revise        the lead changes the codebook of the study (`Store.revise`)
+set_options   the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
+record_themes the lead records the themes of a topic model (`Store.record_themes`)
+edit_theme    the lead names, merges, splits or dismisses a theme, or makes a code of it (`Store.edit_theme`)
+============= ==============================================================================================
 
 =================================  ==============================  ================
 question                           function                        file

@@ -22,10 +22,12 @@ from sense7_qual.errors import ActError
 
 __all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "WRITTEN_KINDS", "Act"]
 
-LEAD_KINDS: Final = ("open_round", "unblind", "assign", "revise", "set_options")
+LEAD_KINDS: Final = (
+    "open_round", "unblind", "assign", "revise", "set_options", "record_themes", "edit_theme"
+)  # fmt: skip
 """What the lead does for the whole team: seen by everybody at once, and never undone."""
 
-WRITTEN_KINDS: Final = ("memo", "propose", "rule")
+WRITTEN_KINDS: Final = ("memo", "propose", "rule", "edit_theme")
 """What a person wrote in words of their own, which may repeat a participant's: erased, it is empty."""
 
 KINDS: Final = (
@@ -73,7 +75,8 @@ class Act:
         What a memo is about, and which memo it revises.
     text : str, optional
         The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, or what
-        a round, a plan, a revision or a setting consists of. Kept apart from the act in the store.
+        a round, a plan, a revision, a setting, themes or their change consist of. Kept apart from the act in
+        the store.
 
     Raises
     ------
@@ -191,4 +194,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "assign": ("text",),
     "revise": ("text",),
     "set_options": ("text",),
+    "record_themes": ("text",),
+    "edit_theme": ("text",),
 }

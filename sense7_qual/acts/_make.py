@@ -270,7 +270,8 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
     if act.kind in LEAD_KINDS:
         raise ActError(
             f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
-            "team has seen stays seen; open another round, assign, revise or set options again."
+            "team has seen stays seen; open another round, assign, revise or set options again; a theme is "
+            "edited the other way."
         )
     return Act(
         kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,

@@ -14,6 +14,7 @@ How do acts become decisions?             `decisions`                        ``_
 How do two copies become one?             `merge`                            ``_operations/merge.py``
 Who codes what?                           `assign`, `plan`                   ``_operations/assign.py``
 How does the codebook change?             `revise`                           ``_operations/revise.py``
+Which themes has a topic model found?     `record_themes`, `themes` …        ``themes/_recorded.py``
 Which codes do coders propose?            `proposals`                        ``acts/_propose.py``
 How do the coders work?                   `options`, `set_options`           ``_operations/set_options.py``
 Is everything as it was written?          `verify`, `salvage`                ``_operations/verify.py``

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +38,7 @@ from sense7_qual.store._operations import (
 from sense7_qual.store._operations.append import Salvage
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
+from sense7_qual.themes import Themes, edit, record, recorded
 
 __all__ = ["Store"]
 
@@ -523,6 +524,97 @@ class Store:
         if act is not None:
             self.append([act])
         return self.options
+
+    def record_themes(self, themes: Themes, *, coder: str) -> pd.DataFrame:
+        """Record the themes of a topic model, and return which of them the study had before.
+
+        A theme that shares half of its units or more with one before keeps that one's number, and with it its
+        name, its code, and whether people merged or dismissed it (`themes.match_recorded`, which says the
+        same without recording).
+
+        Parameters
+        ----------
+        themes : Themes
+            What `themes.fit` returned for units of this study.
+        coder : str
+            The pseudonym of who records them, the lead; in PostgreSQL one of a leading role.
+
+        Returns
+        -------
+        DataFrame
+            As `themes.match_recorded`: run_theme, theme, is_new, nearest, jaccard.
+
+        Raises
+        ------
+        ActError
+            The themes are of units that the study does not have; nothing was recorded.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.record_themes, locals())
+        act, numbers = record(themes, self._theme_acts(), coder=coder, codebook=self.codebook)
+        self.append([act])
+        return numbers
+
+    def edit_theme(
+        self,
+        theme: int,
+        *,
+        coder: str,
+        name: str | None = None,
+        merge_into: int | None = None,
+        dismissed: bool | None = None,
+        parts: Sequence[Collection[str]] | None = None,
+        code: str | None = None,
+    ) -> None:
+        """Name, merge, dismiss or split a theme of the study, or link it to a code: one of these at a time.
+
+        What is done is taken back by its opposite; it stays through later runs (`record_themes`).
+
+        Parameters
+        ----------
+        theme : int
+            Its number in the study, as `themes` has it.
+        coder : str
+            The pseudonym of who does it, the lead; in PostgreSQL one of a leading role.
+        name, merge_into, dismissed, parts, code : optional
+            As `themes.edit` says.
+
+        Raises
+        ------
+        TableError
+            No themes were recorded.
+        ArgumentError
+            There is no such theme or code, none or several things are to be done, or they are impossible.
+        ActError
+            The name repeats words of a participant who withdrew while this store was open.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.edit_theme, locals())
+        act = edit(
+            theme, self._theme_acts(), self.units, coder=coder, codebook=self.codebook, name=name,
+            merge_into=merge_into, dismissed=dismissed, parts=parts, code=code,
+        )  # fmt: skip
+        self.append([act])
+
+    def themes(self) -> Themes:
+        """Return the themes that were recorded last, as people named, merged, split and dismissed them.
+
+        Terms and labels are computed from the texts that the study has now (`themes.recorded`); it needs the
+        extra ``themes``.
+
+        Raises
+        ------
+        TableError
+            No themes were recorded.
+        StoreError
+            As of `plan`.
+        """
+        return recorded(self._theme_acts(), self.units)
+
+    def _theme_acts(self) -> list[Act]:
+        return self._backend.lead_acts(self._known, check_acts.THEME_KINDS)
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be: who changed what, when and why, in order (`revisions`).

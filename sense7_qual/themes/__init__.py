@@ -12,15 +12,35 @@ Which texts stand for a theme?              `quotes`                            
 Which themes has the codebook not?          `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``
 Which pictures does BERTopic draw of them?  `to_bertopic`                         ``_to_bertopic.py``
+Which theme is which of those before?       `match_recorded`                      ``_identities.py``
+How do they come into the study's record?   `record`, `edit`                      ``_edit.py``
+Which themes does the study have now?       `recorded`, `check_recorded`          ``_recorded.py``
 ==========================================  ====================================  ========================
 """
 
 from __future__ import annotations
 
 from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
+from sense7_qual.themes._edit import edit, record
 from sense7_qual.themes._fit import fit
+from sense7_qual.themes._identities import match_recorded
 from sense7_qual.themes._nearest import nearest
+from sense7_qual.themes._record import check_recorded
+from sense7_qual.themes._recorded import recorded
 from sense7_qual.themes._themes import Themes, quotes
 from sense7_qual.themes._to_bertopic import to_bertopic
 
-__all__ = ["Themes", "against_codebook", "codes_by_theme", "fit", "nearest", "quotes", "to_bertopic"]
+__all__ = [
+    "Themes",
+    "against_codebook",
+    "check_recorded",
+    "codes_by_theme",
+    "edit",
+    "fit",
+    "match_recorded",
+    "nearest",
+    "quotes",
+    "record",
+    "recorded",
+    "to_bertopic",
+]

@@ -15,7 +15,7 @@ from sense7_qual.themes._terms import Terms, labels_of
 from sense7_qual.themes._texts import Texts
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["themes_of"]
+__all__ = ["described", "themes_of", "typical"]
 
 _N_QUOTES: Final = 10
 
@@ -34,7 +34,7 @@ def themes_of(
         }
     )
     listed = terms.of(found.themes)
-    rows = _described(texts, assignments["theme"], listed, found.jaccard["theme"])
+    rows = described(texts, assignments["theme"], listed).assign(**stability(found.jaccard["theme"]))
     similarity = assignments.groupby("theme")["similarity"].mean().reindex(rows.index)
     rows.insert(4, "similarity", similarity)
     counts = {
@@ -48,7 +48,7 @@ def themes_of(
         assignments=assignments,
         terms=listed,
         summary=rows.rename_axis("theme").reset_index(),
-        quotes=_typical(texts, assignments),
+        quotes=typical(texts, assignments),
         parameters=parameters | counts,
         granularities=found.granularities,
         hierarchy=_hierarchy(texts, assignments, found, terms, rows),
@@ -66,17 +66,17 @@ def _similarity(texts: Texts, vectors: Vectors, labels: Labels) -> Floats:
     return np.where(texts.text_of >= 0, own[texts.text_of], np.nan)
 
 
-def _described(texts: Texts, group: pd.Series, terms: pd.DataFrame, jaccard: Floats) -> pd.DataFrame:
-    """Return one row per group, by number: its label, counts and stability."""
+def described(texts: Texts, group: pd.Series, terms: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per group, by number: its label and counts."""
     rows = texts.units.assign(group=group.to_numpy(), text=texts.text_of)
-    described = (
+    rows_of_group: pd.DataFrame = (
         rows[rows["group"] != NO_GROUP]
         .groupby("group")
         .agg(n_units=("unit_id", "size"), n_texts=("text", "nunique"), n_cases=("case_id", "nunique"))
     )
-    labels = pd.Series(labels_of(terms), dtype="string").reindex(described.index)
-    described.insert(0, "label", labels)
-    return described.assign(**stability(jaccard))
+    labels = pd.Series(labels_of(terms), dtype="string").reindex(rows_of_group.index)
+    rows_of_group.insert(0, "label", labels)
+    return rows_of_group
 
 
 def _hierarchy(
@@ -91,7 +91,8 @@ def _hierarchy(
     ):  # fmt: skip
         rows = themes
         if name != "theme":
-            rows = _described(texts, assignments[column], terms.of(labels), found.jaccard[name])
+            rows = described(texts, assignments[column], terms.of(labels))
+            rows = rows.assign(**stability(found.jaccard[name]))
         parent = pd.Series(pd.NA, index=rows.index, dtype="Int64")
         if above is not None:
             parent = above.groupby(assignments[column]).first().reindex(rows.index).astype("Int64")
@@ -103,7 +104,8 @@ def _hierarchy(
     return pd.concat(levels, ignore_index=True)
 
 
-def _typical(texts: Texts, assignments: pd.DataFrame) -> pd.DataFrame:
+def typical(texts: Texts, assignments: pd.DataFrame) -> pd.DataFrame:
+    """Return the units most similar to their theme's centre; equal texts stand once."""
     rows = assignments.assign(text=texts.text_of)
     rows = rows[rows["theme"] != NO_GROUP].drop_duplicates("text")
     rows = rows.sort_values(["theme", "similarity", "unit_id"], ascending=[True, False, True])

@@ -133,6 +133,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             study.append([act for act in x.acts if act.coder == coder][:20])
         return study
 
+    def with_themes() -> qual.Store:
+        study = fresh()
+        study.record_themes(x.made("themes.fit"), coder="lead")
+        return study
+
+    def theme_acts() -> list[qual.acts.Act]:
+        return with_themes().acts(kind="record_themes")
+
     @cache
     def store() -> qual.Store:
         """Return the one study of those calls that leave it as good as it was."""
@@ -161,7 +169,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study.backup(place)
         return study.merge, {"other": place}
 
-    def method(name: str, of: Callable[[], Any], **given: Callable[[], Any]) -> Callable[[], Call]:
+    def method(name: str, of: Callable[[], Any], /, **given: Callable[[], Any]) -> Callable[[], Call]:
         return lambda: (getattr(of(), name), {key: make() for key, make in given.items()})
 
     def call(function: Callable[..., Any], **given: Any) -> Callable[[], Call]:
@@ -562,6 +570,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             round=lambda: None, weights=lambda: None),
         "store.Store.set_options": method(
             "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown"),
+        "store.Store.record_themes": method(
+            "record_themes", fresh, themes=partial(x.made, "themes.fit"), coder=lambda: "lead"),
+        "store.Store.edit_theme": method(
+            "edit_theme", with_themes, theme=lambda: 0, coder=lambda: "lead", name=lambda: "Kindness",
+            merge_into=lambda: None, dismissed=lambda: None, parts=lambda: None, code=lambda: None),
         "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
         "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
         "store.Store.merge": merging,
@@ -590,6 +603,18 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.themes.codes_by_theme, themes=partial(x.made, "themes.fit"),
             decisions=lambda: x.decisions, codebook=lambda: x.codebook, units=lambda: x.units,
             cluster=lambda: "case_id", confidence_level=lambda: 0.9),
+        "themes.check_recorded": late(qual.themes.check_recorded, acts=theme_acts,
+                                      units=lambda: list(x.units["unit_id"])),
+        "themes.edit": late(
+            qual.themes.edit, theme=lambda: 0, acts=theme_acts, units=lambda: x.units, coder=lambda: "lead",
+            codebook=lambda: x.codebook, name=lambda: "Kindness", merge_into=lambda: None,
+            dismissed=lambda: None, parts=lambda: None, code=lambda: None),
+        "themes.match_recorded": late(
+            qual.themes.match_recorded, themes=partial(x.made, "themes.fit"), acts=theme_acts),
+        "themes.record": late(
+            qual.themes.record, themes=partial(x.made, "themes.fit"), acts=theme_acts, coder=lambda: "lead",
+            codebook=lambda: x.codebook),
+        "themes.recorded": late(qual.themes.recorded, acts=theme_acts, units=lambda: x.units),
         "themes.fit": call(
             qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
             n_resamples=0, stop_words="english", progress=False),

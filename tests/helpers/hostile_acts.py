@@ -127,6 +127,15 @@ def journal(r: random.Random, path: Path) -> None:
     beside.write_bytes(head.ljust(512, b"\0") + record * r.choice([0, 1, 9]) + r.choice([b"", super_journal]))
 
 
+THEMES = {
+    "assignments": {"coarse": [0], "similarity": [0.5], "sub": [0], "theme": [0], "unit_id": ["m1"]},
+    "base": "", "parameters": {"seed": 0},
+    "granularities": {name: [] for name in ("granularity", "n_themes", "largest", "n_resamples", "ari", "ari_low", "ari_high", "ari_chance", "beyond_chance", "chosen")},
+    "hierarchy": {"group": [0], "level": ["theme"], "stability": [0.9]},
+    "summary": {"dissolved": [0.1], "recovered": [0.7], "stability": [0.9], "theme": [0]},
+}  # fmt: skip
+
+
 def pool(coder: str) -> list[acts.Act]:
     """Return an act of every kind."""
     named: dict[str, Any] = {"coder": coder, "codebook": CODEBOOK}
@@ -141,6 +150,8 @@ def pool(coder: str) -> list[acts.Act]:
         replace(opening, kind="assign", round=None, act_id=number_id(2), text=plan),
         acts.propose(label="Hope", definition="Looks forward.", unit_id="m1", start=0, end=2, round="one", **named),
         replace(opening, kind="set_options", round=None, act_id=number_id(3), text=json.dumps({"new_codes": "add", "rating": "shown"})),
+        replace(opening, kind="record_themes", round=None, act_id=number_id(4), text=json.dumps(THEMES, sort_keys=True)),
+        replace(opening, kind="edit_theme", round=None, act_id=number_id(5), text='{"name":"Hope","run":"' + number_id(4) + '","theme":0}'),
         replace(opening, kind="revise", round=None, act_id=number_id(1), text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []})),
     ]  # fmt: skip
 

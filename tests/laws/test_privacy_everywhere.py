@@ -140,6 +140,15 @@ qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True).close()
 overview = qual.widgets.OverviewWidget(store, coder="chair", without_round=True)
 overview._count_once()
 overview.close()
+run = {"unit_id": [first], "theme": 0, "similarity": 0.5, "coarse": 0, "sub": 0}
+one = {"theme": [0], "stability": 0.8, "dissolved": 0.1, "recovered": 0.7}
+level = {"level": ["theme"], "group": 0, "stability": 0.8}
+themes = qual.themes.Themes(
+    assignments=pd.DataFrame(run), summary=pd.DataFrame(one), hierarchy=pd.DataFrame(level), parameters={},
+    terms=pd.DataFrame(), quotes=pd.DataFrame())
+store.record_themes(themes, coder="chair")
+store.edit_theme(0, name="Kindness", coder="chair")
+assert store.themes().summary["label"].tolist() == ["Kindness"]
 store.hand_out("blind", "dee", folder + "-dee")
 store.salvage("ana", folder + "-saved.sqlite")
 store.accept_loss("ana")

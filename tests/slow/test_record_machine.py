@@ -59,7 +59,7 @@ in_rounds = st.sampled_from([None, "one", "two"])
 some_coders = st.sampled_from([["ana"], ["ana", "ben"]])
 some_units = st.sampled_from([["m1"], ["m1", "m2"]])
 EVERYBODY = ("ana", "ben", "lead")
-LEADS = ("open_round", "unblind", "assign", "revise", "set_options")
+LEADS = ("open_round", "unblind", "assign", "revise", "set_options", "record_themes", "edit_theme")
 
 
 def unblinded(known: list[Act]) -> set[str | None]:

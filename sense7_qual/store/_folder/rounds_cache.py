@@ -13,14 +13,13 @@ from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._log import sqlite
-from sense7_qual.store._operations.check_acts import has_readable_change
+from sense7_qual.store._operations.check_acts import TEAM_KINDS, THEME_KINDS, has_readable_change
 
 __all__ = ["Openings"]
 
 
 class Openings:
-    """The acts that open and unblind rounds, assign units and set options, of every acts file of a folder, as
-    far as each was read."""
+    """What leads did for the team, of every acts file of a folder, as far as each was read."""
 
     __slots__ = ("_by_file",)
 
@@ -94,7 +93,7 @@ def _state(file: Path) -> tuple[object, ...]:
     return () if fresh else (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
 
 
-_KINDS: Final = ("open_round", "unblind", "assign", "set_options")
+_KINDS: Final = (*TEAM_KINDS, *THEME_KINDS)
 
 _TICK: Final = 2_000_000_000
 """Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""

@@ -17,8 +17,11 @@ from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations.set_options import read_options
+from sense7_qual.themes import check_recorded
 
 __all__ = [
+    "TEAM_KINDS",
+    "THEME_KINDS",
     "as_acts",
     "has_readable_change",
     "knows_code",
@@ -29,6 +32,11 @@ __all__ = [
     "refuse_shared_otherwise",
     "settled",
 ]
+
+#: What leads do for the team that decides who codes what, and how.
+TEAM_KINDS: Final = ("open_round", "unblind", "assign", "set_options")
+#: What leads record of a topic model.
+THEME_KINDS: Final = ("record_themes", "edit_theme")
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
@@ -101,6 +109,8 @@ def has_readable_change(act: Act) -> bool:
             Proposal.from_text(act.text)
         elif act.kind == "memo":
             _ = act.memo_text
+        elif act.kind in THEME_KINDS:
+            check_recorded([act])
     except (ActError, CodebookError):
         return False
     return True
@@ -237,6 +247,9 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
         return act
     if act.kind == "set_options":
         read_options(act)
+        return act
+    if act.kind in THEME_KINDS:
+        check_recorded([act], units=texts)
         return act
     if act.kind in ("open_round", "assign"):
         _check_units(act, texts)

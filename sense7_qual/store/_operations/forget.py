@@ -72,7 +72,7 @@ _ADVICE: Final = {
     "revision": "no call: the record keeps reasons; leave it out of what is published",
     "round": "no call: the record keeps names of rounds; leave it out of what is published",
     **dict.fromkeys(
-        ["memo to judge", "proposal to judge", "ruling to judge"],
+        ["memo to judge", "proposal to judge", "ruling to judge", "theme to judge"],
         "read it; nothing takes a single one out, so keep it out of what is published",
     ),
     _UNIT: "no call: nobody else's data is changed; compare it with the original data",
@@ -108,10 +108,10 @@ class Forgotten:
           ``unfinished copy``: one that is being made, or was when its process was killed;
         - ``codebook``, ``revision``, ``round``, ``note``: a version, the reason for one, the name of a round
           or the reason for a withdrawal that repeats, or may repeat, their words;
-        - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``unit to judge``: a memo, a
-          proposal, a ruling's note, or another unit's text, context or variable that may repeat them: 12
-          letters and digits in a row over more than one word that no other participant's text has, or a
-          longer passage that one has; whether it does takes a person to say;
+        - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``theme to judge``, ``unit to
+          judge``: a memo, a proposal, a ruling's note, a theme's name, or another unit's text, context or
+          variable that may repeat them: 12 letters and digits in a row over more than one word that no other
+          participant's text has, or a longer passage that one has; whether it does takes a person to say;
         - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);
           ``memo to judge`` names a whole file where it came back after the words to compare it with had gone;
         - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
@@ -263,7 +263,8 @@ def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
     if n_repeating:
         raise ActError(
             f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals, "
-            "rulings or reasons that repeat a passage of theirs – write them without; nothing was recorded."
+            "rulings, names of themes or reasons that repeat a passage of theirs – write them "
+            "without; nothing was recorded."
         )
 
 
@@ -283,7 +284,7 @@ ToJudge = tuple[str, str, str]
 note that has it, and of a unit the column."""
 
 _THEIRS: Final = "theirs"
-_WRITTEN: Final = {"memo": "memo", "propose": "proposal", "rule": "ruling"}
+_WRITTEN: Final = {"memo": "memo", "propose": "proposal", "rule": "ruling", "edit_theme": "theme"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -38,7 +38,7 @@ from sense7_qual.store._files import layout
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.versions import newer
-from sense7_qual.store._operations.check_acts import has_readable_change
+from sense7_qual.store._operations.check_acts import TEAM_KINDS, has_readable_change
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
@@ -409,14 +409,9 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
     return sqlite.loose(connection, place, rows, texts)
 
 
-def lead_acts(connection: Connection, server: Server) -> list[Act]:
-    """Return the acts that open or unblind rounds, assign units or set options, if they say what they do."""
-    recorded = shown(
-        connection,
-        server,
-        SHOWN.c.kind.in_(("open_round", "unblind", "assign", "set_options")),
-        Path(server.name),
-    )
+def lead_acts(connection: Connection, server: Server, kinds: Sequence[str] = TEAM_KINDS) -> list[Act]:
+    """Return what leads did for the team, of the given kinds, if the acts say what they do."""
+    recorded = shown(connection, server, SHOWN.c.kind.in_(kinds), Path(server.name))
     return [act for act in recorded if has_readable_change(act)]
 
 

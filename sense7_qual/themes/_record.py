@@ -1,0 +1,210 @@
+"""How themes stand in the record: what an act of kind ``record_themes`` or ``edit_theme`` says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments, read_once
+from sense7_qual.acts import Act
+from sense7_qual.errors import ActError
+from sense7_qual.themes._communities import NO_GROUP
+from sense7_qual.themes._themes import Themes
+
+__all__ = ["EDITS", "Edit", "Run", "check_recorded", "edit_of", "edit_text", "run_of", "run_text"]
+
+#: What a person may do with a theme, and the type that says it.
+EDITS: Final[dict[str, type]] = {
+    "name": str,
+    "merge_into": int,
+    "dismissed": bool,
+    "parts": list,
+    "code": str,
+}
+
+_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "assignments": ("unit_id", "theme", "similarity", "coarse", "sub"),
+    "summary": ("theme", "stability", "dissolved", "recovered"),
+    "granularities": (
+        "granularity", "n_themes", "largest", "n_resamples", "ari", "ari_low", "ari_high", "ari_chance",
+        "beyond_chance", "chosen",
+    ),
+    "hierarchy": ("level", "group", "stability"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Run:
+    """A run of a topic model that was recorded: numbers and ids of units, no words.
+
+    `base` is the act_id of the run that was recorded before it ("" for the first). The numbers of its themes
+    are those that they keep in the study.
+    """
+
+    act_id: str
+    base: str
+    parameters: dict[str, Any]
+    assignments: pd.DataFrame
+    summary: pd.DataFrame
+    granularities: pd.DataFrame
+    hierarchy: pd.DataFrame
+
+    @property
+    def members(self) -> dict[int, frozenset[str]]:
+        """The units of each theme."""
+        inside = self.assignments[self.assignments["theme"] != NO_GROUP]
+        return {int(str(n)): frozenset(ids) for n, ids in inside.groupby("theme")["unit_id"]}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Edit:
+    """What a person did with a theme of the run `run`: one of `EDITS`, and its value."""
+
+    run: str
+    theme: int
+    what: str
+    value: Any
+    numbers: tuple[int, ...] = field(default=())  # of the parts of a theme that was split
+
+
+def run_text(themes: Themes, numbers: dict[int, int], base: str) -> str:
+    """Return the text of the act that records `themes` under lasting `numbers` (by number in the run)."""
+    renumbered = {NO_GROUP: NO_GROUP} | numbers
+    frames = {name: getattr(themes, name).reindex(columns=columns) for name, columns in _COLUMNS.items()}
+    for name in ("assignments", "summary"):
+        frames[name] = frames[name].assign(theme=frames[name]["theme"].map(renumbered))
+    hierarchy = frames["hierarchy"]
+    own = hierarchy["level"] == "theme"
+    lasting = hierarchy["group"].where(~own, hierarchy["group"].map(renumbered))
+    frames["hierarchy"] = hierarchy.assign(group=lasting.astype("int64"))
+    content = {name: _lists(frame) for name, frame in frames.items()}
+    return _json({"base": base, "parameters": themes.parameters, **content})
+
+
+def run_of(act: Act) -> Run:
+    """Return the run that an act of kind ``record_themes`` records.
+
+    Raises
+    ------
+    ActError
+        Its text is not what `run_text` wrote.
+    """
+    try:
+        content = json.loads(str(act.text))
+        frames = {name: _frame(content[name], columns) for name, columns in _COLUMNS.items()}
+        base, parameters = content["base"], dict(content["parameters"])
+        if not isinstance(base, str) or frames["assignments"]["unit_id"].duplicated().any():
+            raise ValueError("another form")
+        _check_numbers(frames)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ActError(
+            f"record_themes: expected the themes of a run in act {act.act_id!r} – found something else – "
+            "record them with store.record_themes."
+        ) from None
+    return Run(act.act_id, base, parameters, **frames)
+
+
+def edit_text(edit: Edit) -> str:
+    """Return the text of the act that records `edit`."""
+    more = {"numbers": list(edit.numbers)} if edit.numbers else {}
+    return _json({"run": edit.run, "theme": edit.theme, edit.what: edit.value, **more})
+
+
+def edit_of(act: Act) -> Edit | None:
+    """Return what an act of kind ``edit_theme`` says; None where it was erased.
+
+    Raises
+    ------
+    ActError
+        Its text is not what `edit_text` wrote.
+    """
+    if not act.text:
+        return None
+    try:
+        content = json.loads(act.text)
+        [what] = set(content) - {"run", "theme", "numbers"}
+        edit = Edit(content["run"], content["theme"], what, content[what], tuple(content.get("numbers", ())))
+        whole = all(type(number) is int for number in (edit.theme, *edit.numbers))
+        if type(edit.value) is not EDITS[what] or not whole or edit_text(edit) != act.text:
+            raise ValueError("another form")
+        if what == "parts":
+            _check_parts(edit)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ActError(
+            f"edit_theme: expected what is done with a theme in act {act.act_id!r} – found something else – "
+            "do it with store.edit_theme."
+        ) from None
+    return edit
+
+
+def check_recorded(acts: Iterable[Act], *, units: Iterable[str] | None = None) -> None:
+    """Raise `ActError` where an act on themes cannot be read, or names units that are not in `units`.
+
+    Parameters
+    ----------
+    acts
+        Acts of any kind; those on themes are checked.
+    units
+        The ids of the units of the study; None: they are not looked at.
+
+    Examples
+    --------
+    >>> erased = Act(kind="edit_theme", coder="lead", at="2026-01-01T00:00:00Z", codebook="f", text="",
+    ...     act_id="0f0e1c9a-52f6-4c39-9d4e-0b1a2c3d4e5f")
+    >>> check_recorded([erased])
+    """
+    acts, units = read_once(acts), None if units is None else read_once(units)
+    check_arguments(check_recorded, locals())
+    known = None if units is None else set(units)
+    for act in acts:
+        named: Sequence[str] = ()
+        if act.kind == "record_themes":
+            named = run_of(act).assignments["unit_id"].tolist()
+        elif act.kind == "edit_theme" and (edit := edit_of(act)) is not None and edit.what == "parts":
+            named = [unit_id for part in edit.value for unit_id in part]
+        unknown = [] if known is None else sorted(set(named) - known)
+        if unknown:
+            raise ActError(
+                f"{act.kind}: expected units of this study – found {len(unknown)} others, such as "
+                f"{unknown[0][:60]!r} – compute the themes from store.units."
+            )
+
+
+def _check_parts(edit: Edit) -> None:
+    named = [unit_id for part in edit.value for unit_id in part]
+    each_once = len(set(named)) == len(named) and all(type(unit_id) is str for unit_id in named)
+    if not each_once or not all(edit.value) or len(edit.numbers) != len(edit.value):
+        raise ValueError("another form")
+
+
+def _check_numbers(frames: dict[str, pd.DataFrame]) -> None:
+    numbers = [frames["assignments"][name] for name in ("theme", "coarse", "sub")]
+    numbers += [frames["summary"]["theme"], frames["hierarchy"]["group"]]
+    if any(column.dtype != np.int64 and len(column) for column in numbers):
+        raise ValueError("another form")
+    if frames["summary"]["theme"].duplicated().any():
+        raise ValueError("another form")
+
+
+def _lists(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the columns as lists that JSON holds: missing numbers as None."""
+    return {
+        str(name): [None if pd.isna(value) else value for value in frame[name].tolist()] for name in frame
+    }
+
+
+def _frame(content: dict[str, list[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    frame = pd.DataFrame({name: content[name] for name in columns})
+    for name in frame.columns:
+        if frame[name].dtype == object and frame[name].isna().any():
+            frame[name] = frame[name].astype("float64")  # a column of missing numbers
+    return frame
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,152 @@
+"""The themes of a study as `Themes`: the run that was recorded last, and what people made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments, read_once
+from sense7_qual.acts import Act
+from sense7_qual.errors import TableError
+from sense7_qual.themes._communities import NO_GROUP, Labels
+from sense7_qual.themes._frames import described, typical
+from sense7_qual.themes._record import Run
+from sense7_qual.themes._study_themes import StudyThemes, study_themes
+from sense7_qual.themes._terms import Terms
+from sense7_qual.themes._texts import Texts, distinct_texts
+from sense7_qual.themes._themes import Themes
+
+__all__ = ["recorded"]
+
+_STABILITY = ["stability", "dissolved", "recovered"]
+
+
+def recorded(acts: Iterable[Act], units: pd.DataFrame) -> Themes:
+    """Return the themes of a study: the run recorded last, as people named, merged, split and dismissed them.
+
+    Parameters
+    ----------
+    acts, units
+        The acts and the units of the study, such as ``store.acts()`` and ``store.units``. A unit that came
+        later than the run has no row in `assignments`; one whose participant withdrew is left out.
+
+    Returns
+    -------
+    Themes
+        As `fit` returns it, but `theme` is the number that a theme keeps in the study, over all runs. Its
+        `summary` has besides: `name` (what a person calls it, which is then its `label`, too; missing where
+        nobody did), `dismissed`, `code` (the id of the code that was made of it; missing without one) and
+        `merged` (the number of themes that it was merged of, 1 for a theme by itself). Dismissed themes stay
+        in all frames. Stability is that of the run; missing for a theme that people merged or split.
+        ``parameters["n_edits_left_out"]`` counts edits that two people made at once in two copies, and that
+        could not both be carried out.
+
+    Raises
+    ------
+    TableError
+        No themes were recorded, or `units` is not such a frame.
+    ActError
+        An act on themes cannot be read.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> from sense7_qual.themes import edit, record
+    >>> units = pd.DataFrame({"unit_id": ["a", "b"], "text": ["So kind", "Kind words"], "document_id": "d",
+    ...     "case_id": ["p", "q"], "position": 1})
+    >>> sense7 = Codebook.read("sense7")
+    >>> themes = Themes(terms=pd.DataFrame(), quotes=pd.DataFrame(), parameters={"seed": 0},
+    ...     summary=pd.DataFrame({"theme": [0], "stability": .8, "dissolved": .0, "recovered": .9}),
+    ...     assignments=pd.DataFrame({"unit_id": ["a", "b"], "theme": 0, "similarity": .7, "coarse": 0,
+    ...         "sub": 0}), hierarchy=pd.DataFrame({"level": ["theme"], "group": [0], "stability": [.8]}))
+    >>> run, _ = record(themes, [], coder="lead", codebook=sense7)
+    >>> name = edit(0, [run], units, name="Kindness", coder="lead", codebook=sense7)
+    >>> recorded([run, name], units).summary[["theme", "label", "n_units", "stability"]]
+       theme     label  n_units  stability
+    0      0  Kindness        2        0.8
+    """
+    acts = read_once(acts)
+    check_arguments(recorded, locals())
+    state = study_themes(acts)
+    run = state.run
+    if run is None:
+        raise TableError(
+            "themes: expected themes in the study's record – found none – record them first, with "
+            "store.record_themes(themes.fit(store.units, embed=…), coder=…)."
+        )
+    theme_of = {unit: root for root in state.groups for unit in state.units_of(root)}
+    rows = run.assignments.assign(theme=run.assignments["unit_id"].map(theme_of).fillna(NO_GROUP))
+    known = distinct_texts(units[units["unit_id"].isin(rows["unit_id"])])
+    rows = rows.set_index("unit_id").loc[known.units["unit_id"]].reset_index()
+    rows = rows.astype({"unit_id": known.units["unit_id"].dtype, "theme": "int64", "similarity": "float64"})
+    return _themes(known, rows, run, state)
+
+
+def _themes(texts: Texts, rows: pd.DataFrame, run: Run, state: StudyThemes) -> Themes:
+    stop_words = run.parameters.get("stop_words", "english")
+    terms = Terms(texts.distinct, stop_words)
+    listed = {name: terms.of(_of_texts(texts, rows[name])) for name in ("coarse", "theme", "sub")}
+    stability = _stability(run, state)
+    summary = described(texts, rows["theme"], listed["theme"]).join(stability)
+    summary.insert(4, "similarity", rows.groupby("theme")["similarity"].mean().reindex(summary.index))
+    summary = _with_edits(summary, state)
+    return Themes(
+        assignments=rows,
+        terms=listed["theme"],
+        summary=summary.rename_axis("theme").reset_index(),
+        quotes=typical(texts, rows),
+        parameters=run.parameters | {"n_edits_left_out": state.n_left_out, "n_themes": len(summary)},
+        granularities=run.granularities,
+        hierarchy=_hierarchy(texts, rows, run, listed, summary),
+    )
+
+
+def _of_texts(texts: Texts, labels: pd.Series) -> Labels:
+    """Return the label of each distinct text; a blank text has none."""
+    of_text = np.full(len(texts.distinct), NO_GROUP, dtype=np.int64)
+    inside = texts.text_of >= 0
+    of_text[texts.text_of[inside]] = labels.to_numpy()[inside]
+    return of_text
+
+
+def _stability(run: Run, state: StudyThemes) -> pd.DataFrame:
+    """Return the run's stability of the themes that are still those of the run."""
+    same = [root for root, parts in state.groups.items() if parts == [root] and root not in state.unsplit]
+    values = run.summary.set_index("theme")[_STABILITY].astype("float64")
+    return values.loc[values.index.isin(same)]
+
+
+def _with_edits(summary: pd.DataFrame, state: StudyThemes) -> pd.DataFrame:
+    numbers = [int(number) for number in summary.index]
+    names = pd.Series([state.names.get(number) for number in numbers], summary.index, dtype="string")
+    return summary.assign(
+        label=names.fillna(summary["label"]),
+        name=names,
+        dismissed=[number in state.dismissed for number in numbers],
+        code=pd.Series([state.codes.get(number) for number in numbers], summary.index, dtype="string"),
+        merged=[len(state.groups[number]) for number in numbers],
+    )
+
+
+def _hierarchy(
+    texts: Texts, rows: pd.DataFrame, run: Run, listed: dict[str, pd.DataFrame], themes: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the levels of the run with the themes as they stand; a theme that was merged over two coarse
+    ones stands in the one with most of its units."""
+    columns = ["label", "n_units", "n_texts", "n_cases", "stability"]
+    levels = []
+    for name, above in (("coarse", None), ("theme", "coarse"), ("sub", "theme")):
+        stability = run.hierarchy[run.hierarchy["level"] == name].set_index("group")[["stability"]]
+        level = themes if name == "theme" else described(texts, rows[name], listed[name]).join(stability)
+        parent = pd.Series(pd.NA, index=level.index, dtype="Int64")
+        if above is not None:
+            inside = rows[(rows[name] != NO_GROUP) & (rows[above] != NO_GROUP)]
+            most = inside.groupby(name)[above].agg(lambda numbers: numbers.mode().iloc[0])
+            parent = most.reindex(level.index).astype("Int64")
+        level = level[columns].rename_axis("group").reset_index()
+        level.insert(0, "level", pd.Series(name, index=level.index, dtype="string"))
+        level.insert(2, "parent", parent.to_numpy())
+        levels.append(level)
+    return pd.concat(levels, ignore_index=True)
