@@ -20,8 +20,8 @@ ROOT: Final = Path(__file__).parents[1]
 # The modules that users call, in the order in which a study meets them; the others are their parts.
 MODULES: Final = (
     "codebook", "corpus", "redact", "acts", "store", "rounds", "revisions", "codings", "agreement",
-    "adjudication", "links", "ratings", "themes", "models", "report", "figures", "widgets", "tables",
-    "errors",
+    "adjudication", "links", "ratings", "themes", "suggestions", "models", "report", "figures", "widgets",
+    "tables", "errors",
 )  # fmt: skip
 HEAD: Final = """# Reference
 Every public name, by module, with the first sentence of its docstring; `help(name)` shows the rest.

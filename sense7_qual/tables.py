@@ -16,6 +16,7 @@ frame               key                                             other column
 `MEMOS`             memo_id                                         target_kind, target_id, coder, text, at,
                                                                     start, end, round
 `PLAN`              coder, unit_id, round                           place
+`SUGGESTIONS`       unit_id, code                                   probability, suggested (bool), start, end
 ==================  ==============================================  =====================================
 
 `start` and `end` count Unicode code points, half-open; both missing means the whole unit.
@@ -36,20 +37,21 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "RESERVED_CODERS", "UNITS", "Contract",
-    "check_coder_names", "clusters_by_unit", "indexed_by_unit", "labels_by_unit", "one_spelling",
-    "require_column", "without_blanks",
+    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "RESERVED_CODERS", "SUGGESTIONS",
+    "UNITS", "Contract", "check_coder_names", "clusters_by_unit", "indexed_by_unit", "labels_by_unit",
+    "one_spelling", "require_column", "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
 """Names of computed decisions, which no person can take as a pseudonym."""
 
-Kind = Literal["id", "string", "integer", "boolean"]
+Kind = Literal["id", "string", "integer", "number", "boolean"]
 
 _DTYPES: Final[Mapping[Kind, Any]] = {
     "id": "string",
     "string": "string",
     "integer": "Int64",
+    "number": "Float64",
     "boolean": "bool",
 }
 
@@ -418,3 +420,18 @@ PLAN: Final = Contract(
     missing_in_key=frozenset({"round"}),
 )
 """Who codes what: `place` is the unit's place, from 0, in the order of this coder."""
+
+SUGGESTIONS: Final = Contract(
+    name="suggestions",
+    key=("unit_id", "code"),
+    columns={
+        "unit_id": "id",
+        "code": "id",
+        "probability": "number",
+        "suggested": "boolean",
+        "start": "integer",
+        "end": "integer",
+    },
+)
+"""What a model suggests, never a coding: `probability` from 0 to 1, missing where there is none; `start` and
+`end` are the words that carry a suggestion."""

@@ -93,6 +93,7 @@ class Reason(Worded):
     MANY_LEVELS = auto(), "the rating has too many levels for an interval"
     NEGATIVE_ESTIMATE = auto(), "the component came out below zero and counts as zero"
     NOT_DECIDED = auto(), "no decision on the code is there"
+    BLANK_TEXT = auto(), "the text is blank"
     FEW_DECIDED = auto(), "too few texts were decided on"
     ONE_SIDE_UNDEFINED = auto(), "only one of the two programs gives a number"
     PACKAGE_ABSENT = auto(), "the other package is not installed"

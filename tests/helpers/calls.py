@@ -36,7 +36,7 @@ RESULTS = {
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.Usage", "ratings.Evaluation", "ratings.OrdinalRegression",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
-    "store.Options", "tables.Contract", "themes.Themes",
+    "store.Options", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
 
 
@@ -585,6 +585,24 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
+        "suggestions.check": late(
+            qual.suggestions.check, suggestions=partial(x.made, "suggestions.suggest"),
+            units=lambda: x.units, codebook=lambda: x.codebook),
+        "suggestions.effect": late(
+            qual.suggestions.effect, decisions=lambda: x.decisions,
+            shown=lambda: ~qual.suggestions.withheld(x.units["unit_id"], share=0.4), units=lambda: x.units,
+            suggestions=lambda: None, cluster=lambda: "case_id", confidence_level=lambda: 0.9),
+        "suggestions.fit": call(
+            qual.suggestions.fit, units=x.units, decisions=x.decisions, codebook=x.codebook, embed=embed,
+            codings=x.codings, coder="ana", cluster="case_id", seed=0),
+        "suggestions.order": late(
+            qual.suggestions.order, units=lambda: x.units, n=lambda: 20, by=lambda: "uncertainty",
+            suggestions=partial(x.made, "suggestions.suggest"), seed=lambda: 0),
+        "suggestions.suggest": late(
+            qual.suggestions.suggest, units=lambda: x.units, suggester=partial(x.made, "suggestions.fit"),
+            codebook=lambda: x.codebook, share_withheld=lambda: 0.1, seed=lambda: 0),
+        "suggestions.withheld": call(
+            qual.suggestions.withheld, unit_ids=x.units["unit_id"], share=0.2, seed=0),
         "tables.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
         "tables.check_coder_names": call(t.check_coder_names, names=["ana", "ben"], frame_name="decisions"),
         "tables.clusters_by_unit": call(t.clusters_by_unit, units=x.units, cluster="case_id"),

@@ -31,7 +31,7 @@ FLOORS = {
         "tables",
     ],
     2: ["acts", "codings", "corpus", "redact", "rounds"],
-    3: ["adjudication", "agreement", "links", "ratings", "themes"],  # statistics do not import each other
+    3: ["adjudication", "agreement", "links", "ratings", "suggestions", "themes"],  # do not import each other
     4: ["figures", "report"],
     5: ["models", "store", "widgets"],  # nor do the doors to the outside: a widget is given what it needs
     6: ["_commands"],  # the command line

@@ -1,0 +1,27 @@
+"""Suggestions: which codes a text may have, learned from what people decided, for people to accept or not.
+
+A suggestion is never a coding and never among the decisions.
+
+==========================================  ==========================  ===================
+question                                    function                    file
+==========================================  ==========================  ===================
+Which codes may these texts have?           `fit`, `Suggester`          ``_fit.py``
+Which words carry a suggestion?             `Suggester.suggest`         ``_evidence.py``
+What did people code that is alike?         `Suggester.nearest`         ``_suggester.py``
+Which suggestions may a coder be shown?     `suggest`                   ``_frames.py``
+Are suggestions of my own in order?         `check`                     ``_frames.py``
+Which units never get any?                  `withheld`                  ``_order.py``
+Which units are coded next?                 `order`                     ``_order.py``
+What do suggestions do to coding?           `effect`                    ``_effect.py``
+==========================================  ==========================  ===================
+"""
+
+from __future__ import annotations
+
+from sense7_qual.suggestions._effect import effect
+from sense7_qual.suggestions._fit import fit
+from sense7_qual.suggestions._frames import check, suggest
+from sense7_qual.suggestions._order import order, withheld
+from sense7_qual.suggestions._suggester import Suggester
+
+__all__ = ["Suggester", "check", "effect", "fit", "order", "suggest", "withheld"]

@@ -1,0 +1,150 @@
+"""What showing suggestions does to coding: units with them beside units that by chance had none."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._present import Reason
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.tables import DECISIONS, RESERVED_CODERS, SUGGESTIONS, clusters_by_unit, labels_by_unit
+
+__all__ = ["effect"]
+
+_KEY: Final = ["code", "unit_id", "coder"]
+
+
+def effect(
+    decisions: pd.DataFrame,
+    shown: pd.Series,
+    *,
+    units: pd.DataFrame,
+    suggestions: pd.DataFrame | None = None,
+    cluster: str = "case_id",
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Return how much more often a code is applied, and coders agree, where suggestions were shown.
+
+    The difference is an effect of suggestions where chance alone decided which units had none (`withheld`).
+
+    Parameters
+    ----------
+    decisions
+        The `decisions` frame of people; computed coders (consensus, majority) do not count.
+    shown
+        True or False by unit_id: whether its coders were shown suggestions. Units without one do not count.
+    units, cluster
+        Units, and the column that names their participants, over whom the interval is.
+    suggestions
+        Suggestions for all these units, computed afterwards for those that were shown none: adds how often
+        coders decided as suggested. That it is larger where they saw them is the pull of suggestions.
+    confidence_level
+        Of the interval, between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per code and measure: `code`, `measure` ("applied", "between_coders": the share of pairs of
+        coders who decide the same, of units with two or more, "with_suggestion"), `shown` and `withheld` (the
+        means, 0 … 1), `difference` (−1 … 1) with `low` and `high`, `n_shown` and `n_withheld` (units),
+        `n_clusters`, `reason` (few_clusters: fewer than 6 participants with, or without, suggestions, so
+        there is no interval; no_comparison: a side has no unit). Missing decisions do not count.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, or `shown` is not indexed by unit_id.
+    ArgumentError
+        `confidence_level` is out of range.
+
+    Notes
+    -----
+    Means of units; the variance of their difference is by linearisation over participants, with Student's t.
+
+    References
+    ----------
+    Cameron & Miller (2015), A practitioner's guide to cluster-robust inference, Journal of Human Resources
+    50, 317–372.
+
+    Examples
+    --------
+    >>> ids = [f"u{i}" for i in range(40)]
+    >>> units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{i % 10}" for i in range(40)]})
+    >>> shown = pd.Series([i % 4 > 0 for i in range(40)], index=pd.Index(ids, name="unit_id"))
+    >>> decisions = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "interest",
+    ...                           "applied": [i % 2 == 0 for i in range(40)]})
+    >>> effect(decisions, shown, units=units)[["measure", "shown", "withheld", "difference"]].round(2)
+       measure  shown  withheld  difference
+    0  applied   0.33       1.0       -0.67
+    """
+    check_arguments(effect, locals(), but=("shown",))
+    if not 0 < confidence_level < 1:
+        raise ArgumentError(
+            f"effect: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is usual."
+        )
+    people = DECISIONS.check(decisions)
+    people = people[~people["coder"].isin(RESERVED_CODERS)].sort_values(_KEY)
+    ids = pd.Index(people["unit_id"].unique(), dtype="string")
+    side = labels_by_unit(shown, ids, name="shown")
+    if not side.dropna().isin([True, False]).all():
+        raise TableError(
+            "shown: expected True or False by unit – found other values – say whether suggestions were shown."
+        )
+    groups = cast(pd.Series, clusters_by_unit(units, cluster))  # both are given
+    own = pd.Series(ids, index=ids)
+    of_unit = groups.reindex(ids).astype("string").fillna("\0" + own)
+    rows = [
+        {"code": code, "measure": measure}
+        | _compared(values, side.reindex(values.index), of_unit.reindex(values.index), confidence_level)
+        for measure, by_code in _measures(people, suggestions).items()
+        for code, values in by_code.groupby(level="code", sort=False)
+        for values in [values.droplevel("code")]
+    ]
+    columns = ["code", "measure", "shown", "withheld", "difference", "low", "high", "n_shown", "n_withheld",
+               "n_clusters", "reason"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _measures(people: pd.DataFrame, suggestions: pd.DataFrame | None) -> dict[str, pd.Series]:
+    """Return by measure its value of each code and unit."""
+    unit = people.groupby(["code", "unit_id"])["applied"].agg(["sum", "size"])
+    n, k = unit["size"].astype(float), unit["sum"].astype(float)
+    several = n >= 2
+    same = (k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1)).where(several)
+    measures = {"applied": k / n, "between_coders": same[several]}
+    if suggestions is not None:
+        frame = SUGGESTIONS.check(suggestions)
+        both = people.merge(frame[["unit_id", "code", "suggested"]], on=["unit_id", "code"])
+        agreed = (both["applied"] == both["suggested"]).astype(float)
+        measures["with_suggestion"] = agreed.groupby([both["code"], both["unit_id"]]).mean()
+    return measures
+
+
+def _compared(values: pd.Series, side: pd.Series, groups: pd.Series, level: float) -> dict[str, object]:
+    known = side.notna()
+    values, groups = values[known].astype(float), groups[known]
+    with_them = side[known].astype(bool)
+    means = [float(values[with_them].mean()), float(values[~with_them].mean())]
+    clusters = [groups[with_them].nunique(), groups[~with_them].nunique()]
+    row: dict[str, object] = {
+        "shown": means[0], "withheld": means[1], "difference": means[0] - means[1], "low": np.nan,
+        "high": np.nan, "n_shown": int(with_them.sum()), "n_withheld": int((~with_them).sum()),
+        "n_clusters": int(groups.nunique()), "reason": None,
+    }  # fmt: skip
+    if min(clusters) < FEWEST_CLUSTERS:
+        return row | {"reason": Reason.FEW_CLUSTERS if min(clusters) else Reason.NO_COMPARISON}
+    from scipy import special
+
+    away = np.where(
+        with_them, (values - means[0]) / with_them.sum(), -(values - means[1]) / (~with_them).sum()
+    )
+    sums = pd.Series(away, index=groups.to_numpy()).groupby(level=0).sum()
+    n = min(clusters)  # the smaller side carries the uncertainty
+    error = np.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum() * n / (n - 1))
+    half = special.stdtrit(n - 1, (1 + level) / 2) * error
+    ends = np.clip([means[0] - means[1] - half, means[0] - means[1] + half], -1, 1)
+    return row | {"low": float(ends[0]), "high": float(ends[1])}

@@ -1,0 +1,262 @@
+"""Learn from decisions what to suggest: one classifier a code, or the codebook's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._present import Reason
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import TableError
+from sense7_qual.suggestions._by_code import ByDefinition, ByModel, best_sentence
+from sense7_qual.suggestions._features import Embed, definition_texts, fit_features, vectors
+from sense7_qual.suggestions._labels import human_quotes, labels
+from sense7_qual.suggestions._learn import calibrate, classifier, folds, out_of_fold, threshold
+from sense7_qual.suggestions._suggester import Suggester
+from sense7_qual.suggestions._texts import sentences
+from sense7_qual.tables import UNITS, require_column
+
+__all__ = ["fit"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Fewer decided units than this teach nothing that the codebook's own words do not say better.
+_LEAST: Final = 10
+#: A definition suggests the texts that are nearer to it than others by so many standard deviations.
+_NEAR: Final = 1.0
+_LARGEST_SAMPLE: Final = 1_000  # texts from which it is seen how near texts are to a definition
+_LEAST_SPANS: Final = 5  # coded sentences, and others, for a classifier of sentences
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The decided units: their ids, texts, participants, rows of features, and vectors of sentences."""
+
+    units: pd.DataFrame
+    groups: npt.NDArray[Any]
+    rows: Any
+    spans: list[list[tuple[int, int]]]
+    parts: list[Floats]
+
+
+def fit(
+    units: pd.DataFrame,
+    decisions: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    embed: Embed,
+    codings: pd.DataFrame | None = None,
+    coder: str | None = None,
+    cluster: str = "case_id",
+    seed: int = 0,
+) -> Suggester:
+    """Learn from people's decisions which codes to suggest for which texts.
+
+    Each code has a logistic regression on the text's vector, its words and pairs of words (TF-IDF) and its
+    surface (length, punctuation, questions, persons, numbers, negation …), and, where spans were coded, one
+    on sentences. Probabilities are calibrated, and the level from which on a code is suggested is chosen, on
+    texts of participants whom a model had not seen. Until 10 units are decided, or while a code is present or
+    absent with fewer than two participants, what is suggested are the texts nearest to the code's definition,
+    rules and examples. A suggestion is never a coding.
+
+    Parameters
+    ----------
+    units
+        The `units` frame, of coded and uncoded units: words are learned from all.
+    decisions
+        The `decisions` frame; units without decisions are not coded, which is not absent.
+    codebook
+        Its codable codes are suggested.
+    embed
+        A function from a list of texts to an array (n, d), such as `models.embedder()`.
+    codings
+        The `codings` frame: which words were coded. Without it a human quote is a whole unit.
+    coder
+        Learn from this coder alone. None: from the consensus where there is one, elsewhere from what most
+        coders decided; ties teach nothing.
+    cluster
+        The column of `units` that names participants. A unit without one counts as its own.
+    seed
+        0 or more; of the folds.
+
+    Returns
+    -------
+    Suggester
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, decisions on units that are not in `units`, no units with
+        text, a span outside its text, or an `embed` that does not give one finite vector per text.
+    CodebookError
+        A decision on a code that the codebook cannot apply.
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines; Lipton, Elkan & Naryanaswamy (2014),
+    Optimal thresholding of classifiers to maximize F1, ECML PKDD.
+
+    Examples
+    --------
+    >>> said = ["It told me what to do", "It asked me why"]
+    >>> texts = [f"{said[i % 2]} {'once twice often'.split()[i % 3]}" for i in range(40)]
+    >>> units = pd.DataFrame({"unit_id": [f"u{i:02}" for i in range(40)], "text": texts, "document_id": "d",
+    ...                       "case_id": [f"p{i % 8 // 2}" for i in range(40)], "position": range(40)})
+    >>> decisions = pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": "interest",
+    ...                           "applied": [i % 2 == 1 for i in range(40)]}).head(30)
+    >>> from sense7_qual.codebook import Code
+    >>> book = Codebook(name="one", codes=(Code(id="interest", label="Interest"),))
+    >>> suggester = fit(units, decisions, book, embed=lambda texts: np.array([[len(t), 1] for t in texts]))
+    >>> suggester
+    Suggester(1 codes: 1 by model)
+    >>> suggester(units.tail(3))[["unit_id", "code", "suggested", "start", "end"]]
+      unit_id      code  suggested  start   end
+    0     u37  interest       True      0    21
+    1     u38  interest      False   <NA>  <NA>
+    2     u39  interest       True      0    20
+    """
+    check_arguments(fit, locals())
+    check_least(fit, 0, seed=seed)
+    require_column(units, cluster, frame_name="units")
+    checked = UNITS.check(units)
+    texts = checked["text"].fillna("")
+    filled = checked.assign(text=texts)[texts.str.strip() != ""]
+    if filled.empty:
+        raise TableError("fit: expected units with text – found none – pass the units that are coded.")
+    labelled = labels(decisions, codebook, coder, function="fit")
+    unknown = labelled.loc[~labelled["unit_id"].isin(checked["unit_id"]), "unit_id"].unique()
+    if len(unknown):
+        raise TableError(
+            f"fit: expected decisions on units of the frame – found {len(unknown)} units that are not in it "
+            "– pass all units that were coded."
+        )
+    labelled = labelled[labelled["unit_id"].isin(filled["unit_id"])]
+    quotes = human_quotes(codings, filled, labelled, coder)
+    features = fit_features(filled["text"].tolist())
+    decided = _decided(filled, labelled, cluster, features, embed, with_sentences=not quotes["whole"].all())
+    typical = vectors(_sample(filled, seed), embed)
+    made = {
+        code.id: _of_code(code, labelled, decided, quotes, typical, embed, seed) for code in codebook.codable
+    }
+    return Suggester(
+        codes=pd.DataFrame([{"code": code, **row} for code, (row, _) in made.items()]),
+        parameters={
+            "seed": seed, "coder": coder, "n_units": len(decided.units),
+            "n_clusters": len(set(decided.groups)),
+        },
+        quotes=quotes.drop(columns="whole"),
+        embed=embed,
+        features=features,
+        by_code={code: model for code, (_, model) in made.items() if model is not None},
+        quote_vectors=vectors(_quoted(quotes, filled), embed),
+    )  # fmt: skip
+
+
+def _sample(units: pd.DataFrame, seed: int) -> list[str]:
+    ordered = units.sort_values("unit_id")["text"].tolist()
+    drawn = np.random.default_rng(seed).permutation(len(ordered))[:_LARGEST_SAMPLE]
+    return [ordered[row] for row in drawn]
+
+
+def _quoted(quotes: pd.DataFrame, units: pd.DataFrame) -> list[str]:
+    texts = units.set_index("unit_id")["text"]
+    spans = zip(quotes["unit_id"], quotes["start"], quotes["end"], strict=True)
+    return [texts[unit_id][start:end] for unit_id, start, end in spans]
+
+
+def _decided(
+    units: pd.DataFrame, labelled: pd.DataFrame, cluster: str, features: Any, embed: Embed,
+    *, with_sentences: bool,
+) -> _Decided:  # fmt: skip
+    own = units[units["unit_id"].isin(labelled["unit_id"])].sort_values("unit_id", ignore_index=True)
+    ids = own["unit_id"].astype(object)
+    groups = own[cluster].astype("string").fillna("\0" + own["unit_id"]).astype(str).to_numpy()
+    texts = own["text"].tolist()
+    rows = features.rows(texts, vectors(texts, embed)) if texts else None
+    spans = [sentences(text) for text in texts] if with_sentences else []
+    cut = [text[slice(*one)] for text, those in zip(texts, spans, strict=False) for one in those]
+    parts = np.split(vectors(cut, embed), np.cumsum([len(those) for those in spans])[:-1]) if cut else []
+    return _Decided(own.assign(unit_id=ids), groups, rows, spans, parts)
+
+
+def _of_code(
+    code: Code, labelled: pd.DataFrame, decided: _Decided, quotes: pd.DataFrame, typical: Floats,
+    embed: Embed, seed: int,
+) -> tuple[dict[str, Any], ByModel | ByDefinition | None]:  # fmt: skip
+    own = labelled[labelled["code"] == code.id].set_index("unit_id")["applied"]
+    at = np.flatnonzero(decided.units["unit_id"].isin(own.index))
+    applied = own.reindex(decided.units["unit_id"].iloc[at]).to_numpy(dtype=bool)
+    row: dict[str, Any] = {
+        "source": None, "n_present": int(applied.sum()), "n_absent": int((~applied).sum()),
+        "threshold": np.nan, "f1": np.nan, "reason": None,
+    }  # fmt: skip
+    if len(applied) >= _LEAST and not 0 < applied.sum() < len(applied):
+        never = Reason.CODE_NEVER_APPLIED if not applied.any() else Reason.CODE_ALWAYS_APPLIED
+        return row | {"reason": never}, None
+    split = folds(applied, decided.groups[at], seed) if len(applied) >= _LEAST else []
+    if split:
+        spanned = quotes[(quotes["code"] == code.id) & ~quotes["whole"]]
+        model, f1 = _learned(decided, at, applied, spanned, split)
+        return row | {"source": "model", "threshold": model.threshold, "f1": f1}, model
+    few = Reason.FEW_CLUSTERS if len(applied) >= _LEAST else Reason.FEW_DECIDED
+    row["reason"] = few if len(applied) else Reason.NOT_DECIDED
+    described = definition_texts(code)
+    whole = ByDefinition(vectors(described, embed), 0.0)
+    near = whole.similarity(typical)
+    by = ByDefinition(whole.vectors, float(near.mean() + _NEAR * near.std()))
+    return row | {"source": "definition", "threshold": by.threshold}, by
+
+
+def _learned(
+    decided: _Decided, at: Any, applied: Any, spanned: pd.DataFrame, split: list[tuple[Any, Any]]
+) -> tuple[ByModel, float]:
+    rows = decided.rows[at]
+    score = out_of_fold(rows, applied, split)
+    of_sentences = None
+    coded = _coded_sentences(decided, at, spanned) if len(spanned) else []
+    if coded and _enough(coded):
+        parts = [decided.parts[i] for i in at]
+        seen = _sentences_out_of_fold(parts, coded, split)
+        of_sentences = classifier(np.concatenate(parts), np.concatenate(coded))
+        score = (score + seen) / 2
+    known = ~np.isnan(score)
+    calibration = calibrate(score[known], applied[known])
+    probability = calibration.probability(score[known])
+    cut, f1 = threshold(probability, applied[known])
+    ids = decided.units["unit_id"].iloc[at[known]]
+    learned: Mapping[str, float] = dict(zip(ids, probability.tolist(), strict=True))
+    return ByModel(classifier(rows, applied), of_sentences, calibration, cut, learned), f1
+
+
+def _coded_sentences(decided: _Decided, at: Any, spanned: pd.DataFrame) -> list[Any]:
+    """Return for each unit which of its sentences a coded span meets."""
+    ids = decided.units["unit_id"].iloc[at]
+    own = {unit_id: list(zip(g["start"], g["end"], strict=True)) for unit_id, g in spanned.groupby("unit_id")}
+    return [
+        np.array([any(a < end and start < b for a, b in own.get(i, [])) for start, end in decided.spans[row]])
+        for i, row in zip(ids, at, strict=True)
+    ]
+
+
+def _enough(coded: list[Any]) -> bool:
+    whole = np.concatenate(coded)
+    return bool(min(whole.sum(), (~whole).sum()) >= _LEAST_SPANS)
+
+
+def _sentences_out_of_fold(parts: list[Floats], coded: list[Any], split: list[tuple[Any, Any]]) -> Floats:
+    """Return each unit's highest score of a sentence, by classifiers that saw none of its participant's."""
+    total, times = np.zeros(len(parts)), np.zeros(len(parts))
+    for train, test in split:
+        marked = np.concatenate([coded[i] for i in train])
+        if 0 < marked.sum() < len(marked):
+            learned = classifier(np.concatenate([parts[i] for i in train]), marked)
+            total[test] += best_sentence(learned, [parts[i] for i in test])
+            times[test] += 1
+    mean: Floats = np.where(times > 0, total / np.maximum(times, 1), np.nan)
+    return mean

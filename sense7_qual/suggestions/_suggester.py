@@ -1,0 +1,205 @@
+"""What `fit` returns: a value that suggests codes for units, and finds the human quotes that are nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual.suggestions._by_code import ByDefinition, ByModel
+from sense7_qual.suggestions._evidence import evidence
+from sense7_qual.suggestions._features import Embed, Features, vectors
+from sense7_qual.suggestions._texts import sentences
+from sense7_qual.tables import SUGGESTIONS, UNITS
+
+__all__ = ["Suggester"]
+
+Floats = npt.NDArray[np.float64]
+
+_COLUMNS: Final = ["unit_id", "code", "probability", "suggested", "start", "end", "source", "reason"]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Suggester:
+    """Suggests codes for units; made by `fit`. Its `repr` shows counts only.
+
+    It holds words of the texts that it learned from: keep a pickle of it as you keep the texts.
+
+    Attributes
+    ----------
+    codes
+        One row per codable code: `code`, `source` ("model", "definition", or missing where it gives no
+        suggestion), `n_present` and `n_absent` (units with a decision), `threshold` (the probability, or of a
+        definition the cosine, from which on a code is suggested), `f1` (0 … 1, at that threshold on texts of
+        participants that a model had not seen; a little too good, because the threshold was chosen on
+        them), `reason` (why there is no model: not_decided, few_decided, few_clusters; or no suggestion at
+        all: code_never_applied, code_always_applied).
+    parameters
+        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`.
+    """
+
+    codes: pd.DataFrame = field(repr=False)
+    parameters: Mapping[str, Any]
+    quotes: pd.DataFrame = field(repr=False)
+    embed: Embed = field(repr=False)
+    features: Features = field(repr=False)
+    by_code: Mapping[str, ByModel | ByDefinition] = field(repr=False)
+    quote_vectors: Floats = field(repr=False)
+
+    def __repr__(self) -> str:
+        """Say how many codes it suggests, and from what."""
+        counted = self.codes["source"].value_counts()
+        named = ", ".join(f"{counted[source]} by {source}" for source in sorted(counted.index))
+        return f"Suggester({len(self.codes)} codes: {named or 'none suggested'})"
+
+    def __call__(self, units: pd.DataFrame) -> pd.DataFrame:
+        """Suggest, the same as `suggest`: a suggester is a function from units to suggestions.
+
+        Raises
+        ------
+        TableError
+            Not a `units` frame, or `embed` gives no vector per text.
+        """
+        return self.suggest(units)
+
+    def suggest(self, units: pd.DataFrame) -> pd.DataFrame:
+        """Return a suggestion for each unit and code, and the words that carry it.
+
+        Parameters
+        ----------
+        units
+            The `units` frame, coded or not. Units that the models learned from get what models gave that saw
+            no text of their participant.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per unit and codable code, in the order of the units and of the codebook: `unit_id`,
+            `code`, `probability` (0 … 1, calibrated; missing where a definition alone suggests),
+            `suggested` (bool), `start` and `end` (of the sentence that carries a suggestion, in code points,
+            half-open; missing where nothing is suggested), `source` ("model" or "definition"), `reason` (why
+            there is no suggestion at all: blank_text, code_never_applied, code_always_applied, not_decided
+            where the codebook says nothing of the code either). It meets `tables.SUGGESTIONS`.
+
+        Raises
+        ------
+        TableError
+            Not a `units` frame, or `embed` gives no vector per text.
+        """
+        check_arguments(Suggester.suggest, locals())
+        checked = UNITS.check(units)
+        texts = checked["text"].fillna("").tolist()
+        filled = np.array([bool(text.strip()) for text in texts], dtype=bool)
+        said = [text for text in texts if text.strip()]
+        ids = checked.loc[filled, "unit_id"].tolist()
+        frames = [self._blank(checked.loc[~filled, "unit_id"].tolist())]
+        if said:
+            frames.append(self._suggested(ids, said))
+        frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
+        places = {unit_id: place for place, unit_id in enumerate(checked["unit_id"])}
+        code_places = {code: place for place, code in enumerate(self.codes["code"])}
+        order = np.lexsort([frame["code"].map(code_places), frame["unit_id"].map(places)])
+        return SUGGESTIONS.check(frame.iloc[order])
+
+    def _blank(self, ids: list[str]) -> pd.DataFrame:
+        known = [(unit_id, code) for unit_id in ids for code in self.codes["code"]]
+        frame = pd.DataFrame(known, columns=["unit_id", "code"]).assign(reason="blank_text", suggested=False)
+        return frame.reindex(columns=_COLUMNS).astype({"suggested": bool})
+
+    def _suggested(self, ids: list[str], texts: list[str]) -> pd.DataFrame:
+        meaning = vectors(texts, self.embed)
+        rows = self.features.rows(texts, meaning)
+        parts = self._parts(texts)
+        frames = [
+            self._of_code(str(row.code), row.reason, ids, texts, meaning, rows, parts)
+            for row in self.codes.itertuples()
+        ]
+        return pd.concat(frames, ignore_index=True)
+
+    def _parts(self, texts: list[str]) -> list[Floats]:
+        """Return the vectors of each text's sentences, where a code has a classifier of sentences."""
+        if all(getattr(one, "sentence_classifier", None) is None for one in self.by_code.values()):
+            return []
+        spans = [sentences(text) for text in texts]
+        cut = [text[slice(*one)] for text, own in zip(texts, spans, strict=True) for one in own]
+        whole = vectors(cut, self.embed)
+        return np.split(whole, np.cumsum([len(own) for own in spans])[:-1])
+
+    def _of_code(
+        self, code: str, reason: Any, ids: list[str], texts: list[str], meaning: Floats, rows: Any,
+        parts: list[Floats],
+    ) -> pd.DataFrame:  # fmt: skip
+        frame = pd.DataFrame({"unit_id": ids, "code": code}).reindex(columns=_COLUMNS)
+        model = self.by_code.get(code)
+        if model is None:
+            return frame.assign(suggested=False, reason=reason)
+        if isinstance(model, ByModel):
+            now = model.calibration.probability(model.score(rows, parts))
+            level = np.array([model.learned.get(i, new) for i, new in zip(ids, now, strict=True)])
+            frame["probability"], frame["source"] = level, "model"
+        else:
+            level = model.similarity(meaning)
+            frame["source"] = "definition"
+        chosen = level >= model.threshold
+        frame["suggested"] = chosen
+        at = np.flatnonzero(chosen)
+        if len(at):
+            spans = evidence(model, [texts[i] for i in at], self.features, self.embed)
+            frame.loc[at, ["start", "end"]] = np.array(spans)
+        return frame
+
+    def nearest(self, suggestions: pd.DataFrame, units: pd.DataFrame, *, k: int = 3) -> pd.DataFrame:
+        """Return for each suggestion the human quotes of its code that are nearest to the words carrying it.
+
+        Parameters
+        ----------
+        suggestions
+            What `suggest` gave for `units`; rows that suggest nothing are passed over.
+        units
+            The units that they are of, for the words.
+        k
+            How many quotes at most, from 1. A quote is never of the unit itself.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per suggestion and rank: `unit_id`, `code`, `rank` (from 1), `quote_unit_id`, `start`,
+            `end` (in that unit's text), `similarity` (cosine, −1 … 1). Where nobody applied the code yet it
+            has no rows.
+
+        Raises
+        ------
+        TableError
+            A frame is not what its contract says, or a suggestion is of a unit that is not in `units`.
+        """
+        check_arguments(Suggester.nearest, locals())
+        check_least(Suggester.nearest, 1, k=k)
+        from sense7_qual.suggestions._frames import carried_words
+
+        words = carried_words(suggestions, units)
+        here = vectors(words["words"].tolist(), self.embed)
+        own = dict(iter(self.quotes.groupby("code")))
+        rows = [
+            (unit_id, code, rank, *quote)
+            for (unit_id, code), vector in zip(
+                words[["unit_id", "code"]].itertuples(index=False, name=None), here, strict=True
+            )
+            if code in own
+            for rank, quote in enumerate(self._near(unit_id, own[code], vector, k), start=1)
+        ]
+        columns = ["unit_id", "code", "rank", "quote_unit_id", "start", "end", "similarity"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _near(
+        self, unit_id: str, quotes: pd.DataFrame, vector: Floats, k: int
+    ) -> list[tuple[str, int, int, float]]:
+        others = quotes[quotes["unit_id"] != unit_id]
+        similarity = self.quote_vectors[others.index] @ vector
+        best = np.argsort(-similarity, kind="stable")[:k]
+        named = others[["unit_id", "start", "end"]].iloc[best].itertuples(index=False, name=None)
+        return [(*quote, float(similarity[at])) for quote, at in zip(named, best, strict=True)]
