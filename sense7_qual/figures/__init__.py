@@ -18,6 +18,7 @@ Where, when and on what do coders differ?       `pairwise_plot`, `drift_plot`,  
 Which codes go with which dimension?            `code_dimension_matrix`             ``_code_by_dimension.py``
 How many texts are needed?                      `power_curve`                       ``_power.py``
 How fine may themes be?                         `granularity_plot`                  ``_granularity.py``
+In which conditions or turns are themes?        `theme_spread`                      ``_theme_spread.py``
 ==============================================  ==================================  =========================
 """
 
@@ -33,6 +34,7 @@ from sense7_qual.figures._granularity import granularity_plot
 from sense7_qual.figures._links import link_plot
 from sense7_qual.figures._multiverse import specification_curve
 from sense7_qual.figures._power import power_curve
+from sense7_qual.figures._theme_spread import theme_spread
 
 __all__ = [
     "Figure",
@@ -47,5 +49,6 @@ __all__ = [
     "power_curve",
     "rating_distributions",
     "specification_curve",
+    "theme_spread",
     "unit_plot",
 ]

@@ -11,20 +11,21 @@ from sense7_qual import _present
 
 __all__ = ["EffectScale", "Kind", "effect_scale"]
 
-Kind = Literal["correlation", "odds_ratio", "difference"]
+Kind = Literal["correlation", "odds_ratio", "difference", "share"]
 
 _LIMITS: Final = (0.4, 0.6, 0.8, 1.0)
+_SHARES: Final = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
 _STEPS: Final = (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _FOLDS: Final = (2, 5, 10, 100, 1000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
 class EffectScale:
-    """A scale around no effect, as far to the left as to the right.
+    """A scale around no effect, as far to the left as to the right; that of a share begins at 0.
 
     Parameters
     ----------
-    kind : {"correlation", "odds_ratio", "difference"}
+    kind : {"correlation", "odds_ratio", "difference", "share"}
         Odds ratios stand on their logarithms, around 1.
     limit : float
         The end of the scale: of a correlation or difference, or the logarithm of an odds ratio.
@@ -35,6 +36,11 @@ class EffectScale:
     kind: Kind
     limit: float
     ticks: tuple[tuple[float, str], ...]
+
+    @property
+    def none(self) -> float:
+        """The number that stands for no effect, or for no text."""
+        return 1.0 if self.kind == "odds_ratio" else 0.0
 
     def place(self, value: float) -> float:
         """Return where a number stands, from 0 (the left end) to 1; beyond an end it stands there."""
@@ -49,7 +55,7 @@ class EffectScale:
         """Return an effect with its interval as it is printed."""
         if at is None:
             return "not computable"
-        if self.kind == "correlation":
+        if self.kind in ("correlation", "share"):
             value, ends = _present.coefficient(at, 2), _present.interval(low, high, 2)
         else:
             value, ends = _present.number(at, 2), _present.number_interval(low, high, 2)
@@ -58,7 +64,7 @@ class EffectScale:
     def _share(self, value: float) -> float:
         if self.kind == "odds_ratio":
             value = math.log(value) if value > 0 else -math.inf
-        return 0.5 + value / (2 * self.limit)
+        return value / self.limit if self.kind == "share" else 0.5 + value / (2 * self.limit)
 
 
 def effect_scale(kind: Kind, estimates: Iterable[float], ends: Iterable[float]) -> EffectScale:
@@ -74,7 +80,11 @@ def effect_scale(kind: Kind, estimates: Iterable[float], ends: Iterable[float]) 
     >>> scale = effect_scale("odds_ratio", [0.5, 3.2], [0.2, 70.0])
     >>> [name for _, name in scale.ticks], scale.beyond(0.2), scale.beyond(70.0)
     (['0.2', '1', '5'], 0, 1)
+    >>> effect_scale("share", [0.12, 0.0], [0.31]).ticks
+    ((0.0, '0'), (0.666667, '.2'))
     """
+    if kind == "share":
+        return _share_scale(estimates, ends)
     ratio = kind == "odds_ratio"
     sizes = [abs(math.log(value)) if ratio else abs(value) for value in estimates]
     wide = [abs(math.log(value)) if ratio else abs(value) for value in ends if value > 0 or not ratio]
@@ -92,6 +102,15 @@ def effect_scale(kind: Kind, estimates: Iterable[float], ends: Iterable[float]) 
         return EffectScale(kind, limit, _ticks(limit, tick, f"−{tick:g}", "0", f"{tick:g}"))
     fold = max(fold for fold in _FOLDS if math.log(fold) <= 0.85 * limit)
     return EffectScale(kind, limit, _ticks(limit, math.log(fold), f"{1 / fold:g}", "1", f"{fold:g}"))
+
+
+def _share_scale(estimates: Iterable[float], ends: Iterable[float]) -> EffectScale:
+    """Return a scale from 0 that holds all shares; intervals that are far out are cut at its end."""
+    largest = max(estimates, default=0.0)
+    needed = max(largest, min(max(ends, default=0.0), max(2 * largest, _SHARES[0])))
+    limit = next(limit for limit in (*_SHARES, math.inf) if limit >= min(needed, 1.0) - 1e-9)
+    tick = max(step for step in (0.05, 0.1, 0.2, 0.5) if step <= 0.85 * limit)
+    return EffectScale("share", limit, ((0.0, "0"), (round(tick / limit, 6), f"{tick:g}"[1:])))
 
 
 def _ticks(limit: float, tick: float, low: str, none: str, high: str) -> tuple[tuple[float, str], ...]:

@@ -10,6 +10,7 @@ How fine are they, and in which hierarchy?  `fit`                               
 How stable are they?                        `fit`                                 ``_stability.py``
 Which texts stand for a theme?              `quotes`                              ``_themes.py``
 Which themes has the codebook not?          `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
+Where, in whose texts, does a theme stand?  `spread`, `participants_by_theme`     ``_spread.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``
 Which pictures does BERTopic draw of them?  `to_bertopic`                         ``_to_bertopic.py``
 Which theme is which of those before?       `match_recorded`                      ``_identities.py``
@@ -27,6 +28,7 @@ from sense7_qual.themes._identities import match_recorded
 from sense7_qual.themes._nearest import nearest
 from sense7_qual.themes._record import check_recorded
 from sense7_qual.themes._recorded import recorded
+from sense7_qual.themes._spread import participants_by_theme, spread
 from sense7_qual.themes._themes import Themes, quotes
 from sense7_qual.themes._to_bertopic import to_bertopic
 
@@ -39,8 +41,10 @@ __all__ = [
     "fit",
     "match_recorded",
     "nearest",
+    "participants_by_theme",
     "quotes",
     "record",
     "recorded",
+    "spread",
     "to_bertopic",
 ]

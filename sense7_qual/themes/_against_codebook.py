@@ -12,7 +12,7 @@ from sense7_qual._present import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
 from sense7_qual.tables import DECISIONS, clusters_by_unit
-from sense7_qual.themes._code_shares import code_shares
+from sense7_qual.themes._code_shares import check_level, code_shares
 from sense7_qual.themes._themes import Themes
 
 __all__ = ["against_codebook", "codes_by_theme"]
@@ -206,10 +206,7 @@ def _counts(placed: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shares(themes: Themes, placed: pd.DataFrame, codebook: Codebook, level: float) -> pd.DataFrame:
-    if not 0 < level < 1:
-        raise ArgumentError(
-            f"against_codebook: expected confidence_level between 0 and 1 – found {level!r} – 0.95 is usual."
-        )
+    check_level("against_codebook", level)
     shares = code_shares(placed, themes.summary["theme"], [code.id for code in codebook.codable], level)
     return shares.merge(themes.summary[["theme", "n_units"]], on="theme")
 

@@ -9,12 +9,21 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual.errors import ArgumentError
 
-__all__ = ["code_shares"]
+__all__ = ["INTERVALS", "check_level", "code_shares", "estimates"]
 
 Floats = npt.NDArray[np.float64]
 
-_INTERVALS: Final = ["share_low", "share_high", "lift_low", "lift_high"]
+INTERVALS: Final = ["share_low", "share_high", "lift_low", "lift_high"]
+
+
+def check_level(function: str, level: float) -> None:
+    """Refuse a confidence level outside 0 … 1, in the name of `function`."""
+    if not 0 < level < 1:
+        raise ArgumentError(
+            f"{function}: expected confidence_level between 0 and 1 – found {level!r} – 0.95 is usual."
+        )
 
 
 def code_shares(placed: pd.DataFrame, themes: pd.Series, codes: list[str], level: float) -> pd.DataFrame:
@@ -45,7 +54,7 @@ def code_shares(placed: pd.DataFrame, themes: pd.Series, codes: list[str], level
         np.add.at(decided, place, 1)
         applied = np.zeros_like(decided)
         np.add.at(applied, place, placed["applied"].to_numpy(dtype=float)[of_code])
-        found = _estimates(applied, decided, level)
+        found = estimates(applied, decided, level)
         n_decided = placed[of_code].groupby("theme")["unit_id"].nunique().reindex(numbers, fill_value=0)
         rows.append(
             pd.DataFrame(
@@ -57,8 +66,8 @@ def code_shares(placed: pd.DataFrame, themes: pd.Series, codes: list[str], level
     return table.set_index(["theme", "code"]).reindex(wanted).reset_index().astype({"code": "string"})
 
 
-def _estimates(applied: Floats, decided: Floats, level: float) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of one code, from its counts by theme and cluster."""
+def estimates(applied: Floats, decided: Floats, level: float) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of one code, from its counts by theme and cluster, whatever stands in their rows."""
     n, n_clusters = decided.sum(axis=1), (decided > 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = applied.sum(axis=1) / n
@@ -80,7 +89,7 @@ def _estimates(applied: Floats, decided: Floats, level: float) -> dict[str, npt.
             *_interval(share, relative, n, n_clusters, level),
         ]
         ends[2:] = [end / overall if overall else np.full(len(n), np.nan) for end in ends[2:]]
-    return found | dict(zip(_INTERVALS, ends, strict=True))
+    return found | dict(zip(INTERVALS, ends, strict=True))
 
 
 def _interval(

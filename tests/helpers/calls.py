@@ -396,6 +396,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "figures.code_dimension_matrix": drawn_from(f.code_dimension_matrix, "links.by_dimension", **drawn),
         "figures.disruption": drawn_from(f.disruption, "links.disruption", **drawn | {"columns": 2}),
         "figures.drift_plot": drawn_from(f.drift_plot, "agreement.over_time", code=code, **drawn),
+        "figures.theme_spread": drawn_from(f.theme_spread, "themes.spread"),
         "figures.granularity_plot": call(f.granularity_plot, granularities=pd.DataFrame(
             {"granularity": [0.5, 1.0], "n_themes": [4, 9], "ari": [0.6, 0.7], "ari_low": [0.5, 0.6],
              "ari_high": [0.7, 0.8], "ari_chance": [0.3, 0.2], "chosen": [False, True]}), columns=1),
@@ -637,6 +638,13 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
             n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
+        "themes.participants_by_theme": late(
+            qual.themes.participants_by_theme, themes=partial(x.made, "themes.fit"),
+            units=lambda: x.units.head(60), cluster=lambda: "case_id"),
+        "themes.spread": late(
+            qual.themes.spread, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),
+            by=lambda: "position", cluster=lambda: "case_id", n_groups=lambda: 3,
+            confidence_level=lambda: 0.9),
         "themes.to_bertopic": late(qual.themes.to_bertopic, themes=partial(x.made, "themes.fit"),
                                    units=lambda: x.units.head(60), embed=lambda: embed),
         "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),

@@ -21,6 +21,7 @@ from sense7_qual.themes._languages import languages, warn_of_several
 from sense7_qual.themes._terms import _plain, _stop_list, counter
 from tests.helpers.messages import SOURCES, messages
 from tests.helpers.planted_groups import planted
+from tests.helpers.small_themes import frame, placed
 
 FRAMES = ("assignments", "terms", "summary", "quotes", "granularities", "hierarchy")
 BOOK = Codebook(
@@ -52,35 +53,6 @@ def study(n: int = 90, *, seed: int = 4) -> pd.DataFrame:
         " ".join(rng.permutation(VOCABULARY[matter])[:4]) + f" n{row}" for row, matter in enumerate(matters)
     ]
     return frame(texts).assign(matter=matters)
-
-
-def frame(texts: list[str]) -> pd.DataFrame:
-    n = len(texts)
-    return pd.DataFrame(
-        {
-            "unit_id": [f"u{row:03}" for row in range(n)],
-            "text": texts,
-            "document_id": "d",
-            "case_id": [f"p{row % 8}" for row in range(n)],
-            "position": range(n),
-        }
-    )
-
-
-def placed(*theme_of: int, labels: tuple[str, ...] = ("slow", "kind")) -> themes.Themes:
-    """Return themes of units u000 … as given, with what the comparison with a codebook reads."""
-    numbers = range(len(labels))
-    return themes.Themes(
-        assignments=pd.DataFrame(
-            {"unit_id": [f"u{row:03}" for row in range(len(theme_of))], "theme": theme_of}
-        ),
-        terms=pd.DataFrame(),
-        summary=pd.DataFrame(
-            {"theme": numbers, "label": labels, "n_units": [theme_of.count(theme) for theme in numbers]}
-        ),
-        quotes=pd.DataFrame(),
-        parameters={},
-    )
 
 
 def decided(**of_coder: dict[str, str]) -> pd.DataFrame:

@@ -1,0 +1,255 @@
+"""Points with intervals in panels side by side: links by source, poor turns, themes by condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual.errors import ArgumentError
+from sense7_qual.figures._effect_axis import EffectScale
+from sense7_qual.figures._figure import (
+    DARK,
+    GREY,
+    POINT,
+    WIDTHS,
+    Columns,
+    Figure,
+    axis_of,
+    check_columns,
+    finished,
+    label_lines,
+    literal,
+    middle,
+    padding,
+    row_axis,
+    title_lines,
+)
+
+__all__ = ["MOST", "PanelPoint", "draw_panels"]
+
+MOST: Final[Mapping[int, int]] = {1: 3, 2: 6}
+"""Panels of effects that fit beside each other in one and in two columns."""
+_GAP: Final = 0.16  # between panels, in widths of one
+_HEAD: Final = 16  # pixels of a line above the panels
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPoint:
+    """An effect in one row and panel; `note` is the letter of why something is missing."""
+
+    row: int
+    panel: int
+    at: float | None
+    low: float | None
+    high: float | None
+    note: str
+
+
+def draw_panels(
+    points: Sequence[PanelPoint],
+    labels: Sequence[str],
+    panels: Sequence[str],
+    *,
+    scale: EffectScale,
+    titles: Sequence[str],
+    columns: Columns,
+    words: str,
+    references: Sequence[float] = (),
+    most: Mapping[int, int] = MOST,
+) -> Figure:
+    """Draw panels of points with intervals side by side: one plot, whose x-axis is cut into as many pieces.
+
+    `references` are a number per row, marked in each panel; `most` is how many panels fit in 1 or 2 columns.
+    """
+    import altair as alt
+
+    check_columns(columns)
+    if len(panels) > most[columns]:
+        raise ArgumentError(
+            f"figure: expected at most {most[columns]} panels in {columns} columns – found {len(panels)} – "
+            "choose fewer, or draw them in several figures."
+        )
+    lines, height = label_lines(labels, columns)
+    heads = [_wrapped(panel, columns, len(panels)) for panel in panels]
+    head = _HEAD * max((len(lines) for lines in heads), default=1) + 4
+    x = alt.Scale(domain=[-0.04, max(len(panels), 1) * (1 + _GAP) - _GAP + 0.04], nice=False, zero=False)
+    y = alt.Scale(domain=[height, -head], nice=False, zero=False)
+    middles = [middle(block) for block in lines]
+    frame = _placed(points, middles, scale)
+    if any(frame["cut_low"]) or any(frame["cut_high"]):
+        titles = [*titles, "Arrow: the interval goes on"]
+    axis = _panel_axis(scale, len(panels), title_lines(titles, columns))
+    rows = alt.Y("y:Q", scale=y, axis=row_axis(lines))
+    base = alt.Chart(frame).encode(y=rows)
+    chart = alt.layer(
+        *_ground(base, len(panels), height, x, rows, scale),
+        *_references(references, middles, len(panels), scale, x, y),
+        *_marks(base, x, axis),
+        *_heads(heads, head, x, y),
+    ).properties(
+        width=WIDTHS[columns],
+        height=height + head,
+        autosize={"type": "fit-x", "contains": "padding"},
+        background="white",
+        padding=padding(lines),
+    )
+    return finished(chart, f"{words} {_in_words(points, labels, panels, scale)}".strip())
+
+
+def _wrapped(panel: str, columns: Columns, n: int) -> list[str]:
+    """Break the head of a panel so that it is no wider than the panel."""
+    import textwrap
+
+    room = max(6, int((30 if columns == 1 else 88) / max(n, 1)))
+    return textwrap.wrap(panel, room, max_lines=3, placeholder="…") or [panel]
+
+
+def _offset(panel: int) -> float:
+    return panel * (1 + _GAP)
+
+
+def _placed(points: Sequence[PanelPoint], rows: Sequence[float], scale: EffectScale) -> pd.DataFrame:
+    """Return what is drawn, at its place."""
+    drawn = []
+    for point in points:
+        ends = [
+            None if end is None else scale.place(end) + _offset(point.panel)
+            for end in (point.low, point.high)
+        ]
+        middle_at = _offset(point.panel) + 0.5
+        at = None if point.at is None else scale.place(point.at) + _offset(point.panel)
+        # The letter stands beside its point, towards the middle of the panel where there is more room.
+        side = "left" if at is None or at <= middle_at else "right"
+        drawn.append(
+            {
+                "y": rows[point.row],
+                "at": at,
+                "low": ends[0],
+                "high": ends[1],
+                "whole": None not in ends,
+                "cut_low": point.low is not None and scale.beyond(point.low) < 0,
+                "cut_high": point.high is not None and scale.beyond(point.high) > 0,
+                "note": point.note,
+                "note_at": middle_at if at is None else at,
+                "side": "middle" if at is None else side,
+            }
+        )
+    names = ["y", "at", "low", "high", "whole", "cut_low", "cut_high", "note", "note_at", "side"]
+    return pd.DataFrame(drawn, columns=names)
+
+
+def _ground(base: Any, n: int, height: int, x: Any, rows: Any, scale: EffectScale) -> list[Any]:
+    """Return faint lines through the rows, a line at no effect, and the floor of each panel."""
+    import altair as alt
+
+    layers = []
+    for panel in range(n):
+        low, high = _offset(panel), _offset(panel) + 1
+        edges = {"x": alt.X(datum=low, type="quantitative", scale=x), "x2": alt.X2(datum=high)}
+        layers.append(base.mark_rule(color="#d9d9d9", strokeWidth=0.6).encode(**edges))
+        none = alt.Chart(pd.DataFrame({"x": [low + scale.place(scale.none)], "y": [0], "y2": [height]}))
+        layers.append(
+            none.mark_rule(color=GREY, strokeWidth=1).encode(x=alt.X("x:Q", scale=x), y=rows, y2="y2:Q")
+        )
+        floor = alt.Chart(pd.DataFrame({"x": [low], "x2": [high], "y": [height]}))
+        layers.append(
+            floor.mark_rule(color="black", strokeWidth=1).encode(x=alt.X("x:Q", scale=x), x2="x2:Q", y=rows)
+        )
+    return layers
+
+
+def _references(
+    values: Sequence[float], rows: Sequence[float], n: int, scale: EffectScale, x: Any, y: Any
+) -> list[Any]:
+    """Return a short upright line at the number of each row, in each panel."""
+    import altair as alt
+
+    marks = [
+        {"x": _offset(panel) + scale.place(value), "y": row - 7, "y2": row + 7}
+        for panel in range(n)
+        for value, row in zip(values, rows, strict=False)
+        if not pd.isna(value)
+    ]
+    if not marks:
+        return []
+    base = alt.Chart(pd.DataFrame(marks)).mark_rule(color=GREY, strokeWidth=1.5)
+    return [base.encode(x=alt.X("x:Q", scale=x), y=alt.Y("y:Q", scale=y), y2="y2:Q")]
+
+
+def _marks(base: Any, x: Any, axis: Any) -> list[Any]:
+    """Return intervals, arrows where they are cut, points, and letters."""
+    import altair as alt
+
+    fill = alt.Color("whole:N", scale=alt.Scale(domain=[True, False], range=[DARK, "white"]), legend=None)
+    bars = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    layers = [bars.mark_rule(color=DARK, strokeWidth=2).encode(x=alt.X("low:Q", scale=x), x2="high:Q")]
+    for end, angle in (("low", 270), ("high", 90)):
+        arrows = base.transform_filter(f"datum.cut_{end}")
+        layers.append(
+            arrows.mark_point(
+                shape="triangle", angle=angle, filled=True, size=40, color=DARK, opacity=1
+            ).encode(x=alt.X(f"{end}:Q", scale=x))
+        )
+    points = base.transform_filter("isValid(datum.at)")
+    layers.append(
+        points.mark_point(filled=True, size=40, stroke=DARK, strokeWidth=1.5, opacity=1).encode(
+            x=alt.X("at:Q", scale=x, axis=axis), fill=fill
+        )
+    )
+    for side, align, dx in (("left", "left", 6), ("right", "right", -6), ("middle", "center", 0)):
+        notes = base.transform_filter(f"datum.note != '' && datum.side == '{side}'").encode(
+            x=alt.X("note_at:Q", scale=x), text="note:N"
+        )
+        style: dict[str, Any] = {"align": align, "dx": dx, "fontSize": 7 * POINT, "fontStyle": "italic"}
+        layers += [notes.mark_text(**style, stroke="white", strokeWidth=4), notes.mark_text(**style)]
+    return layers
+
+
+def _heads(heads: Sequence[Sequence[str]], head: int, x: Any, y: Any) -> list[Any]:
+    """Return the names of the panels, above them."""
+    import altair as alt
+
+    placed = [
+        {"x": _offset(panel) + 0.5, "y": -head + _HEAD * (number + 0.6), "name": line}
+        for panel, lines in enumerate(heads)
+        for number, line in enumerate(lines)
+    ]
+    names = alt.Chart(pd.DataFrame(placed, columns=["x", "y", "name"]))
+    return [
+        names.mark_text(fontSize=8 * POINT, fontWeight="bold").encode(
+            x=alt.X("x:Q", scale=x), y=alt.Y("y:Q", scale=y), text="name:N"
+        )
+    ]
+
+
+def _panel_axis(scale: EffectScale, n: int, titles: Sequence[str]) -> Any:
+
+    ticks = {round(_offset(panel) + at, 3): name for panel in range(n) for at, name in scale.ticks}
+    names = {f"{at:.3f}": name for at, name in ticks.items()}
+    return axis_of(
+        titles,
+        values=list(ticks),
+        tickCount=len(ticks),
+        labelExpr=f"{literal(names)}[format(datum.value, '.3f')]",
+        labelOverlap=False,
+        labelFlush=False,
+        labelLimit=0,
+        domain=False,
+    )
+
+
+def _in_words(
+    points: Sequence[PanelPoint], labels: Sequence[str], panels: Sequence[str], scale: EffectScale
+) -> str:
+    sentences = []
+    for panel, name in enumerate(panels):
+        of_panel = [
+            f"{labels[point.row]} {scale.words(point.at, point.low, point.high)}"
+            for point in points
+            if point.panel == panel
+        ]
+        sentences.append(f"{name}: {'; '.join(of_panel)}.")
+    return " ".join(sentences)
