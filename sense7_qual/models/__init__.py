@@ -4,14 +4,15 @@ Everything below this package takes a model as a plain function (`embed(texts)` 
 `chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them, and
 `clear_cache` empties a folder in which they keep vectors or replies.
 
-=====================================  ===============  ============================
-question                               function         file
-=====================================  ===============  ============================
-Which texts are alike in meaning?      `embedder`       ``_embedder.py``
-What does a language model answer?     `chat`           ``_chat.py``, ``_openai.py``
-What did it cost?                      `Usage`, `Cost`  ``_chat.py``
-What is kept, and how does it go?      `clear_cache`    ``_reply_cache.py``
-=====================================  ===============  ============================
+=====================================  =================  ============================
+question                               function           file
+=====================================  =================  ============================
+Which texts are alike in meaning?      `embedder`         ``_embedder.py``
+And of texts that memory cannot hold?  `embed_to_folder`  ``_stored_vectors.py``
+What does a language model answer?     `chat`             ``_chat.py``, ``_openai.py``
+What did it cost?                      `Usage`, `Cost`    ``_chat.py``
+What is kept, and how does it go?      `clear_cache`      ``_reply_cache.py``
+=====================================  =================  ============================
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sense7_qual.models._chat import Chat, Cost, Usage, chat
 from sense7_qual.models._embedder import Embedder, embedder
 from sense7_qual.models._openai import EndpointError, NoAnswer
 from sense7_qual.models._reply_cache import clear_cache
+from sense7_qual.models._stored_vectors import StoredVectors, embed_to_folder
 
 __all__ = [
     "Chat",
@@ -27,8 +29,10 @@ __all__ = [
     "Embedder",
     "EndpointError",
     "NoAnswer",
+    "StoredVectors",
     "Usage",
     "chat",
     "clear_cache",
+    "embed_to_folder",
     "embedder",
 ]

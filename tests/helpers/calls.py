@@ -34,10 +34,22 @@ RESULTS = {
     "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
     "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
-    "models.Embedder", "models.Usage", "ratings.Evaluation", "ratings.OrdinalRegression",
+    "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
+    "ratings.OrdinalRegression",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
     "store.Options", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
+
+
+class NoModel(qual.models.Embedder):
+    """Vectors without a model, which would take seconds to load."""
+
+    @property
+    def dimensions(self) -> int:
+        return 2
+
+    def __call__(self, texts: Any) -> Any:
+        return np.ones((len(texts), 2), dtype=np.float32)
 
 
 def public_names() -> Iterator[str]:
@@ -462,6 +474,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "odds_ratios", partial(x.made, "links.marginal"), confidence_level=lambda: 0.95),
         "models.Chat.__call__": method("__call__", chat, messages=lambda: prompts[0]),
         "models.embedder": call(qual.models.embedder, model=folder, cache=None, batch_size=4, progress=None),
+        "models.embed_to_folder": late(
+            qual.models.embed_to_folder, texts=lambda: ["It listened."], folder=path,
+            embed=lambda: NoModel(model_id="none", batch_size=1, folder=Path()), chunk=lambda: 8,
+            client=lambda: None, progress=lambda: False),
         "models.chat": call(
             qual.models.chat, base_url="http://127.0.0.1:9", model="m", consent=None, api_key_env=None,
             redact=None, timeout=1.0, max_retries=0, cache=None, price_per_million=1.0,

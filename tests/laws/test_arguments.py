@@ -83,7 +83,7 @@ ALSO = {
 # What the package's own parts call with what they have counted; what takes a model to be called.
 MACHINERY = {
     "acts.stamp", "corpus.Limits.unpacked", "corpus.Limits.require", "corpus.Limits.beyond",
-    "models.Embedder.__call__",
+    "models.Embedder.__call__", "models.StoredVectors.__call__",
 }  # fmt: skip
 N_DRAWN = len(WRONG) if SOAK else 3
 SLOW = {"agreement.gamma"}  # half a minute a call: only what is refused before it begins
