@@ -654,6 +654,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
             n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
+        "themes.nearest_codes": late(
+            qual.themes.nearest_codes, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),
+            codebook=lambda: x.codebook, embed=lambda: embed, k=lambda: 2),
         "themes.participants_by_theme": late(
             qual.themes.participants_by_theme, themes=partial(x.made, "themes.fit"),
             units=lambda: x.units.head(60), cluster=lambda: "case_id"),
