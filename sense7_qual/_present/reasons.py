@@ -94,6 +94,8 @@ class Reason(Worded):
     NEGATIVE_ESTIMATE = auto(), "the component came out below zero and counts as zero"
     NOT_DECIDED = auto(), "no decision on the code is there"
     BLANK_TEXT = auto(), "the text is blank"
+    LOW_AGREEMENT = auto(), "people do not agree on where the code applies, so they are no standard for it"
+    PROMISE_NOT_KEPT = auto(), "no level keeps the promise on these texts"
     FEW_DECIDED = auto(), "too few texts were decided on"
     ONE_SIDE_UNDEFINED = auto(), "only one of the two programs gives a number"
     PACKAGE_ABSENT = auto(), "the other package is not installed"

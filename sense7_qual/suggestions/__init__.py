@@ -13,6 +13,7 @@ Are suggestions of my own in order?         `check`                     ``_frame
 Which units never get any?                  `withheld`                  ``_order.py``
 Which units are coded next?                 `order`                     ``_order.py``
 What do suggestions do to coding?           `effect`                    ``_effect.py``
+What may a model decide by itself?          `screen`, `Screening`       ``_screen.py``
 ==========================================  ==========================  ===================
 """
 
@@ -22,6 +23,7 @@ from sense7_qual.suggestions._effect import effect
 from sense7_qual.suggestions._fit import fit
 from sense7_qual.suggestions._frames import check, suggest
 from sense7_qual.suggestions._order import order, withheld
+from sense7_qual.suggestions._screen import Screening, screen
 from sense7_qual.suggestions._suggester import Suggester
 
-__all__ = ["Suggester", "check", "effect", "fit", "order", "suggest", "withheld"]
+__all__ = ["Screening", "Suggester", "check", "effect", "fit", "order", "screen", "suggest", "withheld"]

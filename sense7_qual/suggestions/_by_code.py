@@ -11,24 +11,51 @@ import numpy.typing as npt
 
 from sense7_qual.suggestions._learn import Calibration
 
-__all__ = ["ByDefinition", "ByModel", "best_sentence"]
+__all__ = ["ByDefinition", "ByModel", "Described", "best_sentence"]
 
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Described:
+    """What the codebook says of a code, as vectors, and how near texts are to it on average."""
+
+    vectors: Floats = field(repr=False)
+    mean: float
+    deviation: float
+
+    def similarity(self, meaning: Floats) -> Floats:
+        """Return the cosine of each text to what the codebook says that is nearest to it."""
+        near: Floats = (meaning @ self.vectors.T).max(axis=1)
+        return near
+
+    def beside(self, rows: Any, meaning: Floats) -> Any:
+        """Return rows of features with one more: how much nearer than the average the text is."""
+        from scipy import sparse
+
+        nearer = (self.similarity(meaning) - self.mean) / self.deviation
+        return sparse.hstack([rows, sparse.csr_array(nearer[:, None])], format="csr")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByModel:
     """A code's classifier, and of sentences where spans were coded; `learned`: probabilities out of fold."""
 
+    described: Described
     classifier: Any = field(repr=False)
     sentence_classifier: Any = field(repr=False)
     calibration: Calibration = field(repr=False)
     threshold: float
     learned: Mapping[str, float] = field(repr=False)
 
-    def score(self, rows: Any, parts: list[Floats]) -> Floats:
-        """Return the log odds before calibration, from rows of features and the vectors of sentences."""
-        score: Floats = self.classifier.decision_function(rows)
+    def text_score(self, rows: Any, meaning: Floats) -> Floats:
+        """Return the log odds of whole texts, before calibration."""
+        score: Floats = self.classifier.decision_function(self.described.beside(rows, meaning))
+        return score
+
+    def score(self, rows: Any, meaning: Floats, parts: list[Floats]) -> Floats:
+        """Return the log odds before calibration, from whole texts and the vectors of their sentences."""
+        score = self.text_score(rows, meaning)
         if self.sentence_classifier is None:
             return score
         return (score + best_sentence(self.sentence_classifier, parts)) / 2
@@ -36,15 +63,10 @@ class ByModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByDefinition:
-    """What the codebook says of a code, as vectors; suggested from a cosine of `threshold` on."""
+    """Suggests a code for texts from a cosine of `threshold` to what the codebook says of it on."""
 
-    vectors: Floats = field(repr=False)
+    described: Described
     threshold: float
-
-    def similarity(self, meaning: Floats) -> Floats:
-        """Return the cosine of each text to what the codebook says that is nearest to it."""
-        near: Floats = (meaning @ self.vectors.T).max(axis=1)
-        return near
 
 
 def best_sentence(classifier: Any, parts: list[Floats]) -> Floats:

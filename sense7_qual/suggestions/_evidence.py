@@ -26,7 +26,7 @@ def evidence(
     of_text = np.repeat(np.arange(len(texts)), [len(own) for own in spans])
     flat = [span for own in spans for span in own]
     if isinstance(model, ByDefinition):
-        score = model.similarity(vectors(_cut(texts, of_text, flat), embed))
+        score = model.described.similarity(vectors(_cut(texts, of_text, flat), embed))
     elif model.sentence_classifier is not None:
         score = model.sentence_classifier.decision_function(vectors(_cut(texts, of_text, flat), embed))
     else:
@@ -53,7 +53,5 @@ def _fall(
         texts[number] if single else texts[number][:start] + texts[number][end:]
         for number, (start, end), single in zip(of_text, spans, alone, strict=True)
     ]
-    fall: npt.NDArray[np.float64] = -model.classifier.decision_function(
-        features.rows(rest, vectors(rest, embed))
-    )
-    return fall
+    meaning = vectors(rest, embed)
+    return -model.text_score(features.rows(rest, meaning), meaning)

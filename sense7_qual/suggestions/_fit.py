@@ -14,7 +14,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import Reason
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.suggestions._by_code import ByDefinition, ByModel, best_sentence
+from sense7_qual.suggestions._by_code import ByDefinition, ByModel, Described, best_sentence
 from sense7_qual.suggestions._features import Embed, definition_texts, fit_features, vectors
 from sense7_qual.suggestions._labels import human_quotes, labels
 from sense7_qual.suggestions._learn import calibrate, classifier, folds, out_of_fold, threshold
@@ -40,6 +40,7 @@ class _Decided:
 
     units: pd.DataFrame
     groups: npt.NDArray[Any]
+    meaning: Floats
     rows: Any
     spans: list[list[tuple[int, int]]]
     parts: list[Floats]
@@ -115,11 +116,16 @@ def fit(
     >>> suggester = fit(units, decisions, book, embed=lambda texts: np.array([[len(t), 1] for t in texts]))
     >>> suggester
     Suggester(1 codes: 1 by model)
-    >>> suggester(units.tail(3))[["unit_id", "code", "suggested", "start", "end"]]
+    >>> found = suggester(units.tail(3))
+    >>> found[["unit_id", "code", "suggested", "start", "end"]]
       unit_id      code  suggested  start   end
     0     u37  interest       True      0    21
     1     u38  interest      False   <NA>  <NA>
     2     u39  interest       True      0    20
+    >>> suggester.nearest(found, units, k=1)[["unit_id", "code", "quote_unit_id", "start", "end"]]
+      unit_id      code quote_unit_id  start  end
+    0     u37  interest           u01      0   21
+    1     u39  interest           u03      0   20
     """
     check_arguments(fit, locals())
     check_least(fit, 0, seed=seed)
@@ -147,7 +153,7 @@ def fit(
     return Suggester(
         codes=pd.DataFrame([{"code": code, **row} for code, (row, _) in made.items()]),
         parameters={
-            "seed": seed, "coder": coder, "n_units": len(decided.units),
+            "seed": seed, "coder": coder, "cluster": cluster, "n_units": len(decided.units),
             "n_clusters": len(set(decided.groups)),
         },
         quotes=quotes.drop(columns="whole"),
@@ -155,6 +161,8 @@ def fit(
         features=features,
         by_code={code: model for code, (_, model) in made.items() if model is not None},
         quote_vectors=vectors(_quoted(quotes, filled), embed),
+        learned_units=frozenset(decided.units["unit_id"]),
+        learned_groups=frozenset(decided.groups),
     )  # fmt: skip
 
 
@@ -176,13 +184,14 @@ def _decided(
 ) -> _Decided:  # fmt: skip
     own = units[units["unit_id"].isin(labelled["unit_id"])].sort_values("unit_id", ignore_index=True)
     ids = own["unit_id"].astype(object)
-    groups = own[cluster].astype("string").fillna("\0" + own["unit_id"]).astype(str).to_numpy()
+    groups = own[cluster].astype("string").str.strip().fillna("\0" + own["unit_id"]).astype(str).to_numpy()
     texts = own["text"].tolist()
-    rows = features.rows(texts, vectors(texts, embed)) if texts else None
+    meaning = vectors(texts, embed)
+    rows = features.rows(texts, meaning) if texts else None
     spans = [sentences(text) for text in texts] if with_sentences else []
     cut = [text[slice(*one)] for text, those in zip(texts, spans, strict=False) for one in those]
     parts = np.split(vectors(cut, embed), np.cumsum([len(those) for those in spans])[:-1]) if cut else []
-    return _Decided(own.assign(unit_id=ids), groups, rows, spans, parts)
+    return _Decided(own.assign(unit_id=ids), groups, meaning, rows, spans, parts)
 
 
 def _of_code(
@@ -199,24 +208,33 @@ def _of_code(
     if len(applied) >= _LEAST and not 0 < applied.sum() < len(applied):
         never = Reason.CODE_NEVER_APPLIED if not applied.any() else Reason.CODE_ALWAYS_APPLIED
         return row | {"reason": never}, None
+    described = _described(code, typical, embed)
     split = folds(applied, decided.groups[at], seed) if len(applied) >= _LEAST else []
     if split:
         spanned = quotes[(quotes["code"] == code.id) & ~quotes["whole"]]
-        model, f1 = _learned(decided, at, applied, spanned, split)
+        model, f1 = _learned(decided, described, at, applied, spanned, split)
         return row | {"source": "model", "threshold": model.threshold, "f1": f1}, model
     few = Reason.FEW_CLUSTERS if len(applied) >= _LEAST else Reason.FEW_DECIDED
     row["reason"] = few if len(applied) else Reason.NOT_DECIDED
-    described = definition_texts(code)
-    whole = ByDefinition(vectors(described, embed), 0.0)
-    near = whole.similarity(typical)
-    by = ByDefinition(whole.vectors, float(near.mean() + _NEAR * near.std()))
+    by = ByDefinition(described, described.mean + _NEAR * described.deviation)
     return row | {"source": "definition", "threshold": by.threshold}, by
 
 
+def _described(code: Code, typical: Floats, embed: Embed) -> Described:
+    of_code = vectors(definition_texts(code), embed)
+    near = Described(of_code, 0.0, 1.0).similarity(typical)
+    return Described(of_code, float(near.mean()), float(near.std()) or 1.0)
+
+
 def _learned(
-    decided: _Decided, at: Any, applied: Any, spanned: pd.DataFrame, split: list[tuple[Any, Any]]
+    decided: _Decided,
+    described: Described,
+    at: Any,
+    applied: Any,
+    spanned: pd.DataFrame,
+    split: list[tuple[Any, Any]],
 ) -> tuple[ByModel, float]:
-    rows = decided.rows[at]
+    rows = described.beside(decided.rows[at], decided.meaning[at])
     score = out_of_fold(rows, applied, split)
     of_sentences = None
     coded = _coded_sentences(decided, at, spanned) if len(spanned) else []
@@ -231,7 +249,7 @@ def _learned(
     cut, f1 = threshold(probability, applied[known])
     ids = decided.units["unit_id"].iloc[at[known]]
     learned: Mapping[str, float] = dict(zip(ids, probability.tolist(), strict=True))
-    return ByModel(classifier(rows, applied), of_sentences, calibration, cut, learned), f1
+    return ByModel(described, classifier(rows, applied), of_sentences, calibration, cut, learned), f1
 
 
 def _coded_sentences(decided: _Decided, at: Any, spanned: pd.DataFrame) -> list[Any]:

@@ -40,7 +40,7 @@ class Suggester:
         them), `reason` (why there is no model: not_decided, few_decided, few_clusters; or no suggestion at
         all: code_never_applied, code_always_applied).
     parameters
-        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`.
+        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`.
     """
 
     codes: pd.DataFrame = field(repr=False)
@@ -50,6 +50,8 @@ class Suggester:
     features: Features = field(repr=False)
     by_code: Mapping[str, ByModel | ByDefinition] = field(repr=False)
     quote_vectors: Floats = field(repr=False)
+    learned_units: frozenset[str] = field(repr=False)
+    learned_groups: frozenset[str] = field(repr=False)
 
     def __repr__(self) -> str:
         """Say how many codes it suggests, and from what."""
@@ -67,7 +69,7 @@ class Suggester:
         """
         return self.suggest(units)
 
-    def suggest(self, units: pd.DataFrame) -> pd.DataFrame:
+    def suggest(self, units: pd.DataFrame, *, with_spans: bool = True) -> pd.DataFrame:
         """Return a suggestion for each unit and code, and the words that carry it.
 
         Parameters
@@ -84,7 +86,8 @@ class Suggester:
             `suggested` (bool), `start` and `end` (of the sentence that carries a suggestion, in code points,
             half-open; missing where nothing is suggested), `source` ("model" or "definition"), `reason` (why
             there is no suggestion at all: blank_text, code_never_applied, code_always_applied, not_decided
-            where the codebook says nothing of the code either). It meets `tables.SUGGESTIONS`.
+            where the codebook says nothing of the code either), `learned` (bool: a model learned from a text
+            of this participant). It meets `tables.SUGGESTIONS`.
 
         Raises
         ------
@@ -99,24 +102,32 @@ class Suggester:
         ids = checked.loc[filled, "unit_id"].tolist()
         frames = [self._blank(checked.loc[~filled, "unit_id"].tolist())]
         if said:
-            frames.append(self._suggested(ids, said))
+            frames.append(self._suggested(ids, said, with_spans))
         frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
         places = {unit_id: place for place, unit_id in enumerate(checked["unit_id"])}
         code_places = {code: place for place, code in enumerate(self.codes["code"])}
         order = np.lexsort([frame["code"].map(code_places), frame["unit_id"].map(places)])
-        return SUGGESTIONS.check(frame.iloc[order])
+        return self._marked(SUGGESTIONS.check(frame.iloc[order]), units)
+
+    def _marked(self, frame: pd.DataFrame, units: pd.DataFrame) -> pd.DataFrame:
+        """Add `learned`: whether the models learned from the unit, or from another one of its participant."""
+        cluster = self.parameters["cluster"]
+        ids = units["unit_id"].astype("string").str.strip()
+        own = units[cluster].astype("string").str.strip() if cluster in units else ids
+        seen = set(ids[ids.isin(self.learned_units) | own.isin(self.learned_groups)])
+        return frame.assign(learned=frame["unit_id"].isin(seen).to_numpy(dtype=bool))
 
     def _blank(self, ids: list[str]) -> pd.DataFrame:
         known = [(unit_id, code) for unit_id in ids for code in self.codes["code"]]
         frame = pd.DataFrame(known, columns=["unit_id", "code"]).assign(reason="blank_text", suggested=False)
         return frame.reindex(columns=_COLUMNS).astype({"suggested": bool})
 
-    def _suggested(self, ids: list[str], texts: list[str]) -> pd.DataFrame:
+    def _suggested(self, ids: list[str], texts: list[str], with_spans: bool) -> pd.DataFrame:
         meaning = vectors(texts, self.embed)
         rows = self.features.rows(texts, meaning)
         parts = self._parts(texts)
         frames = [
-            self._of_code(str(row.code), row.reason, ids, texts, meaning, rows, parts)
+            self._of_code(str(row.code), row.reason, ids, texts, meaning, rows, parts, with_spans)
             for row in self.codes.itertuples()
         ]
         return pd.concat(frames, ignore_index=True)
@@ -132,22 +143,22 @@ class Suggester:
 
     def _of_code(
         self, code: str, reason: Any, ids: list[str], texts: list[str], meaning: Floats, rows: Any,
-        parts: list[Floats],
+        parts: list[Floats], with_spans: bool,
     ) -> pd.DataFrame:  # fmt: skip
         frame = pd.DataFrame({"unit_id": ids, "code": code}).reindex(columns=_COLUMNS)
         model = self.by_code.get(code)
         if model is None:
             return frame.assign(suggested=False, reason=reason)
         if isinstance(model, ByModel):
-            now = model.calibration.probability(model.score(rows, parts))
+            now = model.calibration.probability(model.score(rows, meaning, parts))
             level = np.array([model.learned.get(i, new) for i, new in zip(ids, now, strict=True)])
             frame["probability"], frame["source"] = level, "model"
         else:
-            level = model.similarity(meaning)
+            level = model.described.similarity(meaning)
             frame["source"] = "definition"
         chosen = level >= model.threshold
         frame["suggested"] = chosen
-        at = np.flatnonzero(chosen)
+        at = np.flatnonzero(chosen & with_spans)
         if len(at):
             spans = evidence(model, [texts[i] for i in at], self.features, self.embed)
             frame.loc[at, ["start", "end"]] = np.array(spans)

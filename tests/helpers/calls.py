@@ -37,7 +37,7 @@ RESULTS = {
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
     "ratings.OrdinalRegression",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
-    "store.Options", "suggestions.Suggester", "tables.Contract", "themes.Themes",
+    "store.Options", "suggestions.Screening", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
 
 
@@ -615,6 +615,20 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "suggestions.order": late(
             qual.suggestions.order, units=lambda: x.units, n=lambda: 20, by=lambda: "uncertainty",
             suggestions=partial(x.made, "suggestions.suggest"), seed=lambda: 0),
+        "suggestions.screen": late(
+            qual.suggestions.screen, suggestions=partial(x.made, "suggestions.suggest"),
+            decisions=lambda: x.decisions.iloc[:0], codebook=lambda: x.codebook, units=lambda: x.units,
+            cluster=lambda: "case_id", false_share=lambda: 0.1, lost_share=lambda: 0.2, delta=lambda: 0.2,
+            test=lambda: "binomial", agreement=lambda: None, least_agreement=lambda: 0.5,
+            coder=lambda: None),
+        "suggestions.Suggester.__call__": method(
+            "__call__", partial(x.made, "suggestions.fit"), units=lambda: x.units.head(9)),
+        "suggestions.Suggester.nearest": method(
+            "nearest", partial(x.made, "suggestions.fit"), units=lambda: x.units, k=lambda: 2,
+            suggestions=partial(x.made, "suggestions.suggest")),
+        "suggestions.Suggester.suggest": method(
+            "suggest", partial(x.made, "suggestions.fit"), units=lambda: x.units.head(9),
+            with_spans=lambda: True),
         "suggestions.suggest": late(
             qual.suggestions.suggest, units=lambda: x.units, suggester=partial(x.made, "suggestions.fit"),
             codebook=lambda: x.codebook, share_withheld=lambda: 0.1, seed=lambda: 0),

@@ -1,0 +1,299 @@
+"""Which codes a model may decide on which texts, with a promise on its errors; the rest is for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._present import Reason
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.suggestions._labels import check_codes, labels
+from sense7_qual.suggestions._risk import betting_p, binomial_p, fallback, likeness
+from sense7_qual.tables import (
+    DECISIONS,
+    RESERVED_CODERS,
+    SUGGESTIONS,
+    clusters_by_unit,
+    require_column,
+)
+
+__all__ = ["Screening", "screen"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Levels that are tried, in this order, with their shares of delta: absent up to …, present from ….
+_ABSENT: Final = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
+_PRESENT: Final = (0.98, 0.95, 0.9, 0.8, 0.7)
+#: Most of delta is for the levels at which promises are usually kept first; little for "present", of which
+#: models are seldom sure enough.
+_WEIGHTS: Final = (0.05, 0.1, 0.1, 0.25, 0.1, 0.2, 0.05, 0.025, 0.025, *[0.02] * len(_PRESENT))
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Screening:
+    """What a model may decide, and what is for people; made by `screen`. Not a coding, and not a decision.
+
+    Attributes
+    ----------
+    codes
+        One row per codable code: `code`, `absent_up_to` and `present_from` (the probabilities up to and from
+        which it is decided; missing where it never is), `n_sample`, `n_clusters` and `n_present` (units,
+        participants and presences in the sample), `n_absent`, `n_decided_present`, `n_people` (units outside
+        the sample by verdict), `false_absent`, `lost` and `false_present` (shares of errors in the sample at
+        these levels, 0 … 1; missing where nothing was decided), `agreement` (of people on presence, 0 … 1;
+        missing where there was one coder), `reason` (why nothing is decided: not_decided, few_clusters,
+        code_never_applied, low_agreement, promise_not_kept).
+    verdicts
+        One row per code and unit that nobody decided on: `unit_id`, `code`, `verdict` ("absent", "present",
+        "people").
+    parameters
+        The settings.
+    """
+
+    codes: pd.DataFrame = field(repr=False)
+    verdicts: pd.DataFrame = field(repr=False)
+    parameters: dict[str, Any]
+
+    def __repr__(self) -> str:
+        """Say how many verdicts there are of each kind."""
+        counted = self.verdicts["verdict"].value_counts()
+        named = [f"{counted.get(kind, 0):,} {kind}" for kind in ("absent", "present")]
+        return f"Screening({', '.join(named)}, {counted.get('people', 0):,} for people)"
+
+
+def screen(
+    suggestions: pd.DataFrame,
+    decisions: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    units: pd.DataFrame,
+    cluster: str = "case_id",
+    false_share: float = 0.05,
+    lost_share: float = 0.1,
+    delta: float = 0.1,
+    test: Literal["binomial", "betting"] = "binomial",
+    agreement: pd.DataFrame | None = None,
+    least_agreement: float = 0.6,
+    coder: str | None = None,
+) -> Screening:
+    """Decide only what a model can decide with a promise, code by code; everything else is for people.
+
+    Nearly all that it decides is "absent": it spares people texts that do not have a code. The promise is,
+    with probability 1 − `delta` for each code: of what is decided absent at most `false_share` is present,
+    of what is decided present at most `false_share` is absent, and of all presences at most `lost_share` is
+    decided absent. Plain error is never the promise: a rare code meets 5 % by always saying no. It holds for
+    participants like those of the sample, who were drawn at random; shares in few remaining texts vary
+    about it.
+
+    Parameters
+    ----------
+    suggestions
+        Probabilities for all units, of the sample too, from a model that learned from none of their
+        participants. Where there is a column `learned` (`Suggester` gives it), its units are left to people.
+    decisions
+        What people decided on the sample, without having seen suggestions: whole participants drawn at
+        random.
+    codebook
+        Its codable codes are screened.
+    units, cluster
+        The units, and the column that names their participants.
+    false_share, lost_share
+        The limits, between 0 and 1.
+    delta
+        The probability that the promise to a code is broken, between 0 and 1. For a promise to all codes at
+        once divide it by their number.
+    test
+        "binomial": the exact test with as many units as the clustered ones are worth; holds in simulated
+        studies (benchmarks/suggestions_screen.md). "betting": supposes nothing of what a participant's texts
+        have in common, and needs several times as many participants to decide anything.
+    agreement
+        How well people agree: one row per code with `code` and `positive_agreement`, as `agreement.by_code`
+        gives it. None: computed from the sample, where several coded the same units.
+    least_agreement
+        A code with less agreement on presence than this is left to people, 0 … 1: no share of errors means
+        much where people are no standard.
+    coder
+        Whose decisions count. None: the consensus, elsewhere the majority.
+
+    Returns
+    -------
+    Screening
+
+    Raises
+    ------
+    TableError, CodebookError
+        A frame is not what its contract says; a decided unit has no suggestion or is not in `units`.
+    ArgumentError
+        A share is out of range.
+
+    Notes
+    -----
+    Learn-then-test: for each of nine levels from .01 to .3 the hypothesis "an error is above its limit" is
+    tested, and for five from .98 to .7 on the other side, in this order by the fallback procedure, so that
+    the probability of any false rejection is at most `delta`.
+
+    References
+    ----------
+    Angelopoulos, Bates, Candès, Jordan & Lei (2021), Learn then test: Calibrating predictive algorithms to
+    achieve risk control, arXiv 2110.01052. Wiens (2003), Pharmaceutical Statistics 2, 211–215.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> ids = [f"u{i}" for i in range(1_000)]
+    >>> units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{i // 4}" for i in range(1_000)]})
+    >>> chance = np.where(rng.random(1_000) < 0.8, 0.004, 0.8)
+    >>> made = pd.DataFrame({"unit_id": ids, "code": "interest", "probability": chance, "suggested": False,
+    ...                      "start": None, "end": None})
+    >>> decisions = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "interest",
+    ...                           "applied": rng.random(1_000) < chance}).head(500)
+    >>> from sense7_qual.codebook import Code
+    >>> book = Codebook(name="one", codes=(Code(id="interest", label="Interest"),))
+    >>> screen(made, decisions, book, units=units)
+    Screening(382 absent, 0 present, 118 for people)
+    """
+    check_arguments(screen, locals())
+    _check_shares(
+        false_share=false_share, lost_share=lost_share, delta=delta, least_agreement=least_agreement
+    )
+    rows = _rows(suggestions, decisions, codebook, units, cluster, coder)
+    agreed = _agreement(agreement, decisions)
+    limits = (false_share, lost_share, delta)
+    made = []
+    for code in codebook.codable:
+        own = rows[rows["code"] == code.id]
+        made.append(_of_code(own, code.id, limits, test, agreed.get(code.id, np.nan), least_agreement))
+    left = pd.concat([verdicts for _, verdicts in made], ignore_index=True)
+    settings = {"false_share": false_share, "lost_share": lost_share, "delta": delta, "test": test,
+                "least_agreement": least_agreement, "coder": coder, "cluster": cluster}  # fmt: skip
+    return Screening(pd.DataFrame([row for row, _ in made]), left, settings)
+
+
+def _check_shares(**shares: float) -> None:
+    for name, value in shares.items():
+        if not (0 <= value <= 1 if name == "least_agreement" else 0 < value < 1):
+            raise ArgumentError(f"screen: expected {name} between 0 and 1 – found {value} – 0.1 is usual.")
+
+
+def _rows(
+    suggestions: pd.DataFrame, decisions: pd.DataFrame, codebook: Codebook, units: pd.DataFrame,
+    cluster: str, coder: str | None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return unit_id, code, probability, group, `usable`, and `applied` (missing where nobody decided)."""
+    made = SUGGESTIONS.check(suggestions)
+    check_codes(made["code"], codebook, function="screen")
+    labelled = labels(decisions, codebook, coder, function="screen")
+    groups = cast(pd.Series, clusters_by_unit(units, cluster))  # both are given
+    missing = made.loc[~made["unit_id"].isin(groups.index), "unit_id"].unique()
+    if len(missing):
+        raise TableError(
+            f"screen: expected units with the suggestions' ids – found {len(missing)} that are not in units "
+            "– pass all units that were suggested for."
+        )
+    pairs = labelled.merge(made[["unit_id", "code"]], how="left", indicator=True)
+    alone = int((pairs["_merge"] != "both").sum())
+    if alone:
+        raise TableError(
+            f"screen: expected a suggestion for every decision of the sample – found none for {alone} – let "
+            "the model suggest for all units, of the sample too."
+        )
+    rows = made.merge(labelled, how="left", on=["unit_id", "code"])
+    own = rows["unit_id"]
+    rows["group"] = own.map(groups).astype("string").fillna("\0" + own)
+    learned = rows["learned"].astype(bool) if "learned" in rows else False
+    rows["usable"] = rows["probability"].notna() & ~pd.Series(learned, index=rows.index)
+    rows["probability"] = rows["probability"].astype(float)
+    return rows
+
+
+def _agreement(agreement: pd.DataFrame | None, decisions: pd.DataFrame) -> dict[str, float]:
+    if agreement is not None:
+        for column in ("code", "positive_agreement"):
+            require_column(agreement, column, frame_name="agreement")
+        return dict(zip(agreement["code"], agreement["positive_agreement"].astype(float), strict=True))
+    people = DECISIONS.check(decisions)
+    people = people[~people["coder"].isin(RESERVED_CODERS)]
+    unit = people.groupby(["code", "unit_id"])["applied"].agg(["sum", "size"])
+    unit = unit[unit["size"] > 1].astype(float)
+    # Of the pairs in which one coder applied the code, how many in which the other one did too; each unit
+    # counts as its coders, not as their pairs.
+    both = (unit["sum"] * (unit["sum"] - 1) / (unit["size"] - 1)).groupby("code").sum()
+    share = both / unit["sum"].groupby("code").sum()
+    return {str(code): float(value) for code, value in share.items()}
+
+
+def _of_code(
+    own: pd.DataFrame, code: str, limits: tuple[float, float, float], test: str, agreed: float, least: float
+) -> tuple[dict[str, Any], pd.DataFrame]:
+    sample = own[own["applied"].notna() & own["usable"]]
+    rest = own[own["applied"].isna()]
+    low, high, reason = np.nan, np.nan, _refused(sample, agreed, least)
+    if reason is None:
+        low, high = _levels(sample, int(own.groupby("group").size().max()), limits, test)
+        reason = Reason.PROMISE_NOT_KEPT if np.isnan(low) and np.isnan(high) else None
+    chance, usable = rest["probability"].to_numpy(), rest["usable"].to_numpy(dtype=bool)
+    decided = [usable & (chance <= low), usable & (chance >= high)]
+    verdict = np.select(decided, ["absent", "present"], "people")
+    row = {
+        "code": code, "absent_up_to": low, "present_from": high, "n_sample": len(sample),
+        "n_clusters": sample["group"].nunique(), "n_present": int(sample["applied"].astype(bool).sum()),
+        "n_absent": int((verdict == "absent").sum()),
+        "n_decided_present": int((verdict == "present").sum()),
+        "n_people": int((verdict == "people").sum()),
+        **_in_sample(sample, low, high), "agreement": agreed, "reason": reason,
+    }  # fmt: skip
+    return row, pd.DataFrame({"unit_id": rest["unit_id"], "code": code, "verdict": verdict})
+
+
+def _refused(sample: pd.DataFrame, agreed: float, least: float) -> Reason | None:
+    if agreed < least:
+        return Reason.LOW_AGREEMENT
+    if sample.empty:
+        return Reason.NOT_DECIDED
+    if not sample["applied"].astype(bool).any():
+        return Reason.CODE_NEVER_APPLIED  # nothing says how many presences would be lost
+    return Reason.FEW_CLUSTERS if sample["group"].nunique() < FEWEST_CLUSTERS else None
+
+
+def _in_sample(sample: pd.DataFrame, low: float, high: float) -> dict[str, float]:
+    chance, applied = sample["probability"].to_numpy(), sample["applied"].to_numpy(dtype=bool)
+    out, there = chance <= low, chance >= high
+    n = {"out": int(out.sum()), "there": int(there.sum()), "applied": int(applied.sum())}
+    return {
+        "false_absent": (out & applied).sum() / n["out"] if n["out"] else np.nan,
+        "lost": (out & applied).sum() / n["applied"] if n["applied"] and not np.isnan(low) else np.nan,
+        "false_present": (there & ~applied).sum() / n["there"] if n["there"] else np.nan,
+    }
+
+
+def _levels(
+    sample: pd.DataFrame, largest: int, limits: tuple[float, float, float], test: str
+) -> tuple[float, float]:
+    """Return the highest level up to which "absent" keeps the promise, and the lowest for "present"."""
+    chance, applied = sample["probability"].to_numpy(), sample["applied"].to_numpy(dtype=bool)
+    groups = np.unique(sample["group"].to_numpy(dtype=object).astype(str), return_inverse=True)[1]
+    alike = likeness(applied - chance, groups)
+    false, lost, delta = limits
+
+    def p_value(wrong: npt.NDArray[np.bool_], of: npt.NDArray[np.bool_], limit: float) -> float:
+        errors, counted = np.bincount(groups, wrong).astype(float), np.bincount(groups, of).astype(float)
+        if test == "betting":
+            return betting_p(errors, counted, limit, largest)
+        return binomial_p(errors, counted, limit, alike)
+
+    p = []
+    for level in _ABSENT:
+        out = chance <= level
+        p.append(max(p_value(out & applied, out, false), p_value(out & applied, applied, lost)))
+    p += [p_value((chance >= level) & ~applied, chance >= level, false) for level in _PRESENT]
+    kept = fallback(p, _WEIGHTS, delta)
+    low = [level for level, fine in zip(_ABSENT, kept, strict=False) if fine]
+    high = [level for level, fine in zip(_PRESENT, kept[len(_ABSENT) :], strict=True) if fine]
+    return max(low, default=np.nan), min(high, default=np.nan)
