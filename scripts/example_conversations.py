@@ -101,6 +101,7 @@ class Turn:
     text: str = ""
     spans: list[Span] = field(default_factory=list)
     emerging: bool = False
+    feeling: str = ""  # what the person says to have felt, in the follow-up
 
 
 @dataclass(slots=True)
@@ -241,6 +242,38 @@ class Writer:
         return word
 
 
+class FollowUp(Writer):
+    """Puts the answers of the follow-up together: one matter each, and what the person felt.
+
+    Two of five texts are about what no code is for: privacy, and speed, which is the matter more often where
+    the conversation was poor. Feelings have nothing to do with the matter, and much with the rating.
+    """
+
+    def __init__(self, draws: Draws) -> None:
+        super().__init__(draws)
+        self.feelings = {name: Deck(lines, draws) for name, lines in TEXTS["feelings"].items()}
+
+    def subjects(self, quality: float) -> tuple[list[Piece], bool]:
+        kind, slow = self.draws.below(100), 36 if quality < 0 else 6
+        if kind < 20 + slow:
+            return [Piece(self.other["privacy" if kind < 20 else "speed"].deal())], True
+        code = self.draws.pick([code for code in CODES for _ in range(round(100 * PREVALENCE[code]))])
+        return self.dimensions([code], quality), False
+
+    def write(self, task: Task, turn: Turn, pieces: list[Piece]) -> None:
+        turn.feeling = "" if self.draws.chance(0.2) else self.draws.pick(tuple(self.feelings))
+        if turn.overall and turn.feeling:
+            turn.overall = level(turn.overall + (1 if turn.feeling == "pleased" else -1))
+        super().write(task, turn, pieces)
+
+    def joined(self, task: Task, turn: Turn, pieces: list[Piece]) -> str:
+        text = super().joined(task, turn, pieces)
+        if not turn.feeling:
+            return text
+        felt = self.feelings[turn.feeling].deal()
+        return f"{felt} {text}" if self.draws.chance(0.5) else f"{text} {felt}"
+
+
 def lowered(sentence: str) -> str:
     """Return `sentence` as it goes on after a connective: no capital, unless its first word keeps one."""
     first = re.match(r"\W*(\w+)", sentence)
@@ -266,31 +299,34 @@ def spans(marked: str, pieces: Sequence[Piece]) -> list[Span]:
     ]
 
 
-def participants(draws: Draws) -> list[Participant]:
+def participants(draws: Draws, first: int = 1) -> list[Participant]:
     facts = draws.shuffled(TEXTS["facts"]) + draws.shuffled(TEXTS["facts"])
     styles = draws.shuffled(STYLES * (N_PARTICIPANTS // len(STYLES)))
     return [
-        Participant(f"S{number + 1:02}", styles[number], facts[number], draws.normal(0.55))
+        Participant(f"S{number + first:02}", styles[number], facts[number], draws.normal(0.55))
         for number in range(N_PARTICIPANTS)
     ]
 
 
-def conversations(draws: Draws) -> list[Task]:
-    """Return the tasks with their rated turns and texts: `N_TEXTS` texts, unevenly spread over people."""
-    people, writer = participants(draws), Writer(draws)
+def conversations(writer: Writer, *, n_texts: int = N_TEXTS, task: str = "T", first: int = 1) -> list[Task]:
+    """Return the tasks with their rated turns and texts: `n_texts` texts, unevenly spread over people.
+
+    Ids of tasks begin with `task`, those of participants with the number `first`.
+    """
+    draws, people = writer.draws, participants(writer.draws, first)
     counts = [3] * N_PARTICIPANTS
-    while sum(counts) < N_TEXTS:
+    while sum(counts) < n_texts:
         person = draws.below(N_PARTICIPANTS)
         counts[person] += counts[person] < 14
     tasks: list[Task] = []
     for person, count in zip(people, counts, strict=True):
         topics = draws.shuffled(TEXTS["topics"])
         while count:
-            n_texts = min(count, 3 + draws.below(3))
-            count -= n_texts
+            n_here = min(count, 3 + draws.below(3))
+            count -= n_here
             system = "system-b" if draws.chance(0.5) else "system-a"
             tasks.append(
-                conversation(Task(f"T{len(tasks) + 1:03}", person, system, topics.pop()), n_texts, writer)
+                conversation(Task(f"{task}{len(tasks) + 1:03}", person, system, topics.pop()), n_here, writer)
             )
     return tasks
 

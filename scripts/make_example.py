@@ -8,7 +8,9 @@ a seed; running the script again gives the same bytes (the workbook: under the s
 
 What is planted, so that the tutorials have something to find: which dimensions a text praises or faults
 (and on which words), ratings that depend on them, participants who rate higher or lower throughout, a better
-and a worse system, two themes that no code covers (privacy, speed), and coders who overlook and confuse.
+and a worse system, two themes that no code covers (privacy, speed), and coders who overlook and confuse. In
+the follow-up, a second study of other participants, these two themes make two of five texts, and most
+texts say a feeling that moves the rating and has nothing to do with what the text is about.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ from example_conversations import (
     CODES,
     TEXTS,
     Draws,
+    FollowUp,
     Span,
     Task,
     Turn,
+    Writer,
     conversations,
     earlier,
     level,
@@ -42,6 +46,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Codebook
 
 SEED: Final = 14
+N_FOLLOW_UP: Final = 240
 LABELS: Final = ("very poor", "poor", "neutral", "good", "very good")
 
 # How often a coder sees a dimension that is there, per code; how often one that is not; how often on a span.
@@ -64,12 +69,13 @@ CONFUSED: Final = {
 }
 
 
-def explanations_csv(tasks: Sequence[Task]) -> bytes:
-    """Return one row per explained turn."""
+def explanations_csv(tasks: Sequence[Task], *, feelings: bool = False) -> bytes:
+    """Return one row per explained turn, with the planted feeling where it is asked for."""
     out = io.StringIO(newline="")
     rows = csv.writer(out, lineterminator="\n")
     head = ["MessageId", "TaskId", "PID", "Model", "Position", "EmpathyOverall"]
-    rows.writerow([*head, *(code.capitalize() for code in CODES), "Comment", "Context", "Origin"])
+    last = ["Comment", "Context", *(["Feeling"] if feelings else []), "Origin"]
+    rows.writerow([*head, *(code.capitalize() for code in CODES), *last])
     for task in tasks:
         for turn in (turn for turn in task.turns if turn.text):
             ids = [unit_id(task, turn), task.task_id, task.participant.pid, task.system, turn.message]
@@ -77,7 +83,8 @@ def explanations_csv(tasks: Sequence[Task]) -> bytes:
                 "" if turn.overall is None else turn.overall,
                 *(turn.dimensions.get(c, "") for c in CODES),
             ]
-            rows.writerow([*ids, *ratings, turn.text, earlier(task, turn), "synthetic"])
+            felt = [turn.feeling] if feelings else []
+            rows.writerow([*ids, *ratings, turn.text, earlier(task, turn), *felt, "synthetic"])
     return out.getvalue().encode()
 
 
@@ -301,11 +308,14 @@ def rulings(units: dict[str, Turn], record: acts.Record, draws: Draws) -> Iterat
 
 def main(folder: Path) -> None:
     """Write the example into `folder`."""
-    tasks = conversations(Draws(SEED))
+    tasks = conversations(Writer(Draws(SEED)))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "explanations.csv").write_bytes(explanations_csv(tasks))
     (folder / "sense7_synthetic.xlsx").write_bytes(workbook(tasks, Draws(SEED + 1)))
     (folder / "example_acts.jsonl").write_bytes(example_acts(tasks, Draws(SEED + 2)))
+    later = conversations(FollowUp(Draws(SEED + 3)), n_texts=N_FOLLOW_UP, task="F", first=41)
+    (folder / "follow_up.csv").write_bytes(explanations_csv(later, feelings=True))
+    (folder / "follow_up_acts.jsonl").write_bytes(example_acts(later, Draws(SEED + 4)))
 
 
 if __name__ == "__main__":

@@ -63,13 +63,14 @@ def theme_spread(spread: pd.DataFrame, *, columns: Columns = 2) -> Figure:
     ends = [point.high for point in points if point.high is not None]
     overall = [spread.loc[spread["theme"] == theme, "overall_share"].max() for theme in themes["theme"]]
     interval = _present.interval_name(rows, frame_name="spread")
+    with_value = " that have a value" if _MISSING in panels else ""
     title = f"Share of texts in the theme, with {interval}, by {by}"
     return draw_panels(
         points,
         [_label(row) for row in themes.to_dict("records")],
         panels,
         scale=effect_scale("share", estimates, ends),
-        titles=(title, "Grey line: of all texts", *lines),
+        titles=(title, f"Grey line: of all texts{with_value}", *lines),
         columns=columns,
         words=f"{title}.",
         references=overall,

@@ -56,7 +56,7 @@ def cells(path: Path) -> dict[str, list[tuple[object, ...]]]:
 @pytest.mark.long
 def test_the_script_gives_the_committed_bytes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "scripts" / "make_example.py"), str(tmp_path)], check=True)
-    for name in ("explanations.csv", "example_acts.jsonl"):
+    for name in ("explanations.csv", "example_acts.jsonl", "follow_up.csv", "follow_up_acts.jsonl"):
         assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), name
     # How a workbook is packed is up to the version of openpyxl; what it says is not.
     assert cells(tmp_path / "sense7_synthetic.xlsx") == cells(DATA / "sense7_synthetic.xlsx")
@@ -205,6 +205,55 @@ def test_themes_that_the_codebook_lacks_are_in_the_texts(rows: list[dict[str, st
     speed = ("waited", "waiting", "slow", "took", "instantly", "a second", "lag", "loaded", "dots", "fast")
     assert sum(any(word in text for word in privacy) for text in texts) >= 12
     assert sum(any(word in text for word in speed) for text in texts) >= 10
+
+
+FOLLOW_UP = {
+    "privacy": ("who else can read", "company to have", "left out the names", "it store what",
+                "chat is deleted", "privacy", "my employer", "private stuff", "false name", "who stores",
+                "my secrets", "confidential", "personal data", "saved chat"),
+    "speed": ("to reply", "to load", "typing dots", "per message", "instantly", "fast replies", "froze and",
+              "the lag", "within a second", "page had loaded", "slow"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def follow_up() -> pd.DataFrame:
+    return pd.read_csv(DATA / "follow_up.csv", dtype=str, keep_default_na=False)
+
+
+def test_the_follow_up_is_a_study_of_its_own(follow_up: pd.DataFrame, units: pd.DataFrame) -> None:
+    assert len(follow_up) == follow_up["Comment"].str.casefold().nunique() == 240
+    assert not set(follow_up["MessageId"]) & set(units["unit_id"])
+    assert set(follow_up["PID"]) == {f"S{number:02}" for number in range(41, 81)}
+    assert set(follow_up["Origin"]) == {"synthetic"}
+    lines = (DATA / "follow_up_acts.jsonl").read_text("utf-8").splitlines()
+    record = [acts.Act(**json.loads(line)) for line in lines]
+    assert {act.unit_id for act in record if act.unit_id} == set(follow_up["MessageId"])
+    assert {act.codebook for act in record} == {Codebook.read("sense7").fingerprint}
+    assert any(act.kind == "memo" and "SYNTHETIC" in (act.text or "") for act in record)
+    readme = (DATA / "README.md").read_text("utf-8")
+    assert f"240 texts, {follow_up['TaskId'].nunique()} conversations" in readme
+    assert f"{len(record):,} acts |\n\n## explanations.csv" in readme
+
+
+def test_the_follow_up_holds_two_matters_without_a_code_and_feelings_about_no_matter(
+    follow_up: pd.DataFrame,
+) -> None:
+    texts = follow_up["Comment"].str.lower().str.replace("\u2019", "'")
+    about = {
+        name: texts.map(lambda text, words=words: any(word in text for word in words))
+        for name, words in FOLLOW_UP.items()
+    }
+    assert all(40 <= found.sum() <= 70 for found in about.values())
+    of_system = pd.crosstab(follow_up["Model"], about["speed"], normalize="index")[True]
+    assert of_system["system-a"] > 1.4 * of_system["system-b"]
+    said = follow_up["Feeling"] != ""
+    assert 0.75 < said.mean() < 0.85
+    pleased = follow_up.loc[said, "Feeling"] == "pleased"
+    for found in about.values():
+        assert abs(pleased[found[said]].mean() - pleased[~found[said]].mean()) < 0.2
+    rating = pd.to_numeric(follow_up.loc[said, "EmpathyOverall"])
+    assert rating[pleased].mean() - rating[~pleased].mean() > 1.2
 
 
 def test_the_readme_counts_right(
