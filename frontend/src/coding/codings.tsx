@@ -1,16 +1,15 @@
 // What is coded on the unit, each coding with its facets, doubt and removal.
 import type { VNode } from "preact";
-import { useRef } from "preact/hooks";
 import { sample, UNKNOWN } from "../shared/colours";
 import type { Coding } from "../shared/protocol";
 import { FacetButtons, FacetStrip } from "./facetbuttons";
 import type { Unit } from "./messages";
+import { useRowsInSight } from "./rowsinsight";
 import type { Session } from "./session";
 
 const MANY = 100;
 
 export function Codings({ session, unit }: { session: Session; unit: Unit }) {
-  const rows = useRef<{ basis: unknown[]; views: Map<string, VNode> }>({ basis: [], views: new Map() });
   if (!unit.codings.length) {
     return (
       <p class="s7-hint">
@@ -18,23 +17,28 @@ export function Codings({ session, unit }: { session: Session; unit: Unit }) {
       </p>
     );
   }
-  // A row that looks as it did before is not drawn again: a long text has thousands.
-  const basis = [unit.unit_id, session.book.codebook.value];
-  const same = basis.every((value, index) => value === rows.current.basis[index]);
-  const before = same ? rows.current.views : new Map<string, VNode>();
-  rows.current = { basis, views: new Map() };
-  const row = (coding: Coding, index: number): VNode => {
-    const active = session.active.value === index;
-    const { code, start, end, facets, confidence, pending } = coding;
-    const strip = session.facets.isOn(coding);
-    const look = JSON.stringify([code, start, end, facets, confidence, pending, active, strip]);
-    const view = before.get(look) ?? <CodingRow key={`${code}:${start}:${end}`} {...{ session, unit, coding, active }} />;
-    rows.current.views.set(look, view);
-    return view;
-  };
+  return <CodingList key={unit.codings.length > MANY} session={session} unit={unit} />;
+}
+
+function CodingList({ session, unit }: { session: Session; unit: Unit }) {
+  const { codings } = unit;
+  const many = codings.length > MANY;
+  const active = session.active.value;
+  const { box, parts, row, hears } = useRowsInSight(codings.length, many, active);
+  const draw = (coding: Coding, place: number): VNode => (
+    <CodingRow
+      key={`${coding.code}:${coding.start}:${coding.end}`}
+      {...{ session, unit, coding, active: place === active }}
+      place={many ? { row: place, of: codings.length } : null}
+    />
+  );
   return (
-    <ul class={unit.codings.length > MANY ? "s7-codings s7-many" : "s7-codings"} aria-label="Codings on this unit">
-      {unit.codings.map(row)}
+    <ul ref={box} class={many ? "s7-codings s7-many" : "s7-codings"} aria-label="Codings on this unit" {...hears}>
+      {parts.flatMap(({ start, end, drawn }) =>
+        drawn
+          ? codings.slice(start, end).map((coding, index) => draw(coding, start + index))
+          : <li key={`left out ${start ? "below" : "above"} ${end === codings.length}`} role="presentation" style={{ height: `${(end - start) * row - 4}px`, flex: "none" }} />,
+      )}
     </ul>
   );
 }
@@ -44,9 +48,11 @@ interface RowProps {
   unit: Unit;
   coding: Coding;
   active: boolean;
+  /** Which row it is, where not all are drawn. */
+  place: { row: number; of: number } | null;
 }
 
-function CodingRow({ session, unit, coding, active }: RowProps) {
+function CodingRow({ session, unit, coding, active, place }: RowProps) {
   const code = session.book.codes.value.get(coding.code);
   const label = code?.label ?? coding.code;
   const quote = coding.start === null ? "whole text" : `“${unit.text.slice(coding.start, coding.end!)}”`;
@@ -58,6 +64,9 @@ function CodingRow({ session, unit, coding, active }: RowProps) {
     <li
       class={names.filter(Boolean).join(" ")}
       style={{ "--s7-c": look.colour }}
+      data-row={place?.row}
+      aria-posinset={place ? place.row + 1 : undefined}
+      aria-setsize={place?.of}
       onClick={() => take(() => (session.marked.value = coding))}
     >
       <kbd>{look.tag}</kbd>

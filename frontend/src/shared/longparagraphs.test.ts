@@ -39,7 +39,7 @@ test("a text that has left the page is not measured any more", async () => {
   function Text() {
     const box = useRef<HTMLDivElement>(null);
     const text = "It listened. ".repeat(1000);
-    useLongParagraphs(box, text, false);
+    useLongParagraphs(box, text, false, false);
     return h("div", { ref: box }, text);
   }
   const root = document.createElement("div");

@@ -7,11 +7,16 @@ import { blocks } from "./spans";
 const [LONG, PIECE] = [2000, 1000];
 /** While the pane changes its width nothing is cut: the lines are measured once it has not for so long. */
 export const SETTLED_MS = 150;
+/** Of a text of more characters, paragraphs out of sight are not painted; their heights are kept. */
+const VERY_LONG = 20_000;
 /** Of text that runs from right to left, the end of a line may look another way where its paragraph ends there. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Where the blocks of the text in `box` begin, once long paragraphs were drawn and measured; null where it has none. */
-export function useLongParagraphs(box: { current: HTMLElement | null }, text: string, frozen: boolean): readonly number[] | null {
+/**
+ * Where the blocks of the text in `box` begin, once long paragraphs were drawn and measured; null where it has none.
+ * `spacing` is what changes the lines' height.
+ */
+export function useLongParagraphs(box: { current: HTMLElement | null }, text: string, frozen: boolean, spacing: unknown): readonly number[] | null {
   const [width, setWidth] = useState(0);
   const [cut, setCut] = useState<{ text: string; width: number; starts: readonly number[] | null } | null>(null);
   const isCut = cut !== null && cut.text === text && cut.width === width;
@@ -28,7 +33,32 @@ export function useLongParagraphs(box: { current: HTMLElement | null }, text: st
     }, SETTLED_MS);
     return () => clearTimeout(timer);
   }, [text, width, isCut, frozen]);
+  useEffect(() => {
+    if (!isCut || text.length <= VERY_LONG) return;
+    const timer = setTimeout(() => box.current && skipUnseen(box.current), SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      if (box.current) showAll(box.current);
+    };
+  }, [text, width, isCut, spacing]);
   return isCut ? cut.starts : null;
+}
+
+/** Lets paragraphs out of sight go unpainted, each as high as it is: how far one can scroll stays the same. */
+function skipUnseen(box: HTMLElement): void {
+  const paragraphs = [...box.querySelectorAll<HTMLElement>(":scope > div:not(.s7-end)")];
+  const heights = paragraphs.map((paragraph) => paragraph.getBoundingClientRect().height); // all before any is changed
+  paragraphs.forEach(({ style }, index) => {
+    style.setProperty("contain-intrinsic-block-size", `auto ${heights[index]}px`);
+    style.setProperty("content-visibility", "auto");
+  });
+}
+
+function showAll(box: HTMLElement): void {
+  for (const { style } of box.querySelectorAll<HTMLElement>(":scope > div:not(.s7-end)")) {
+    style.removeProperty("content-visibility");
+    style.removeProperty("contain-intrinsic-block-size");
+  }
 }
 
 /** Whether the character at an offset stands on a lower line than the one at another; null where that cannot be told. */

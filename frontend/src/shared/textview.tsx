@@ -36,7 +36,7 @@ export function TextView(props: Props) {
   const marked = useRef<MarkedText | null>(null);
   marked.current ??= new MarkedText();
   const drawn = useRef<{ unit_id: string; view: VNode } | null>(null);
-  const starts = useLongParagraphs(box, unit.text, frozen);
+  const starts = useLongParagraphs(box, unit.text, frozen, Boolean(props.theirs?.length));
   useLayoutEffect(() => {
     if (sought) reveal(box.current!, sought.span, sought.edge);
   }, [sought]);
