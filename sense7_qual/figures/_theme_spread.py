@@ -19,7 +19,7 @@ from sense7_qual.tables import require_column
 __all__ = ["theme_spread"]
 
 _MOST: Final[Mapping[int, int]] = {1: 4, 2: 8}
-_NUMBERS: Final = ("share", "share_low", "share_high", "overall_share")
+_NUMBERS: Final = ("share", "share_low", "share_high", "overall_share", "confidence_level")
 _MISSING: Final = "(missing)"
 
 
@@ -80,7 +80,7 @@ def theme_spread(spread: pd.DataFrame, *, columns: Columns = 2) -> Figure:
 
 def _checked(spread: pd.DataFrame) -> tuple[list[dict[str, Any]], str]:
     """Return the rows with their value as it is printed, and the name of the column that they are by."""
-    for name in ("theme", "label", "by", "value", *_NUMBERS, "confidence_level"):
+    for name in ("theme", "label", "by", "value", *_NUMBERS):
         require_column(spread, name, frame_name="spread")
         if name in _NUMBERS and not pd.api.types.is_numeric_dtype(spread[name].dtype):
             raise TableError(

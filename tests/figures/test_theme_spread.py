@@ -50,9 +50,10 @@ def test_a_table_that_is_none_or_too_wide_is_refused() -> None:
         figures.theme_spread(pd.concat([shares, shares]))
     with pytest.raises(TableError, match="found 2 columns"):
         figures.theme_spread(pd.concat([shares, shares.assign(by="turn", value="c")]))
-    with pytest.raises(TableError, match="expected numbers in 'share'") as refused:
-        figures.theme_spread(shares.assign(share="it listened"))
-    assert "listened" not in str(refused.value)
+    for column in ("share", "confidence_level"):
+        with pytest.raises(TableError, match=f"expected numbers in '{column}'") as refused:
+            figures.theme_spread(shares.assign(**{column: "it listened"}))
+        assert "listened" not in str(refused.value)
     many = pd.concat([shares.iloc[:1].assign(value=str(value)) for value in range(9)])
     with pytest.raises(ArgumentError, match="at most 8 panels"):
         figures.theme_spread(many)

@@ -408,7 +408,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "figures.code_dimension_matrix": drawn_from(f.code_dimension_matrix, "links.by_dimension", **drawn),
         "figures.disruption": drawn_from(f.disruption, "links.disruption", **drawn | {"columns": 2}),
         "figures.drift_plot": drawn_from(f.drift_plot, "agreement.over_time", code=code, **drawn),
-        "figures.theme_spread": drawn_from(f.theme_spread, "themes.spread"),
+        "figures.theme_spread": drawn_from(f.theme_spread, "themes.spread", columns=2),
         "figures.granularity_plot": call(f.granularity_plot, granularities=pd.DataFrame(
             {"granularity": [0.5, 1.0], "n_themes": [4, 9], "ari": [0.6, 0.7], "ari_low": [0.5, 0.6],
              "ari_high": [0.7, 0.8], "ari_chance": [0.3, 0.2], "chosen": [False, True]}), columns=1),
