@@ -31,6 +31,8 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
 
 import sense7_qual as qual
 from sense7_qual import models, suggestions
@@ -149,16 +151,21 @@ def f1(chosen: np.ndarray, applied: np.ndarray) -> float:
 
 
 def tfidf(coded: pd.DataFrame, applied: np.ndarray, test: pd.DataFrame) -> np.ndarray:
-    """Suggest by words alone, from a probability of one half on."""
-    if applied.all() or not applied.any():
-        return np.full(len(test), bool(applied.all()))
-    words = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit(coded["text"])
-    learned = LogisticRegression(class_weight="balanced", max_iter=1000)
-    return (
-        learned.fit(words.transform(coded["text"]), applied)
-        .predict(words.transform(test["text"]))
-        .astype(bool)
+    """Suggest by words alone, from the level on that had the largest F1 on participants not learned from."""
+    groups = coded["case_id"].to_numpy()
+    least = min(len(set(groups[applied])), len(set(groups[~applied])))
+    if least < 2:
+        return np.full(len(test), bool(applied.mean() > 0.5))
+    learned = make_pipeline(
+        TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)),
+        LogisticRegression(class_weight="balanced", max_iter=1000),
     )
+    split = StratifiedGroupKFold(min(5, least), shuffle=True, random_state=0)
+    chances = cross_val_predict(
+        learned, coded["text"], applied, groups=groups, cv=split, method="predict_proba"
+    )
+    cut = max(chances[:, 1], key=lambda level: f1(chances[:, 1] >= level, applied))
+    return learned.fit(coded["text"], applied).predict_proba(test["text"])[:, 1] >= cut
 
 
 def run(

@@ -127,29 +127,22 @@ def fit(
     0     u37  interest           u01      0   21
     1     u39  interest           u03      0   20
     """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     check_arguments(fit, locals())
     check_least(fit, 0, seed=seed)
-    require_column(units, cluster, frame_name="units")
-    checked = UNITS.check(units)
-    texts = checked["text"].fillna("")
-    filled = checked.assign(text=texts)[texts.str.strip() != ""]
-    if filled.empty:
-        raise TableError("fit: expected units with text – found none – pass the units that are coded.")
-    labelled = labels(decisions, codebook, coder, function="fit")
-    unknown = labelled.loc[~labelled["unit_id"].isin(checked["unit_id"]), "unit_id"].unique()
-    if len(unknown):
-        raise TableError(
-            f"fit: expected decisions on units of the frame – found {len(unknown)} units that are not in it "
-            "– pass all units that were coded."
-        )
-    labelled = labelled[labelled["unit_id"].isin(filled["unit_id"])]
+    filled, labelled = _checked(units, decisions, codebook, cluster, coder)
     quotes = human_quotes(codings, filled, labelled, coder)
     features = fit_features(filled["text"].tolist())
     decided = _decided(filled, labelled, cluster, features, embed, with_sentences=not quotes["whole"].all())
     typical = vectors(_sample(filled, seed), embed)
-    made = {
-        code.id: _of_code(code, labelled, decided, quotes, typical, embed, seed) for code in codebook.codable
-    }
+    # threadpoolctl comes with scikit-learn. Threads wait for each other in products this small: on two busy
+    # processors 300 texts took 90 seconds with them and 5 without.
+    with threadpool_limits(1):
+        made = {
+            code.id: _of_code(code, labelled, decided, quotes, typical, embed, seed)
+            for code in codebook.codable
+        }
     return Suggester(
         codes=pd.DataFrame([{"code": code, **row} for code, (row, _) in made.items()]),
         parameters={
@@ -164,6 +157,26 @@ def fit(
         learned_units=frozenset(decided.units["unit_id"]),
         learned_groups=frozenset(decided.groups),
     )  # fmt: skip
+
+
+def _checked(
+    units: pd.DataFrame, decisions: pd.DataFrame, codebook: Codebook, cluster: str, coder: str | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the units that have text, and what was decided on them."""
+    require_column(units, cluster, frame_name="units")
+    checked = UNITS.check(units)
+    texts = checked["text"].fillna("")
+    filled = checked.assign(text=texts)[texts.str.strip() != ""]
+    if filled.empty:
+        raise TableError("fit: expected units with text – found none – pass the units that are coded.")
+    labelled = labels(decisions, codebook, coder, function="fit")
+    unknown = labelled.loc[~labelled["unit_id"].isin(checked["unit_id"]), "unit_id"].unique()
+    if len(unknown):
+        raise TableError(
+            f"fit: expected decisions on units of the frame – found {len(unknown)} units that are not in it "
+            "– pass all units that were coded."
+        )
+    return filled, labelled[labelled["unit_id"].isin(filled["unit_id"])]
 
 
 def _sample(units: pd.DataFrame, seed: int) -> list[str]:

@@ -113,16 +113,20 @@ def test_while_nothing_is_coded_definitions_suggest() -> None:
 
 
 def test_units_that_were_learned_from_get_what_models_without_their_participant_gave() -> None:
-    """Labels by lot: a model that had seen them would know them, one that had not cannot."""
+    """A third of the labels is turned by lot: only a model that has seen them can know which."""
     rng = np.random.default_rng(5)
-    texts = [" ".join(rng.choice(list("abcdefghijklmnop"), 8)) + f" word{i}" for i in range(100)]
+    about = rng.random(100) < 0.5
+    noise = [" ".join(rng.choice(list("abcdefghijklmnopqrstuvwxyz"), 12)) for _ in range(100)]
+    texts = [f"{'cold' if one else 'asked'} {more}" for one, more in zip(about, noise, strict=True)]
     units = UNITS.head(100).assign(text=texts)
-    lots = pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": "asked",
-                         "applied": rng.random(100) < 0.5})  # fmt: skip
-    found = suggestions.fit(units, lots, BOOK, embed=embed)(units).query("code == 'asked'")
-    applied = lots["applied"].to_numpy()
+    applied = about ^ (rng.random(100) < 0.33)
+    lots = pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": "cold", "applied": applied})
+    found = suggestions.fit(units, lots, BOOK, embed=embed)(units).query("code == 'cold'")
     level = found["probability"].to_numpy(dtype=float)
-    assert abs(level[applied].mean() - level[~applied].mean()) < 0.1
+    assert level[about].mean() - level[~about].mean() > 0.1
+    assert (
+        max(level[side & applied].mean() - level[side & ~applied].mean() for side in (about, ~about)) < 0.02
+    )
 
 
 def test_the_order_of_rows_changes_nothing(learned: suggestions.Suggester) -> None:
