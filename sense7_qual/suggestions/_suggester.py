@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._present import Reason
 from sense7_qual.suggestions._by_code import ByDefinition, ByModel
 from sense7_qual.suggestions._evidence import evidence
 from sense7_qual.suggestions._features import Embed, Features, vectors
@@ -98,11 +99,11 @@ class Suggester:
         checked = UNITS.check(units)
         texts = checked["text"].fillna("").tolist()
         filled = np.array([bool(text.strip()) for text in texts], dtype=bool)
-        said = [text for text in texts if text.strip()]
+        written = [text for text in texts if text.strip()]
         ids = checked.loc[filled, "unit_id"].tolist()
         frames = [self._blank(checked.loc[~filled, "unit_id"].tolist())]
-        if said:
-            frames.append(self._suggested(ids, said, with_spans))
+        if written:
+            frames.append(self._suggested(ids, written, with_spans))
         frame = pd.concat([one for one in frames if len(one)] or frames[:1], ignore_index=True)
         places = {unit_id: place for place, unit_id in enumerate(checked["unit_id"])}
         code_places = {code: place for place, code in enumerate(self.codes["code"])}
@@ -119,7 +120,9 @@ class Suggester:
 
     def _blank(self, ids: list[str]) -> pd.DataFrame:
         known = [(unit_id, code) for unit_id in ids for code in self.codes["code"]]
-        frame = pd.DataFrame(known, columns=["unit_id", "code"]).assign(reason="blank_text", suggested=False)
+        frame = pd.DataFrame(known, columns=["unit_id", "code"]).assign(
+            reason=Reason.BLANK_TEXT, suggested=False
+        )
         return frame.reindex(columns=_COLUMNS).astype({"suggested": bool})
 
     def _suggested(self, ids: list[str], texts: list[str], with_spans: bool) -> pd.DataFrame:
