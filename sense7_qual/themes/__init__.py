@@ -13,6 +13,7 @@ Which themes has the codebook not?          `against_codebook`, `codes_by_theme`
 Which definitions are nearest to a theme?   `nearest_codes`                       ``_nearest_codes.py``
 Where, in whose texts, does a theme stand?  `spread`, `participants_by_theme`     ``_spread.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``
+Which texts stand near which on a map?      `text_map`                            ``_text_map.py``
 Which pictures does BERTopic draw of them?  `to_bertopic`                         ``_to_bertopic.py``
 Which theme is which of those before?       `match_recorded`                      ``_identities.py``
 How do they come into the study's record?   `record`, `edit`                      ``_edit.py``
@@ -31,6 +32,7 @@ from sense7_qual.themes._nearest_codes import nearest_codes
 from sense7_qual.themes._record import check_recorded
 from sense7_qual.themes._recorded import recorded
 from sense7_qual.themes._spread import participants_by_theme, spread
+from sense7_qual.themes._text_map import text_map
 from sense7_qual.themes._themes import Themes, quotes
 from sense7_qual.themes._to_bertopic import to_bertopic
 
@@ -49,5 +51,6 @@ __all__ = [
     "record",
     "recorded",
     "spread",
+    "text_map",
     "to_bertopic",
 ]

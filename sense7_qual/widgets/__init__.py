@@ -10,5 +10,6 @@ from sense7_qual.widgets._adjudication import AdjudicationWidget
 from sense7_qual.widgets._codebook import CodebookWidget
 from sense7_qual.widgets._coding import CodingWidget
 from sense7_qual.widgets._overview import OverviewWidget
+from sense7_qual.widgets._themes import ThemesWidget
 
-__all__ = ["AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget"]
+__all__ = ["AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget", "ThemesWidget"]

@@ -678,6 +678,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.themes.spread, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),
             by=lambda: "position", cluster=lambda: "case_id", n_groups=lambda: 3,
             confidence_level=lambda: 0.9),
+        "themes.text_map": call(
+            qual.themes.text_map, units=x.units.head(8), embed=embed, seed=0, progress=None),
         "themes.to_bertopic": late(qual.themes.to_bertopic, themes=partial(x.made, "themes.fit"),
                                    units=lambda: x.units.head(60), embed=lambda: embed),
         "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
@@ -691,6 +693,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.OverviewWidget": late(
             qual.widgets.OverviewWidget, store=store, coder=lambda: "lead", width=lambda: 0.3,
             without_round=lambda: False),
+        "widgets.ThemesWidget": late(
+            qual.widgets.ThemesWidget, store=store, coder=lambda: "lead", embed=lambda: None,
+            chat=lambda: None, without_round=lambda: False),
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],

@@ -140,6 +140,9 @@ qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True).close()
 overview = qual.widgets.OverviewWidget(store, coder="chair", without_round=True)
 overview._count_once()
 overview.close()
+reading = qual.widgets.ThemesWidget(store, coder="chair", without_round=True)
+assert reading.selected == ()
+reading.close()
 run = {"unit_id": [first], "theme": 0, "similarity": 0.5, "coarse": 0, "sub": 0}
 one = {"theme": [0], "stability": 0.8, "dissolved": 0.1, "recovered": 0.7}
 level = {"level": ["theme"], "group": 0, "stability": 0.8}
@@ -365,7 +368,8 @@ def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     assert settling.n_settled == 1
     assert len(coding.memos().rows) == 4
     overview = qual.widgets.OverviewWidget(store, coder="ana", without_round=True)
-    widgets = (coding, revising, settling, overview)
+    reading = qual.widgets.ThemesWidget(store, coder="ana", without_round=True)
+    widgets = (coding, revising, settling, overview, reading)
     assert {type(widget).__name__ for widget in widgets} == set(qual.widgets.__all__)
     overview._count_once()
     for asked in (

@@ -73,7 +73,7 @@ export interface Codebook {
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
   id: string;
-  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "rule" | "undo" | "redo";
+  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "rule" | "undo" | "redo" | "edit_theme" | "record_themes" | "make_code";
   unit_id?: string;
   code?: string;
   start?: number | null;
@@ -96,6 +96,13 @@ export interface Act {
   note?: string;
   /** The version of the codebook under which a text is finished: under another one the act is refused. */
   under?: string;
+  /** Of a theme: which one, what is done to it and the value; of a code made of it, its examples and its codebook. */
+  theme?: number;
+  what?: "name" | "merge_into" | "parts" | "dismissed";
+  value?: string | number | boolean;
+  units?: readonly string[];
+  base?: string;
+  by_chat?: boolean;
 }
 
 /** A version 4 UUID; `randomUUID` itself is missing on plain-HTTP servers. */

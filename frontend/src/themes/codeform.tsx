@@ -1,0 +1,74 @@
+// The form that makes a code of a theme: label, definition, examples, and the codes that are like it.
+import type { Session } from "./session";
+import { Buttons } from "./theme";
+
+function ByChat({ session }: { session: Session }) {
+  const { coding } = session;
+  if (!coding.cost.value) {
+    return (
+      <button type="button" class="s7-quiet" disabled={!coding.ticked.value.size} onClick={() => coding.askCost()}>
+        Let the language model draft it…
+      </button>
+    );
+  }
+  return (
+    <div class="s7-by-chat" role="group" aria-label="Draft by the language model">
+      <p>{coding.cost.value}</p>
+      <label>
+        <input type="checkbox" checked={coding.consented.value} onChange={(event) => (coding.consented.value = event.currentTarget.checked)} /> I agree that the quotes that are ticked are sent there
+      </label>
+      <button type="button" disabled={!coding.consented.value || coding.asking.value || !coding.ticked.value.size} onClick={() => coding.askChat()}>
+        {coding.asking.value ? "Asking…" : "Send and draft"}
+      </button>
+    </div>
+  );
+}
+
+function LikeIt({ session }: { session: Session }) {
+  const { coding, book } = session;
+  const rows = coding.alike.value;
+  return (
+    <div class="s7-like-it" role="status">
+      {rows.length > 0 && <p class="s7-hint">Codes that are like it: is it one of these?</p>}
+      <ul>
+        {rows.map(({ id, how }) => (
+          <li key={id} dir="auto">
+            <strong>{book.codes.value.get(id)?.label ?? id}</strong> ({how === "meaning" ? "by meaning" : "by words"}) {book.codes.value.get(id)?.definition}
+          </li>
+        ))}
+      </ul>
+      {coding.note.value && <p class="s7-hint">{coding.note.value}</p>}
+    </div>
+  );
+}
+
+export function CodeForm({ session }: { session: Session }) {
+  const { coding } = session;
+  const draft = coding.draft.value;
+  if (!draft) return <p class="s7-hint">Drafting…</p>;
+  return (
+    <div class="s7-form s7-code-form" role="group" aria-label="Make a code">
+      <p class="s7-hint">A draft from its terms: a code is what you make of it. It goes into the codebook as a revision, and coders see it in their widgets.</p>
+      <label class="s7-field">
+        <span class="s7-field-name">Label</span>
+        <input type="text" class="s7-first" dir="auto" maxLength={200} value={coding.label.value} onInput={(event) => coding.write(event.currentTarget.value, coding.definition.value)} onBlur={() => coding.look(true)} />
+      </label>
+      <label class="s7-field">
+        <span class="s7-field-name">Definition</span>
+        <textarea dir="auto" rows={3} value={coding.definition.value} onInput={(event) => coding.write(coding.label.value, event.currentTarget.value)} onBlur={() => coding.look(true)} />
+      </label>
+      <LikeIt session={session} />
+      <fieldset>
+        <legend>Examples: the quotes that are ticked</legend>
+        {draft.quotes.map(({ unit_id, text }) => (
+          <label key={unit_id} class="s7-example">
+            <input type="checkbox" checked={coding.ticked.value.has(unit_id)} onChange={() => coding.tick(unit_id)} />
+            <span dir="auto">{text}</span>
+          </label>
+        ))}
+      </fieldset>
+      {session.chats.value && <ByChat session={session} />}
+      <Buttons words={coding.sending.value ? "Saving…" : "Make this code"} disabled={coding.sending.value || !coding.label.value.trim()} onSend={() => coding.send()} onCancel={() => session.endForm()} />
+    </div>
+  );
+}

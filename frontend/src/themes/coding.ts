@@ -1,0 +1,130 @@
+// The code that is being made of a theme: its draft, the quotes that are ticked, and what is like it.
+import { batch, signal } from "@preact/signals";
+import type { Act } from "../shared/protocol";
+import type { Answer, Draft, Question } from "./messages";
+
+const PAUSE_MS = 250;
+
+export class Coding {
+  readonly draft = signal<Draft | null>(null);
+  readonly label = signal("");
+  readonly definition = signal("");
+  readonly ticked = signal<ReadonlySet<string>>(new Set());
+  readonly alike = signal<readonly { id: string; how: string }[]>([]);
+  readonly note = signal("");
+  /** What would be sent to the language model, in words, once that was asked. */
+  readonly cost = signal("");
+  readonly consented = signal(false);
+  readonly asking = signal(false);
+  readonly byChat = signal(false);
+  readonly sending = signal(false);
+  base = "";
+  /** What was written for a theme and not saved: it outlives the form. */
+  private readonly kept = new Map<number, { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }>();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly ask: (question: Question) => void,
+    private readonly act: (act: Omit<Act, "id">) => void,
+  ) {}
+
+  close(): void {
+    clearTimeout(this.timer);
+  }
+
+  begin(theme: number): void {
+    this.ask({ type: "draft", theme });
+  }
+
+  /** The form is closed; what was written stays for when it is opened again. */
+  end(): void {
+    const draft = this.draft.value;
+    if (draft && !this.sending.value) {
+      this.kept.set(draft.theme, { label: this.label.value, definition: this.definition.value, ticked: this.ticked.value, byChat: this.byChat.value });
+    }
+    if (draft && this.sending.value) this.kept.delete(draft.theme);
+    clearTimeout(this.timer);
+    batch(() => {
+      this.draft.value = null;
+      this.sending.value = this.consented.value = this.asking.value = false;
+      this.cost.value = this.note.value = "";
+    });
+  }
+
+  forget(theme: number): void {
+    this.kept.delete(theme);
+  }
+
+  write(label: string, definition: string): void {
+    batch(() => {
+      this.label.value = label;
+      this.definition.value = definition;
+    });
+    this.look(false);
+  }
+
+  /** Ask what is like it, by words while it is typed, by meaning once the field is left. */
+  look(meaning: boolean): void {
+    clearTimeout(this.timer);
+    const [label, definition] = [this.label.value, this.definition.value];
+    if (!label.trim()) return void (this.alike.value = []);
+    this.timer = setTimeout(() => this.ask({ type: "alike", label, definition, meaning }), meaning ? 0 : PAUSE_MS);
+  }
+
+  tick(unit_id: string): void {
+    const ticked = new Set(this.ticked.value);
+    if (!ticked.delete(unit_id)) ticked.add(unit_id);
+    this.ticked.value = ticked;
+    this.consented.value = false;
+    if (this.cost.value) this.askCost();
+  }
+
+  askCost(): void {
+    const draft = this.draft.value;
+    if (draft) this.ask({ type: "cost", theme: draft.theme, units: [...this.ticked.value] });
+  }
+
+  askChat(): void {
+    const draft = this.draft.value;
+    if (!draft || !this.consented.value) return;
+    this.asking.value = true;
+    this.ask({ type: "ask_chat", theme: draft.theme, units: [...this.ticked.value], consent: true });
+  }
+
+  drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {
+    if (this.draft.value?.theme !== theme || !this.asking.value) return;
+    batch(() => {
+      this.asking.value = this.consented.value = false;
+      this.byChat.value = true;
+    });
+    this.write(label, definition);
+  }
+
+  /** Make the code; the form stays until it is saved. */
+  send(): void {
+    const draft = this.draft.value;
+    if (!draft || this.sending.value || !this.label.value.trim()) return;
+    this.sending.value = true;
+    const act = { kind: "make_code" as const, theme: draft.theme, label: this.label.value.trim(), definition: this.definition.value.trim() };
+    this.act({ ...act, units: [...this.ticked.value], base: this.base, by_chat: this.byChat.value });
+  }
+
+  heard(answer: Answer & { type: "draft" | "alike" | "cost" }): void {
+    if (answer.type === "alike") {
+      return void batch(() => {
+        this.alike.value = answer.codes;
+        this.note.value = answer.note;
+      });
+    }
+    if (answer.type === "cost") return void (this.cost.value = answer.words);
+    const kept = this.kept.get(answer.theme);
+    batch(() => {
+      this.draft.value = answer;
+      this.label.value = kept?.label ?? answer.label;
+      this.definition.value = kept?.definition ?? answer.definition;
+      this.byChat.value = kept?.byChat ?? false;
+      this.ticked.value = kept?.ticked ?? new Set(answer.quotes.slice(0, 2).map(({ unit_id }) => unit_id));
+    });
+    this.look(true);
+  }
+}

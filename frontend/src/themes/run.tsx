@@ -1,0 +1,83 @@
+// Computing themes: how far it is, and what recording the run would change.
+import { useState } from "preact/hooks";
+import { stageWords } from "./map";
+import type { RanRow } from "./messages";
+import type { Session } from "./session";
+
+const WHAT = { stays: "keeps its number", new: "new", ends: "ends" };
+
+function Row({ row }: { row: RanRow }) {
+  const like = row.alike === null ? "" : ` · ${row.alike} % alike`;
+  return (
+    <tr>
+      <td>{WHAT[row.what]}</td>
+      <td dir="auto">
+        {row.before && row.before !== row.label ? `${row.before} → ` : ""}
+        {row.label}
+      </td>
+      <td class="s7-number">
+        {row.what === "ends" ? "" : `${row.n_units} texts`}
+        {row.what !== "new" && like}
+      </td>
+    </tr>
+  );
+}
+
+export function RunForm({ session }: { session: Session }) {
+  const [going, ran] = [session.running.value, session.ran.value];
+  const [granularity, setGranularity] = useState("");
+  const wanted = granularity.trim() ? Number(granularity.replace(",", ".")) : null;
+  const isWrong = wanted !== null && !(wanted > 0 && Number.isFinite(wanted));
+  return (
+    <section class="s7-form s7-run-form" aria-label="Compute themes">
+      <h4>Compute themes</h4>
+      {!going && (
+        <>
+          <label class="s7-field">
+            <span class="s7-field-name">How fine (empty: as fine as samples of the texts show again best; more is finer)</span>
+            <input type="text" inputMode="decimal" class="s7-first" value={granularity} aria-invalid={isWrong} onInput={(event) => setGranularity(event.currentTarget.value)} />
+          </label>
+          <div class="s7-form-buttons">
+            <button type="button" class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted)}>
+              Compute
+            </button>
+            {!ran && (
+              <button type="button" onClick={() => session.endForm()}>
+                Cancel
+              </button>
+            )}
+          </div>
+        </>
+      )}
+      {going && (
+        <p class="s7-going" role="status">
+          {stageWords(going)} {going.total > 0 && <progress aria-label="How far the run is" value={going.done} max={going.total} />}
+        </p>
+      )}
+      {ran && (
+        <>
+          <p>
+            {ran.rows.length - ran.ends} themes of {ran.n_units} texts, {ran.n_nowhere} in none (granularity {ran.granularity}). Recorded, {ran.stays} would keep their number, {ran.new} be new, and {ran.ends} end.
+          </p>
+          <div class="s7-ran" tabIndex={0} role="group" aria-label="What would change">
+            <table>
+              <tbody>
+                {ran.rows.map((row) => (
+                  <Row key={`${row.what}${row.theme}`} row={row} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <div class="s7-form-buttons">
+            <button type="button" class="s7-primary s7-record" onClick={() => session.record()}>
+              Record these themes
+            </button>
+            <button type="button" onClick={() => session.discard()}>
+              Throw the run away
+            </button>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,169 @@
+// The theme that is open: its figures, what can be done with it, and its texts in full length.
+import { useState } from "preact/hooks";
+import { CodeForm } from "./codeform";
+import type { Theme } from "./messages";
+import { RunForm } from "./run";
+import type { Session } from "./session";
+
+const PAGE = 5;
+
+export function Buttons({ words, disabled = false, onSend, onCancel }: { words: string; disabled?: boolean; onSend: () => void; onCancel: () => void }) {
+  return (
+    <div class="s7-form-buttons">
+      <button type="button" class="s7-primary" disabled={disabled} onClick={onSend}>
+        {words}
+      </button>
+      <button type="button" onClick={onCancel}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
+function NameForm({ session, row }: { session: Session; row: Theme }) {
+  const [name, setName] = useState(row.named ? row.label : "");
+  return (
+    <div class="s7-form s7-name-form" role="group" aria-label="Name">
+      <label class="s7-field">
+        <span class="s7-field-name">Name (empty: its terms again)</span>
+        <input type="text" class="s7-first" dir="auto" maxLength={200} value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+      <Buttons words="Name it" onSend={() => session.edit("name", name.trim())} onCancel={() => session.endForm()} />
+    </div>
+  );
+}
+
+function MergeForm({ session, row }: { session: Session; row: Theme }) {
+  const others = session.rows.value.filter(({ theme }) => theme !== row.theme);
+  const [into, setInto] = useState(String(others[0]?.theme ?? ""));
+  return (
+    <div class="s7-form s7-merge-form" role="group" aria-label="Merge">
+      <label class="s7-field">
+        <span class="s7-field-name">Merge into</span>
+        <select class="s7-first" value={into} onChange={(event) => setInto(event.currentTarget.value)}>
+          {others.map(({ theme, label }) => (
+            <option key={theme} value={String(theme)} selected={String(theme) === into}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Buttons words="Merge" disabled={!into} onSend={() => session.edit("merge_into", Number(into))} onCancel={() => session.endForm()} />
+    </div>
+  );
+}
+
+function SplitForm({ session, row }: { session: Session; row: Theme }) {
+  const n = session.nSelected.value;
+  return (
+    <div class="s7-form s7-split-form" role="group" aria-label="Split">
+      <p class="s7-hint">The largest part keeps the number and the name; the others become themes of their own.</p>
+      <div class="s7-form-buttons">
+        <button type="button" class={row.n_subs ? "s7-primary s7-first" : "s7-primary"} disabled={!row.n_subs} onClick={() => session.edit("parts", "subs")}>
+          {row.n_subs ? `Into its ${row.n_subs} sub-themes` : "It has no sub-themes"}
+        </button>
+        <button type="button" class={row.n_subs ? undefined : "s7-first"} disabled={!n} onClick={() => session.edit("parts", "selected")}>
+          {n ? `Take out the selected texts (${n} on the map)` : "Select texts on the map to take them out"}
+        </button>
+        <button type="button" class={row.n_subs || n ? undefined : "s7-first"} onClick={() => session.endForm()}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Quotes({ session }: { session: Session }) {
+  const quotes = session.quotes.value;
+  if (!quotes) return <p class="s7-hint">Reading the texts…</p>;
+  const { first, n, rows } = quotes;
+  return (
+    <section class="s7-quotes" aria-label="Texts of the theme">
+      <div class="s7-line-of">
+        <h4>Texts, the most typical first</h4>
+        <span class="s7-count" role="status">
+          {n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}
+        </span>
+        <button type="button" aria-label="Earlier texts" title="Earlier texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))}>
+          ‹
+        </button>
+        <button type="button" aria-label="Further texts" title="Further texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)}>
+          ›
+        </button>
+      </div>
+      <ol class="s7-texts" start={first + 1}>
+        {rows.map(({ unit_id, text, n_same }) => (
+          <li key={unit_id}>
+            <span class="s7-unit-id" dir="auto">
+              {unit_id}
+              {n_same > 0 && `, and ${n_same} equal to it`}
+            </span>
+            <p dir="auto">{text}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Open({ session, row }: { session: Session; row: Theme }) {
+  const form = session.form.value;
+  const code = row.code && (session.book.codes.value.get(row.code)?.label ?? row.code);
+  return (
+    <>
+      <h3 dir="auto">{row.label}</h3>
+      <dl class="s7-facts">
+        <dt>Size</dt>
+        <dd>
+          {row.n_units} texts ({row.n_texts} different) of {row.n_cases} participants{row.merged > 1 && `; merged of ${row.merged} themes`}
+        </dd>
+        <dt>Stability</dt>
+        <dd>
+          {row.stable && <strong>{row.stable}: </strong>}
+          {row.stability_words}
+        </dd>
+        <dt>Codebook</dt>
+        <dd dir="auto">
+          {row.verdict && <strong>{row.verdict === "covered" ? "Covered. " : "Not covered. "}</strong>}
+          {row.coverage}
+        </dd>
+        {code && <dt>Its code</dt>}
+        {code && <dd dir="auto">{code}</dd>}
+        <dt>Terms</dt>
+        <dd dir="auto">{row.terms.join(", ") || "none"}</dd>
+      </dl>
+      <div class="s7-theme-tools" role="group" aria-label="What can be done with the theme">
+        <button type="button" class="s7-primary" onClick={() => session.begin("code")}>
+          <kbd>c</kbd> Make a code of it
+        </button>
+        <button type="button" onClick={() => session.begin("name")}>
+          <kbd>n</kbd> Name
+        </button>
+        <button type="button" onClick={() => session.begin("merge")}>
+          <kbd>m</kbd> Merge
+        </button>
+        <button type="button" onClick={() => session.begin("split")}>
+          <kbd>s</kbd> Split
+        </button>
+        <button type="button" onClick={() => session.edit("dismissed", !row.dismissed)}>
+          <kbd>d</kbd> {row.dismissed ? "Bring back" : "Dismiss"}
+        </button>
+      </div>
+      {form === "name" && <NameForm key={row.theme} session={session} row={row} />}
+      {form === "merge" && <MergeForm key={row.theme} session={session} row={row} />}
+      {form === "split" && <SplitForm session={session} row={row} />}
+      {form === "code" && <CodeForm session={session} />}
+      <Quotes session={session} />
+    </>
+  );
+}
+
+export function OpenTheme({ session }: { session: Session }) {
+  const row = session.theme.value;
+  return (
+    <section class="s7-theme" aria-label="The theme">
+      {session.form.value === "run" && <RunForm session={session} />}
+      {row && <Open session={session} row={row} />}
+    </section>
+  );
+}

@@ -1,0 +1,189 @@
+"""What the themes widget shows of a study at one moment: its themes, and how the codebook covers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import themes as models
+from sense7_qual.errors import QualError, TableError
+from sense7_qual.themes import Themes
+from sense7_qual.widgets._overview_board import Board
+
+__all__ = ["Reading"]
+
+_PAGE: Final = 5
+_TERMS: Final = 10
+
+
+class Reading:
+    """The themes of a study as they stand, with what `viewer` may see of the coding.
+
+    Parameters
+    ----------
+    board : Board
+        What may be seen.
+    acts : list of Act
+        The acts of the study.
+    """
+
+    def __init__(self, board: Board, acts: list[Any]) -> None:
+        self.board, self.acts, self.units = board, acts, board.units
+        self.themes: Themes | None = None
+        if any(act.kind == "record_themes" for act in acts):
+            self.themes = models.recorded(acts, self.units)
+
+    def __repr__(self) -> str:
+        return f"Reading({self.themes!r})"
+
+    @property
+    def n_themes(self) -> int:
+        """How many themes there are that nobody dismissed."""
+        return 0 if self.themes is None else int((~self.themes.summary["dismissed"]).sum())
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The text of each unit."""
+        return self.board.texts
+
+    def theme(self, number: int) -> Mapping[str, Any]:
+        """Return the row of a theme in the summary.
+
+        Raises
+        ------
+        TableError
+            There is none of this number.
+        """
+        if self.themes is not None:
+            rows = self.themes.summary[self.themes.summary["theme"] == number]
+            if len(rows):
+                return {str(name): value for name, value in rows.iloc[0].items()}
+        raise TableError(
+            f"theme: expected the number of a theme of the study – found {number} – it may have been merged "
+            "or split meanwhile; choose another."
+        )
+
+    def members(self, number: int) -> pd.DataFrame:
+        """Return the rows of a theme's units, the most typical first."""
+        if self.themes is None:
+            return pd.DataFrame(columns=["unit_id", "similarity", "sub"])
+        rows = self.themes.assignments
+        rows = rows[rows["theme"] == number].sort_values("unit_id", kind="stable")
+        return rows.sort_values("similarity", ascending=False, kind="stable")
+
+    def subs(self, number: int) -> list[list[str]]:
+        """Return the units of each sub-theme of a theme, the largest first; fewer than two: none."""
+        rows = self.members(number)
+        rows = rows[rows["sub"] >= 0]
+        parts = [sorted(group["unit_id"]) for _, group in rows.groupby("sub")]
+        return sorted(parts, key=len, reverse=True) if len(parts) > 1 else []
+
+    def terms(self, number: int) -> list[str]:
+        """Return the first terms of a theme."""
+        if self.themes is None:
+            return []
+        rows = self.themes.terms
+        listed: list[str] = rows.loc[rows["theme"] == number, "term"].head(_TERMS).tolist()
+        return listed
+
+    def quotes(self, number: int, first: int) -> dict[str, Any]:
+        """Return a page of a theme's texts in full, the most typical first, each equal text once."""
+        rows = self.members(number)
+        texts = rows["unit_id"].map(self.texts).fillna("")
+        rows = rows.assign(text=texts, key=texts.str.strip())
+        rows["n"] = rows.groupby("key")["unit_id"].transform("size")
+        rows = rows.drop_duplicates("key")
+        shown = rows.iloc[first : first + _PAGE]
+        return {
+            "theme": number, "first": first, "n": len(rows),
+            "rows": [
+                {"unit_id": unit_id, "text": text, "n_same": n - 1}
+                for unit_id, text, n in zip(shown["unit_id"], shown["text"], shown["n"].tolist(), strict=True)
+            ],
+        }  # fmt: skip
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return what is shown of each theme, by size, those that were dismissed last."""
+        if self.themes is None:
+            return []
+        summary = self.themes.summary.sort_values(
+            ["dismissed", "n_units", "theme"], ascending=[True, False, True], kind="stable"
+        )
+        cover = self.cover
+        return [
+            {
+                "theme": int(row["theme"]), "label": row["label"], "named": not pd.isna(row["name"]),
+                "n_units": int(row["n_units"]), "n_texts": int(row["n_texts"]),
+                "n_cases": int(row["n_cases"]),
+                "dismissed": bool(row["dismissed"]), "merged": int(row["merged"]),
+                "code": None if pd.isna(row["code"]) else row["code"],
+                "n_subs": len(self.subs(int(row["theme"]))), "terms": self.terms(int(row["theme"])),
+                **_stability(row["stability"], merged=row["merged"] > 1),
+                **self._covered(cover, int(row["theme"])),
+            }
+            for row in summary.to_dict("records")
+        ]  # fmt: skip
+
+    @cached_property
+    def cover(self) -> pd.DataFrame | str:
+        """What the codebook covers, by theme; words where that cannot be said."""
+        if self.themes is None:
+            return ""
+        board = self.board
+        try:
+            frame = models.against_codebook(
+                self.themes, board.decided, board.codebook, units=self.units, cluster=board.cluster
+            )
+        except QualError as error:
+            return str(error)
+        return frame.set_index("theme")
+
+    def _covered(self, cover: pd.DataFrame | str, number: int) -> dict[str, Any]:
+        if isinstance(cover, str):
+            return {"verdict": "", "coverage": cover}
+        row = cover.loc[number]
+        words = f"{row['n_decided']} of {row['n_units']} texts decided by coders whose codings you may see"
+        if pd.isna(row["verdict"]):
+            return {"verdict": "", "coverage": f"No verdict: {words}, which is too few."}
+        clear = "" if row["clear"] is True or bool(row["clear"]) else " Another sample might say otherwise."
+        best = "No code was applied there"
+        if not pd.isna(row["best_code"]):
+            share, label = round(100 * row["best_share"]), self.board.label(row["best_code"])
+            best = f"Nearest: “{label}”, on {share} % of them ({row['best_lift']:.1f} × as often as in all)"
+        return {"verdict": str(row["verdict"]), "coverage": f"{words}. {best}.{clear}"}
+
+    def colours(self, ids: list[str], by: str) -> list[int]:
+        """Return for each unit its theme (−1: none, −2: not in the run); with a code 2 where somebody whose
+        codings may be seen applied it, 1 where they decided against it, 0 where nobody decided."""
+        if by == "":
+            if self.themes is None:
+                return [-2] * len(ids)
+            rows = self.themes.assignments
+            of_theme = dict(zip(rows["unit_id"], rows["theme"].astype(int), strict=True))
+            return [int(of_theme.get(one, -2)) for one in ids]
+        tally = self.board.tally
+        rows = tally[tally["code"] == by]
+        value = np.where(rows["n_applied"] > 0, 2, 1)
+        of_unit = dict(zip(rows["unit_id"], value.tolist(), strict=True))
+        return [int(of_unit.get(one, 0)) for one in ids]
+
+
+def _stability(value: float, *, merged: bool) -> dict[str, Any]:
+    if pd.isna(value):
+        why = (
+            "merged or split by a person"
+            if merged
+            else "not known: split by a person, or run without resamples"
+        )
+        return {"stability": None, "stable": "", "stability_words": f"Stability {why}."}
+    if value < 0.5:
+        word, words = "dissolves", "another sample of such texts would not show it"
+    elif value < 0.75:
+        word, words = "pattern", "there is a pattern, but not which texts belong to it"
+    else:
+        word, words = "stable", "other samples of such texts show it again"
+    return {"stability": float(value), "stable": word, "stability_words": f"{words} ({value:.2f})"}

@@ -1,0 +1,298 @@
+"""The themes widget asked as a browser asks: what it shows, records, takes back, and makes codes of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, themes
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import ActError, ArgumentError
+from sense7_qual.store import Store
+from sense7_qual.widgets import CodingWidget, ThemesWidget
+from tests.helpers.browser import new_id
+
+BOOK = Codebook(name="two", codes=(Code(id="warm", label="Warm"), Code(id="fast", label="Fast")))
+WORDS = ["queue slow minutes", "kind warm caring", "wrong fact source", "price cheap money"]
+N = 80
+
+
+def embed(texts: list[str]) -> np.ndarray:
+    listed = " ".join(WORDS).split()
+    return np.array([[text.split().count(word) for word in listed] for text in texts], dtype=float)
+
+
+class Reader:
+    """The widget of the lead, and what it says."""
+
+    opened: ClassVar[list[Reader]] = []
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        self.store, self.widget = store, ThemesWidget(store, coder="lead", **options)
+        self.opened.append(self)
+        self.heard: list[dict[str, Any]] = []
+        self.told: list[dict[str, Any]] = []
+        self.widget.send = lambda content, buffers=None: (
+            self.told if content["client"] is None else self.heard
+        ).append(json.loads(json.dumps(content)))
+
+    def ask(self, kind: str, **named: Any) -> dict[str, Any]:
+        message = {"type": kind, "client": "c", "id": new_id(), **named}
+        self.widget._receive(self.widget, message, [])
+        return self.heard[-1]
+
+    def act(self, **act: Any) -> dict[str, Any]:
+        return self.ask("act", act=act, **({"id": act.pop("id")} if "id" in act else {}))
+
+    def wait(self) -> None:
+        for later in ("_looking", "_fitting", "_placing", "_asking"):
+            getattr(self.widget, later).join()
+
+    def look(self) -> dict[str, Any]:
+        self.ask("hello")
+        self.wait()
+        assert not [one for one in self.told if one["type"] == "undone"]
+        return [one for one in self.told if one["type"] == "themes"][-1]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    rng = np.random.default_rng(2)
+    texts = [" ".join(rng.permutation(WORDS[row % 4].split())) + f" n{row}" for row in range(N)]
+    units = pd.DataFrame(
+        {"unit_id": [f"u{row:02}" for row in range(N)], "text": texts, "document_id": "d",
+         "case_id": [f"p{row % 9}" for row in range(N)], "position": range(N)}
+    )  # fmt: skip
+    made = Store.create(tmp_path / "s", units=units, codebook=BOOK)
+    done = [acts.finish(coder="ana", unit_id=one, codebook=BOOK) for one in units["unit_id"]]
+    kind = [
+        acts.apply(coder="ana", unit_id=f"u{row:02}", code="warm", codebook=BOOK) for row in range(1, N, 4)
+    ]
+    made.append([*kind, *done])
+    made.record_themes(themes.fit(made.units, embed=embed, granularity=1.0, n_resamples=2), coder="lead")
+    yield made
+    for reader in Reader.opened:
+        reader.wait()
+        reader.widget.close()
+    Reader.opened.clear()
+
+
+def test_it_shows_the_themes_of_the_study(store: Store) -> None:
+    reader = Reader(store, without_round=True)
+    shown = reader.look()
+    summary = store.themes().summary.set_index("theme")
+    assert sorted(row["theme"] for row in shown["rows"]) == summary.index.tolist()
+    for row in shown["rows"]:
+        expected = summary.loc[row["theme"]]
+        assert [row["label"], row["n_units"], row["n_cases"]] == list(
+            expected[["label", "n_units", "n_cases"]]
+        )
+    against = themes.against_codebook(
+        store.themes(), store.decisions(), BOOK, units=store.units, cluster="case_id"
+    )
+    assert {row["theme"]: row["verdict"] for row in shown["rows"]} == dict(
+        zip(against["theme"], against["verdict"], strict=True)
+    )
+    assert sorted(against["verdict"]) == ["covered", "uncovered", "uncovered", "uncovered"]
+    quotes = reader.ask("quotes", theme=0, first=0)
+    text_of = store.units.set_index("unit_id")["text"]
+    assert [row["text"] for row in quotes["rows"]] == [text_of[row["unit_id"]] for row in quotes["rows"]]
+    assert quotes["n"] == summary.loc[0, "n_texts"]
+
+
+def test_blind_work_is_not_counted(store: Store) -> None:
+    assert {row["verdict"] for row in Reader(store).look()["rows"]} == {""}
+
+
+def test_each_step_is_one_act_and_is_taken_back(store: Store) -> None:
+    reader = Reader(store)
+    reader.look()
+    reader.widget._selected = tuple(store.themes().assignments.query("theme == 3")["unit_id"][:6])
+    for what, value in (
+        ("name", "Being kept waiting"),
+        ("merge_into", 1),
+        ("dismissed", True),
+        ("parts", "selected"),
+    ):
+        before, n_acts = store.themes(), len(store.acts(kind="edit_theme"))
+        done = reader.act(kind="edit_theme", theme=3, what=what, value=value)
+        assert done["type"] == "done", done
+        assert len(store.acts(kind="edit_theme")) == n_acts + 1
+        assert not store.themes().summary.equals(before.summary)
+        assert reader.act(kind="undo")["type"] == "done"
+        pd.testing.assert_frame_equal(store.themes().assignments, before.assignments)
+        kept = ["theme", "label", "name", "dismissed", "code", "n_units"]
+        pd.testing.assert_frame_equal(store.themes().summary[kept], before.summary[kept])
+    assert reader.act(kind="undo")["type"] == "refused"
+
+
+def test_a_step_that_is_sent_twice_is_recorded_once(store: Store) -> None:
+    reader = Reader(store)
+    named = {"id": new_id(), "kind": "edit_theme", "theme": 0, "what": "name", "value": "Kept waiting"}
+    assert [reader.act(**named)["type"] for _ in range(2)] == ["done", "done"]
+    again = Reader(Store(store.path))  # after a kernel that was killed
+    assert again.act(**named)["type"] == "done"
+    assert len(store.acts(kind="edit_theme")) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "edit_theme", "theme": 9, "what": "name", "value": "x"},
+        {"kind": "edit_theme", "theme": 0, "what": "merge_into", "value": 0},
+        {"kind": "edit_theme", "theme": 0, "what": "rename", "value": "x"},
+        {"kind": "edit_theme", "theme": 0, "what": "parts", "value": "selected"},
+        {"kind": "edit_theme", "theme": "0", "what": "name", "value": "x"},
+        {"kind": "record_themes"},
+        {"kind": "apply"},
+        {
+            "kind": "make_code",
+            "theme": 0,
+            "label": "Warm",
+            "definition": "",
+            "units": [],
+            "base": BOOK.fingerprint,
+        },
+        {
+            "kind": "make_code",
+            "theme": 0,
+            "label": " ",
+            "definition": "",
+            "units": [],
+            "base": BOOK.fingerprint,
+        },
+        {"kind": "make_code", "theme": 0, "label": "Wait", "definition": "", "units": [], "base": "another"},
+        {
+            "kind": "make_code",
+            "theme": 0,
+            "label": "Wait",
+            "definition": "",
+            "units": ["no"],
+            "base": BOOK.fingerprint,
+        },
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_changes_nothing(store: Store, wrong: dict[str, Any]) -> None:
+    before = store.acts()
+    assert Reader(store).act(**wrong)["type"] == "refused"
+    assert store.acts() == before
+    assert store.current_codebook() == BOOK.fingerprint
+
+
+def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store) -> None:
+    reader = Reader(store)
+    shown = reader.look()
+    draft = reader.ask("draft", theme=0)
+    assert draft["label"].lower() == store.themes().summary["label"][0]
+    ticked = [row["unit_id"] for row in draft["quotes"][:2]]
+    asked = {"id": new_id(), "kind": "make_code", "theme": 0, "label": "Waiting", "definition": "Slow.",
+             "units": ticked, "base": shown["base"]}  # fmt: skip
+    done = [reader.act(**asked), reader.act(**asked)]
+    assert [one["code"] for one in done] == ["waiting", "waiting"]
+    code = store.codebook["waiting"]
+    text_of = store.units.set_index("unit_id")["text"]
+    assert code.examples == tuple(text_of[ticked])
+    assert code.origin == "inductive"
+    assert "theme 0" in str(code.source)
+    assert len(store.revisions()) == 1
+    assert store.themes().summary["code"].tolist()[0] == "waiting"
+    coding = CodingWidget(Store(store.path), coder="ben")
+    assert "waiting" in coding._session.codebook.ids
+    coding.close()
+
+
+def test_a_run_says_what_it_would_change_before_it_is_recorded(store: Store) -> None:
+    store.edit_theme(0, name="Kept waiting", coder="lead")
+    reader = Reader(store, embed=embed)
+    reader.look()
+    assert reader.ask("run", granularity=1.0)["type"] == "begun"
+    reader.wait()
+    ran = reader.told[-1]
+    assert (ran["type"], ran["stays"], ran["new"], ran["ends"]) == ("ran", 4, 0, 0)
+    assert {one["stage"] for one in reader.told if one["type"] == "running"} >= {
+        "embed",
+        "cluster",
+        "describe",
+    }
+    assert len(store.acts(kind="record_themes")) == 1
+    assert reader.act(kind="record_themes")["type"] == "done"
+    assert len(store.acts(kind="record_themes")) == 2
+    assert store.themes().summary["name"].dropna().tolist() == ["Kept waiting"]
+
+
+def test_texts_selected_on_the_map_are_known_by_their_ids(store: Store) -> None:
+    reader = Reader(store, embed=embed)
+    reader.look()
+    places = reader.ask("map")
+    assert len(places["x"]) == N
+    assert reader.ask("select", places=[3, 0])["n"] == 2
+    ids = themes.text_map(store.units, embed=embed)["unit_id"]
+    assert reader.widget.selected == (ids[3], ids[0])
+    assert [row["unit_id"] for row in reader.ask("selected", first=0)["rows"]] == [ids[3], ids[0]]
+    assert reader.ask("select", places=[N])["type"] == "refused"
+    values = reader.ask("colours", by="")["values"]
+    theme_of = store.themes().assignments.set_index("unit_id")["theme"]
+    assert values == theme_of[ids].tolist()
+
+
+def test_a_language_model_is_asked_only_with_consent(store: Store) -> None:
+    asked: list[Any] = []
+
+    def chat(messages: Any) -> str:
+        asked.append(messages)
+        return 'Here: {"label": "Waiting", "definition": "Told to wait."}'
+
+    reader = Reader(store, chat=chat)
+    reader.look()
+    ticked = [reader.ask("draft", theme=0)["quotes"][0]["unit_id"]]
+    assert "1 quotes" in reader.ask("cost", theme=0, units=ticked)["words"]
+    assert reader.ask("ask_chat", theme=0, units=ticked, consent=False)["type"] == "refused"
+    reader.wait()
+    assert asked == []
+    reader.ask("ask_chat", theme=0, units=ticked, consent=True)
+    reader.wait()
+    assert reader.told[-1]["label"] == "Waiting"
+    [[_, question]] = asked
+    text_of = store.units.set_index("unit_id")["text"]
+    assert [text in question["content"] for text in text_of] == [
+        unit_id in ticked for unit_id in text_of.index
+    ]
+
+
+def test_who_opens_it_wrongly_is_told(store: Store) -> None:
+    with pytest.raises(ArgumentError, match="open study"):
+        ThemesWidget(store.units, coder="lead")
+    with pytest.raises(ActError, match="pseudonym"):
+        ThemesWidget(store, coder="a b")
+    assert Reader(store).ask("run", granularity=None)["type"] == "refused"
+
+
+def apart(texts: list[str]) -> np.ndarray:
+    """Embed texts so that no two have one place."""
+    own = np.array(
+        [[int(text.rpartition("n")[2] or 0) % 7, int(text.rpartition("n")[2] or 0) % 11] for text in texts]
+    )
+    return np.hstack([embed(texts), own / 20])
+
+
+def test_the_map_is_the_same_again_and_keeps_texts_apart(store: Store) -> None:
+    units = store.units.copy()
+    units.loc[units.index[5], "text"] = " "
+    units.loc[units.index[[0, 4]], "text"] = "queue slow minutes n1"
+    one = themes.text_map(units, embed=apart)
+    again = themes.text_map(units.sample(frac=1, random_state=3), embed=apart).set_index("unit_id")
+    pd.testing.assert_frame_equal(again.loc[one["unit_id"].tolist()].reset_index(), one)
+    assert one["x"].isna().tolist() == [row == 5 for row in range(N)]
+    there = one.dropna()
+    places = there[["x", "y"]]
+    assert places.abs().max().max() <= 1
+    assert not places.duplicated().any()
+    own = places.groupby(there.index.to_numpy() % 4).transform("mean")
+    within = np.linalg.norm(places - own, axis=1).mean()
+    assert within < np.linalg.norm(places - places.mean(), axis=1).mean() / 2  # one matter stands together
