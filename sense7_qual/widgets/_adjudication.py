@@ -286,7 +286,7 @@ class AdjudicationWidget(Desk):
     # rulings ----------------------------------------------------------------------------------------
 
     def _do(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
-        """Record a ruling, or take the last one back; asked again by the same id, only say so."""
+        """Record a ruling, take the last one back or do it again; asked again by the same id, only say so."""
         act = self._done.get(act_id)
         if act is None:
             act = self._save_once(act_id, lambda: self._made(asked, act_id))
@@ -299,6 +299,7 @@ class AdjudicationWidget(Desk):
             "unit_id": key[0],
             "code": key[1],
             "undone": act.kind == "undo",
+            "redone": act.kind == "redo",
             "ruling": self._ruling(key),
             **self._progress(key),
         }
@@ -307,10 +308,12 @@ class AdjudicationWidget(Desk):
         common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
         if asked.get("kind") == "undo":
             return record.undo(self._disputes.last_of(self._coder), **common)
+        if asked.get("kind") == "redo":
+            return record.redo(self._disputes.last_undone_of(self._coder), **common)
         if asked.get("kind") != "rule" or asked.get("reason") is None:
             raise ActError(
-                "act: expected a ruling with its reason, or undo – found neither – choose a reason out of "
-                f"{', '.join(REASONS)}."
+                "act: expected a ruling with its reason, undo or redo – found none of them – choose a "
+                f"reason out of {', '.join(REASONS)}."
             )
         unit_id, code = self._disputes.check(asked.get("unit_id"), asked.get("code"))
         return record.rule(

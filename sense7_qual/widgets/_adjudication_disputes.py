@@ -106,6 +106,33 @@ class Disputes:
                 return act
         raise ActError("undo: expected a ruling of yours to take back – found none – nothing was settled.")
 
+    def last_undone_of(self, coder: str) -> Act:
+        """Return the ruling that a person took back last, to be done again.
+
+        As everywhere, a new ruling leaves nothing to be done again: what was taken back before it is over.
+
+        Raises
+        ------
+        ActError
+            There is none on a disagreement that may be seen.
+        """
+        made: dict[str, Act] = {}
+        undone: list[str] = []
+        for act in self._acts:
+            if act.coder != coder:
+                continue
+            if act.kind == "rule":
+                made[act.act_id], undone = act, []
+                continue
+            undone = [one for one in undone if one != act.target]
+            undone += [str(act.target)] * (act.kind == "undo")
+        for one in reversed(undone):
+            if one in made and (made[one].unit_id, made[one].code) in self._known:
+                return made[one]
+        raise ActError(
+            "redo: expected a ruling of yours that was taken back – found none – nothing was settled."
+        )
+
     def settled_on(self, code: str) -> list[str]:
         """Return the texts on which a disagreement about a code was settled."""
         return [unit_id for unit_id, other in self.settled if other == code]

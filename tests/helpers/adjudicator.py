@@ -61,6 +61,9 @@ class Adjudicator:
     def undo(self) -> dict[str, Any]:
         return self.ask("act", act={"kind": "undo"})
 
+    def redo(self) -> dict[str, Any]:
+        return self.ask("act", act={"kind": "redo"})
+
     def show(self, unit_id: str, code: str) -> dict[str, Any]:
         return self.ask("dispute", unit_id=unit_id, code=code)
 

@@ -201,6 +201,33 @@ def test_undo_goes_back_over_everything_the_lead_settled_also_in_the_next_kernel
     assert folder.verify()["ok"].all()
 
 
+def test_what_was_taken_back_is_done_again_with_its_reason_and_note_also_in_the_next_kernel(
+    folder: Store,
+) -> None:
+    lead = Adjudicator(folder)
+    lead.rule("m1", "kind", False, note="As agreed.")
+    lead.rule("m1", "warm", True)
+    assert (lead.undo()["code"], lead.undo()["code"]) == ("warm", "kind")
+    again = Adjudicator(Store(folder.path))
+    first = again.redo()
+    assert (first["code"], first["redone"], first["undone"]) == ("kind", True, False)
+    assert (first["ruling"]["settled"], first["ruling"]["note"]) == ("absent", "As agreed.")
+    assert again.redo()["code"] == "warm"
+    assert again.redo()["type"] == "refused"
+    assert [(act.code, act.applied) for act in folder.rulings()] == [("kind", False), ("warm", True)]
+    assert folder.verify()["ok"].all()
+
+
+def test_after_another_ruling_nothing_is_done_again(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    lead.rule("m1", "kind", False)
+    lead.undo()
+    lead.rule("m1", "warm", True)
+    assert lead.redo()["type"] == "refused"
+    assert Adjudicator(folder, coder="chair").redo()["type"] == "refused"
+    assert [act.code for act in folder.rulings()] == ["warm"]
+
+
 def test_an_act_that_is_sent_again_is_recorded_once(folder: Store) -> None:
     lead = Adjudicator(folder)
     first = lead.rule("m1", "warm", True, id="00000000-0000-4000-8000-000000000001")

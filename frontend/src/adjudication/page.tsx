@@ -22,6 +22,7 @@ const KEYS: [string, string][] = [
   ["f 5", "Different readings: both stand"],
   ["n", "A note that goes with the ruling (Esc: back)"],
   ["u", "Take the last ruling back (also Ctrl+Z)"],
+  ["y", "Do it again (also Ctrl+Shift+Z)"],
   ["→ ←", "The next, the one before (also ↓ ↑)"],
   ["Enter", "The next that is open"],
   ["o", "Another order of the queue"],
@@ -201,7 +202,7 @@ export function Page({ session }: { session: Session }) {
   /** What a key does; one that is held down settles nothing twice. */
   const pressed = (event: KeyboardEvent): boolean => {
     const held = event.ctrlKey || event.metaKey;
-    if (held) return event.key.toLowerCase() === "z" && !event.shiftKey && (event.repeat || session.undo(), true);
+    if (held) return event.key.toLowerCase() === "z" && (event.repeat || (event.shiftKey ? session.redo() : session.undo()), true);
     if (event.altKey) return false;
     const box = root.current!.querySelector<HTMLElement>(".s7-text");
     if (SCROLLS.includes(event.key) && box) return scrollText(box, event.key), true;
@@ -219,6 +220,7 @@ export function Page({ session }: { session: Session }) {
     f: () => session.because(DIFFERENT),
     n: () => session.beginNote(),
     u: () => session.undo(),
+    y: () => session.redo(),
     o: () => session.nextOrder(),
     t: () => (session.showConversation.value = !session.showConversation.value),
     w: () => (session.allCodes.value = !session.allCodes.value),

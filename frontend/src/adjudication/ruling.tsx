@@ -26,6 +26,9 @@ export function RulingBar({ session, dispute }: { session: Session; dispute: Dis
           <button type="button" class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
             ↶ Undo
           </button>
+          <button type="button" class="s7-quiet" title="Do again what was taken back (y)" onClick={() => session.redo()}>
+            ↷ Redo
+          </button>
         </span>
       </div>
       <div class={verdict === null ? "s7-reasons s7-waits" : "s7-reasons"} role="group" aria-label="Why did the coders differ?">

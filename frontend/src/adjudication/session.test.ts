@@ -16,6 +16,7 @@ const SETTLED = { true: "applied", false: "absent", null: "differing" } as const
 class Kernel {
   readonly asked: Asked[] = [];
   readonly rulings: Act[] = [];
+  readonly undone: Act[] = [];
   dead = false;
   letters = false;
   private readonly hear = new Set<(reply: Reply) => void>();
@@ -73,10 +74,12 @@ class Kernel {
     } else if (asked.type === "change") this.say({ type: "change", base: "f1", by_coder: [], total: null, at_least: false, n_rulings: 0, n_leaving: 0, words: "" }, asked);
     else if (asked.type === "save_change") this.say({ type: "refused", message: "meanwhile" }, asked);
     else if (asked.type === "act") {
-      const act = asked.act.kind === "undo" ? this.rulings.pop()! : asked.act;
-      if (asked.act.kind !== "undo") this.rulings.push(act);
+      const { kind } = asked.act;
+      const act = kind === "undo" ? this.rulings.pop()! : kind === "redo" ? this.undone.pop()! : asked.act;
+      if (kind === "undo") this.undone.push(act);
+      else this.rulings.push(act);
       const { n_open, n_settled, by_code, brings } = this.queue();
-      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: asked.act.kind === "undo", ruling: this.ruling(act.unit_id!), n_open, n_settled, by_code, brings }, asked);
+      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: kind === "undo", redone: kind === "redo", ruling: this.ruling(act.unit_id!), n_open, n_settled, by_code, brings }, asked);
     }
   }
 }
@@ -171,6 +174,17 @@ test("undo takes back the last ruling and opens it", () => {
   session.undo();
   kernel.answer();
   expect([said(), session.here.value?.unit_id, session.dispute.value?.ruling]).toEqual([[], "m0", null]);
+});
+
+test("what was taken back is done again, opened and announced", () => {
+  session.decide(true);
+  session.because("slip");
+  session.undo();
+  kernel.answer();
+  session.open(2);
+  session.redo();
+  kernel.answer();
+  expect([session.here.value?.unit_id, session.dispute.value?.ruling?.reason, session.announced.value]).toEqual(["m0", "slip", "Done again: Warm"]);
 });
 
 test("what a dead kernel never recorded is sent to the next one under the same id, and a note is kept", () => {

@@ -215,6 +215,11 @@ export class Session {
     this.channel.outbox.push({ id: uuid(), kind: "undo" });
   }
 
+  redo(): void {
+    this.verdict.value = null;
+    this.channel.outbox.push({ id: uuid(), kind: "redo" });
+  }
+
   /* ---- notes ---- */
 
   /** The note that goes with the next ruling on what is on screen. */
@@ -338,9 +343,9 @@ export class Session {
       const shown = this.answered.value;
       if (shown && keyOf(shown) === keyOf(done)) this.answered.value = { ...shown, ruling: done.ruling };
     });
-    if (!mine || !done.undone) return;
+    if (!mine || !(done.undone || done.redone)) return;
     this.openKey(done);
-    this.say(`Taken back: ${this.label(done.code)}`);
+    this.say(`${done.undone ? "Taken back" : "Done again"}: ${this.label(done.code)}`);
   }
 
   private told(told: Told): void {
