@@ -61,21 +61,30 @@ class Reader:
         return [one for one in self.told if one["type"] == "themes"][-1]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def units_of() -> pd.DataFrame:
     rng = np.random.default_rng(2)
     texts = [" ".join(rng.permutation(WORDS[row % 4].split())) + f" n{row}" for row in range(N)]
-    units = pd.DataFrame(
+    return pd.DataFrame(
         {"unit_id": [f"u{row:02}" for row in range(N)], "text": texts, "document_id": "d",
          "case_id": [f"p{row % 9}" for row in range(N)], "position": range(N)}
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fitted() -> themes.Themes:
+    return themes.fit(units_of(), embed=embed, granularity=1.0, n_resamples=2)
+
+
+@pytest.fixture
+def store(tmp_path: Path, fitted: themes.Themes) -> Iterator[Store]:
+    units = units_of()
     made = Store.create(tmp_path / "s", units=units, codebook=BOOK)
     done = [acts.finish(coder="ana", unit_id=one, codebook=BOOK) for one in units["unit_id"]]
     kind = [
         acts.apply(coder="ana", unit_id=f"u{row:02}", code="warm", codebook=BOOK) for row in range(1, N, 4)
     ]
     made.append([*kind, *done])
-    made.record_themes(themes.fit(made.units, embed=embed, granularity=1.0, n_resamples=2), coder="lead")
+    made.record_themes(fitted, coder="lead")
     yield made
     for reader in Reader.opened:
         reader.wait()
