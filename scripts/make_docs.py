@@ -32,6 +32,7 @@ GUIDES: Final = (
     "record",
     "training",
     "adjudication",
+    "suggestions",
     "redaction",
     "architecture",
     "contributing",
@@ -63,7 +64,7 @@ def assemble(source: Path) -> None:
     shutil.copy(ROOT / "docs" / "site.css", source / "_static")
     for path in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "example_study.py"]:
         shutil.copy(path, source / "notebooks")
-    for path in (ROOT / "data").glob("e*.*"):
+    for path in [*(ROOT / "data").glob("*.csv"), *(ROOT / "data").glob("*.jsonl")]:
         shutil.copy(path, source / "data")
     for guide in GUIDES:
         path = ROOT / ("CONTRIBUTING.md" if guide == "contributing" else f"docs/{guide}.md")

@@ -195,7 +195,7 @@ def _get(url: str) -> bytes:
 
 
 @pytest.mark.notebook
-@pytest.mark.parametrize("name", ["01_coding", "02_agreement"])
+@pytest.mark.parametrize("name", ["02_agreement"])
 def test_a_notebook_runs_from_the_installed_example(installed, tmp_path: Path, name: str) -> None:
     import nbformat
 

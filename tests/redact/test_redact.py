@@ -228,9 +228,8 @@ def test_time_grows_with_the_length_alone(piece: str) -> None:
         redact.find(said, names=["Anna Anna Anna Meyer", "田中"])
         return time.process_time() - start
 
-    # The fastest of three: a busy machine makes any one of them slow.
-    short, long = (min(took(said) for _ in range(3)) for said in (units(text[:3_000]), units(text)))
-    assert long < 30 * max(short, 0.02)
+    # Up to three tries: a busy machine makes any one of them slow.
+    assert any(took(units(text)) < 30 * max(took(units(text[:3_000])), 0.02) for _ in range(3))
 
 
 @pytest.fixture(scope="module")
