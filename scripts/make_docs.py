@@ -33,6 +33,7 @@ GUIDES: Final = (
     "training",
     "adjudication",
     "suggestions",
+    "exchange",
     "redaction",
     "architecture",
     "contributing",

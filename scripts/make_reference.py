@@ -20,7 +20,8 @@ ROOT: Final = Path(__file__).parents[1]
 # The modules that users call, in the order in which a study meets them; the others are their parts.
 MODULES: Final = (
     "codebook", "corpus", "redact", "acts", "store", "rounds", "revisions", "codings", "agreement",
-    "adjudication", "links", "ratings", "themes", "suggestions", "models", "report", "figures", "widgets",
+    "adjudication", "links", "ratings", "themes", "suggestions", "models", "report", "figures", "exchange",
+    "widgets",
     "tables", "errors",
 )  # fmt: skip
 HEAD: Final = """# Reference

@@ -32,7 +32,8 @@ RESULTS = {
     "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
     "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
     "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
-    "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "figures.Figure", "links.CumulativeModel",
+    "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "exchange.Loss", "exchange.LossReport",
+    "exchange.Project", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
     "ratings.OrdinalRegression",
@@ -149,6 +150,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study = fresh()
         study.record_themes(x.made("themes.fit"), coder="lead")
         return study
+
+    def project() -> Path:
+        written = path(".qdpx")
+        qual.exchange.write_project(store(), written)
+        return written
 
     def theme_acts() -> list[qual.acts.Act]:
         return with_themes().acts(kind="record_themes")
@@ -592,6 +598,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.edit_theme": method(
             "edit_theme", with_themes, theme=lambda: 0, coder=lambda: "lead", name=lambda: "Kindness",
             merge_into=lambda: None, dismissed=lambda: None, parts=lambda: None, code=lambda: None),
+        "exchange.write_project": late(
+            qual.exchange.write_project, store=store, path=partial(path, ".qdpx"),
+            offsets=lambda: "utf-16", overwrite=lambda: True),
+        "exchange.read_project": late(
+            qual.exchange.read_project, path=project, offsets=lambda: "code-points",
+            limits=lambda: qual.corpus.Limits()),
         "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
         "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
         "store.Store.merge": merging,

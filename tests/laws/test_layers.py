@@ -32,7 +32,7 @@ FLOORS = {
     ],
     2: ["acts", "codings", "corpus", "redact", "rounds"],
     3: ["adjudication", "agreement", "links", "ratings", "suggestions", "themes"],  # do not import each other
-    4: ["figures", "report"],
+    4: ["exchange", "figures", "report"],
     5: ["models", "store", "widgets"],  # nor do the doors to the outside: a widget is given what it needs
     6: ["_commands"],  # the command line
     7: ["__main__"],

@@ -1,0 +1,89 @@
+"""A project of another program, as values of this package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from sense7_qual import codings as _codings
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError
+from sense7_qual.exchange._losses import LossReport
+
+__all__ = ["Project"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Project:
+    """What a REFI-QDA project file (.qdpx) holds, in the frames of this package.
+
+    Parameters
+    ----------
+    name, origin : str
+        The project's name, and the program that wrote it.
+    units : DataFrame
+        One row per text (`tables.UNITS`): unit_id is the name of the source, case_id the case that it belongs
+        to (missing where it belongs to none), and each variable is a column.
+    codings : DataFrame
+        One row per coding (`tables.CODINGS`), with a column for each facet of the codebook. `start` and `end`
+        count Unicode code points of the text; both are missing where a whole text is coded.
+    coverage : DataFrame
+        Which coder finished which text (`tables.COVERAGE`); empty where a program does not note it.
+    undecided : DataFrame
+        unit_id, coder, code: what a coder did not decide on a finished text, since the code came later.
+    memos : DataFrame
+        One row per memo (`tables.MEMOS`).
+    codebook : Codebook or None
+        The codes; None where the project has none.
+    coders : tuple of str
+        Who coded or wrote memos, sorted.
+    offsets : DataFrame
+        One row per text with selections: unit_id, rule (how positions are counted there), score (the
+        probability of that rule, 0–1; missing without a text), selections, on_borders (the share of their
+        ends that lie on borders of words, 0–1), quotes_noted and quotes (how many quotes are noted beside
+        them, and how many of those are what is selected).
+    losses : LossReport
+        What was not read, or was changed.
+    """
+
+    name: str
+    origin: str
+    units: pd.DataFrame
+    codings: pd.DataFrame
+    coverage: pd.DataFrame
+    undecided: pd.DataFrame
+    memos: pd.DataFrame
+    codebook: Codebook | None
+    coders: tuple[str, ...]
+    offsets: pd.DataFrame
+    losses: LossReport
+
+    def __repr__(self) -> str:
+        n_codes = 0 if self.codebook is None else len(self.codebook)
+        return (
+            f"Project({len(self.units)} units, {n_codes} codes, {len(self.coders)} coders, "
+            f"{len(self.codings)} codings, {len(self.memos)} memos, {len(self.losses)} kinds of losses)"
+        )
+
+    def decisions(self) -> pd.DataFrame:
+        """Return every finished unit × coder × code, with whether the code is applied there.
+
+        As `codings.decisions`; a code that a coder did not decide on a text has no row there.
+
+        Raises
+        ------
+        TableError
+            The file does not say which texts a coder finished: a code that is not on a text may be absent, or
+            the text not read. Whoever knows states it in a frame `coverage` and calls `codings.decisions`.
+        """
+        if self.codebook is None or self.coverage.empty:
+            raise TableError(
+                "decisions: expected a project that says which texts each coder finished – found none, as in "
+                "projects of other programs – make a frame of unit_id and coder for the texts that you know "
+                "to be finished (round, finished_at, codebook missing), and pass it to codings.decisions."
+            )
+        decided = _codings.decisions(self.codings, self.coverage, self.codebook)
+        key = ["unit_id", "coder", "code"]
+        known = decided.merge(self.undecided, on=key, how="left", indicator="open_still")
+        return known.loc[known["open_still"] == "left_only", decided.columns].reset_index(drop=True)

@@ -1,0 +1,451 @@
+"""Write a study as a REFI-QDA project (.qdpx), which ATLAS.ti, MAXQDA, NVivo, QualCoder and others read."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._atomic import write_by_suffix
+from sense7_qual._messages import did_you_mean
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.codings import carried
+from sense7_qual.errors import ArgumentError
+from sense7_qual.exchange import _refi
+from sense7_qual.exchange._losses import LossReport, losses_of
+from sense7_qual.exchange._positions import Rule, positions
+from sense7_qual.exchange._write_variables import Variables
+from sense7_qual.revisions import Revision
+
+__all__ = ["Study", "write_project"]
+
+_COUNTED: Final = {
+    "code-points": Rule(utf16=False, crlf_as_two=False, bom_counted=False),
+    "utf-16": Rule(utf16=True, crlf_as_two=False, bom_counted=False),
+}
+_UNWRITABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, Char
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
+_QUOTE: Final = 100  # characters of a quote beside a selection, as other programs note it
+_BESIDE: Final = ("confidence", "round")
+
+
+class Study(Protocol):
+    """What is written: anything that has these, as a `Store` does."""
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """The texts."""
+
+    @property
+    def codebook(self) -> Codebook:
+        """The present codebook."""
+
+    @property
+    def codebooks(self) -> Mapping[str, Codebook]:
+        """Every version of it."""
+
+    def codings(self) -> pd.DataFrame:
+        """Return the codings that stand."""
+
+    def coverage(self) -> pd.DataFrame:
+        """Return which coder finished which text."""
+
+    def memos(self) -> pd.DataFrame:
+        """Return the memos that stand."""
+
+    def proposals(self) -> pd.DataFrame:
+        """Return the codes that coders proposed."""
+
+    def decisions(self, *, consensus: bool) -> pd.DataFrame:
+        """Return what each coder decided."""
+
+    def rulings(self) -> list[Act]:
+        """Return the rulings that stand."""
+
+    def acts(self) -> list[Act]:
+        """Return every act."""
+
+    def revisions(self) -> tuple[Revision, ...]:
+        """Return how the codebook came to be."""
+
+
+def write_project(
+    store: Study, path: str | Path, *, offsets: str = "code-points", overwrite: bool = False
+) -> LossReport:
+    """Write a study as a REFI-QDA project (.qdpx): texts, codes, codings of each coder, memos and variables.
+
+    The codings are those that `Store.decisions` counts, carried over to the present codebook, and those of
+    texts that are not finished yet. Which texts a coder finished is written as groups of texts; what a coding
+    says beside its code, as a note on it. The same study gives the same bytes.
+
+    Parameters
+    ----------
+    store : Store
+        The study, with all that it shows to who has it open: memos that are their writer's own, too.
+    path : str or Path
+        Where to, ending in .qdpx.
+    offsets : {"code-points", "utf-16"}
+        How positions are counted: in code points, as the standard says, or in UTF-16 units, for NVivo. They
+        differ behind the first emoji of a text.
+    overwrite : bool
+        Whether to replace a file that is there.
+
+    Returns
+    -------
+    LossReport
+        What the file does not hold as the study does. It stands in the file, too.
+
+    Raises
+    ------
+    ArgumentError
+        `path` does not end in .qdpx, or `offsets` is none of the two.
+    StoreError
+        There is such a file, and `overwrite` is false.
+
+    References
+    ----------
+    REFI-QDA standard 1.5, https://www.qdasoftware.org.
+
+    Examples
+    --------
+    ``exchange.write_project(store, "study.qdpx")``; for NVivo ``offsets="utf-16"``.
+    """
+    check_arguments(write_project, locals(), but=("store", "path"))
+    _require_study(store)
+    if offsets not in _COUNTED:
+        raise ArgumentError(
+            f"write_project: expected offsets 'code-points' or 'utf-16' – found {str(offsets)[:40]!r} – "
+            f"{did_you_mean(str(offsets), list(_COUNTED))}"
+        )
+    writer = _Writer(store, offsets)
+    formats = {".qdpx": lambda: writer.packed(Path(path).stem)}
+    write_by_suffix(path, formats, what="project", overwrite=overwrite)
+    return writer.report
+
+
+def _require_study(store: Study) -> None:
+    if not all(hasattr(store, name) for name in ("units", "codebook", "codings", "decisions", "memos")):
+        raise ArgumentError(
+            f"write_project: expected an open study as store – found {type(store).__name__} – pass "
+            "Store(path)."
+        )
+
+
+class _Writer:
+    """Writes one study, and counts what the format has no place for."""
+
+    def __init__(self, store: Study, offsets: str) -> None:
+        self.store, self.offsets, self.rule = store, offsets, _COUNTED[offsets]
+        self.units, self.codebook = store.units, store.codebook
+        self.lost: dict[str, list[str]] = defaultdict(list)
+        self.notes: dict[str, str] = {}  # by identifier, as XML
+        self.texts = dict(zip(self.units["unit_id"], self.units["text"], strict=True))
+        self.sources = {unit_id: _refi.guid("unit", unit_id) for unit_id in self.units["unit_id"]}
+        self.variables = Variables(self.units, self._plain, self.lost)
+        self.report = LossReport()
+
+    def packed(self, name: str) -> bytes:
+        content = self._xml(name)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            _put(archive, "project.qde", content.encode())
+            for unit_id, own in self.sources.items():
+                _put(archive, f"sources/{own}.txt", self.texts[unit_id].encode())
+        return packed.getvalue()
+
+    def _xml(self, name: str) -> str:
+        self.codings, self.undecided = self._standing()
+        memos = self.store.memos()
+        coverage = self._coverage()
+        on_code = self._memos(memos, "code")
+        codes, own_set, self.codes = _refi.codebook_lines(self.codebook, on_code)
+        sources = self._sources(memos)
+        study_memos = [note for notes in self._memos(memos, "study").values() for note in notes]
+        sets = [own_set.strip(), *self._finished(coverage), *self._undecided_sets()]
+        cases = self.variables.cases(self.sources)
+        users = {*coverage["coder"], *self.codings["coder"], *memos["coder"]}
+        self._what_is_left_out()
+        self.report = losses_of(self.lost.items())
+        lines = [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            f'<Project xmlns="urn:QDA-XML:project:1.0" name={self._quoted(name)} '
+            f'origin="{_refi.ORIGIN} {self.offsets}">',
+            *_wrapped("Users", [self._user(coder) for coder in sorted(users)]),
+            f"<CodeBook>{codes}</CodeBook>",
+            *_wrapped("Variables", self.variables.names()),
+            *_wrapped("Cases", cases),
+            *_wrapped("Sources", sources),
+            *_wrapped("Notes", self.notes.values()),
+            *_wrapped("Sets", sets),
+            f"<Description>{self._escaped(self._about())}</Description>",
+            *(f'<NoteRef targetGUID="{note}"/>' for note in study_memos),
+            "</Project>",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _standing(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the codings under the present codebook, and what is open since it changed."""
+        codings, coverage = self.store.codings(), self.store.coverage()
+        standing, undecided = carried(codings, coverage, self.codebook, revisions=self.store.revisions())
+        pairs = pd.MultiIndex.from_frame(coverage[["unit_id", "coder"]])
+        begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]
+        current = begun["codebook"].fillna(self.codebook.fingerprint) == self.codebook.fingerprint
+        self.lost["codings of unfinished texts under an earlier codebook: left out"] += list(
+            begun.loc[~current, "unit_id"]
+        )
+        self.lost["decisions that are open since the codebook changed: a group of texts for each code"] += (
+            list(undecided["unit_id"])
+        )
+        both = pd.concat([standing, begun[current]], ignore_index=True)
+        return pd.concat([both, self._consensus()], ignore_index=True), undecided
+
+    def _consensus(self) -> pd.DataFrame:
+        """Return the agreed decisions as codings of whole texts, where somebody settled any."""
+        if not self.store.rulings():
+            return pd.DataFrame()
+        decided = self.store.decisions(consensus=True)
+        agreed = decided[(decided["coder"] == "consensus") & decided["applied"]]
+        return agreed[["unit_id", "coder", "code"]]
+
+    def _coverage(self) -> pd.DataFrame:
+        coverage = self.store.coverage().sort_values("finished_at", kind="stable", na_position="first")
+        last = coverage.drop_duplicates(["unit_id", "coder"], keep="last").sort_index()
+        rows = last[["unit_id", "coder", "round"]]
+        if self.store.rulings():
+            decided = self.store.decisions(consensus=True)
+            settled = decided.loc[decided["coder"] == "consensus", ["unit_id", "coder"]].drop_duplicates()
+            rows = pd.concat([rows, settled], ignore_index=True)
+            n_codes = len(self.codebook.codable)
+            known = decided[decided["coder"] == "consensus"]
+            per_unit = known.groupby("unit_id", sort=False)["code"].agg(set)
+            codes = [code.id for code in self.codebook.codable]
+            open_still = [
+                (unit_id, "consensus", code)
+                for unit_id, those in per_unit.items()
+                if len(those) < n_codes
+                for code in codes
+                if code not in those
+            ]
+            extra = pd.DataFrame(open_still, columns=["unit_id", "coder", "code"], dtype="string")
+            self.undecided = pd.concat([self.undecided, extra], ignore_index=True)
+        return rows
+
+    def _user(self, coder: str) -> str:
+        return (
+            f'<User guid="{_refi.guid("coder", coder)}" name={self._quoted(coder)} id={self._quoted(coder)}/>'
+        )
+
+    def _sources(self, memos: pd.DataFrame) -> list[str]:
+        """Return each text with its selections, the memos on it, and the values of its variables."""
+        whole, spans = self._selections()
+        on_span = memos[memos["target_kind"] == "span"]
+        for memo in rows_of(on_span):
+            inner = f'<NoteRef targetGUID="{self._note(memo)}"/>'
+            guid = _refi.guid("memo on span", memo["memo_id"])
+            spans[memo["target_id"]].append((memo["start"], memo["end"], guid, memo["coder"], None, inner))
+        on_unit = self._memos(memos, "unit")
+        values = self.variables.values()
+        sources = []
+        for unit_id, own in self.sources.items():
+            described = self._context.get(unit_id)
+            parts = [
+                *([f"<Description>{self._escaped(described)}</Description>"] if described else []),
+                *self._selected(unit_id, [*whole[unit_id], *spans[unit_id]]),
+                *(f'<NoteRef targetGUID="{note}"/>' for note in on_unit.get(unit_id, [])),
+                *values[unit_id],
+            ]
+            head = (
+                f'<TextSource guid="{own}" name={self._quoted(unit_id)} plainTextPath="internal://{own}.txt">'
+            )
+            sources.append("\n".join([head, *parts, "</TextSource>"]))
+        return sources
+
+    @property
+    def _context(self) -> dict[str, str]:
+        if "context" not in self.units:
+            return {}
+        with_context = self.units[self.units["context"].notna()]
+        return dict(zip(with_context["unit_id"], with_context["context"], strict=True))
+
+    def _selections(self) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+        """Return for each text the selections of the whole of it, and those of spans, with their codings."""
+        whole: dict[str, list[Any]] = defaultdict(list)
+        spans: dict[str, list[Any]] = defaultdict(list)
+        facets = [facet.name for facet in self.codebook.facets if facet.name in self.codings]
+        used: set[str] = set()
+        for row in rows_of(self.codings):
+            unit_id, coder = row["unit_id"], row["coder"]
+            is_whole = pd.isna(row.get("start"))
+            start, end = (0, len(self.texts[unit_id])) if is_whole else (int(row["start"]), int(row["end"]))
+            key = (
+                "\n".join(str(row[name]) for name in ("unit_id", "coder", "code"))
+                + f"\n{start}\n{end}\n{is_whole}"
+            )
+            key += "".join(f"\n{row[name]}" for name in facets)
+            act_id = "" if pd.isna(row["act_id"]) else str(row["act_id"])
+            own = _refi.guid("coding", key if not act_id or act_id in used else act_id)
+            used.add(act_id)
+            at = row.get("at")
+            coding = (
+                f'<Coding guid="{own}" creatingUser="{_refi.guid("coder", coder)}"{self._when(at)}>'
+                f'<CodeRef targetGUID="{self.codes[row["code"]]}"/>{self._beside(row, facets)}</Coding>'
+            )
+            target = whole if is_whole else spans
+            target[unit_id].append((start, end, _refi.guid("selection", key), coder, at, coding, is_whole))
+        return whole, spans
+
+    def _selected(self, unit_id: str, selections: Sequence[tuple[Any, ...]]) -> list[str]:
+        text = self.texts[unit_id]
+        at = positions(text, self.rule)
+        lines = []
+        for start, end, own, coder, when, inner, *is_whole in sorted(selections, key=lambda each: each[:3]):
+            quote = text[start:end]
+            name = _refi.WHOLE if any(is_whole) else quote[:_QUOTE] + "…" * (len(quote) > _QUOTE)
+            lines.append(
+                f'<PlainTextSelection guid="{own}" name={self._quoted(name)} startPosition="{at[start]}" '
+                f'endPosition="{at[end]}" creatingUser="{_refi.guid("coder", coder)}"{self._when(when)}>'
+                f"{inner}</PlainTextSelection>"
+            )
+        return lines
+
+    def _beside(self, row: Mapping[str, Any], facets: Sequence[str]) -> str:
+        """Return a reference to the note on what a coding says beside its code; one note for all alike."""
+        said = {
+            name: str(row[name]) for name in (*facets, *_BESIDE) if name in row and not pd.isna(row[name])
+        }
+        if not said:
+            return ""
+        text = _refi.labelled(_refi.NOTE_ON_CODING, said)
+        own = _refi.guid("note on codings", text)
+        name = ", ".join(said.values())
+        self.notes[own] = _note_xml(own, self._quoted(name), "", "", self._escaped(text))
+        return f'<NoteRef targetGUID="{own}"/>'
+
+    def _memos(self, memos: pd.DataFrame, kind: str) -> dict[str, list[str]]:
+        """Return the identifiers of the notes on each target of this kind."""
+        notes: dict[str, list[str]] = {}
+        for memo in rows_of(memos[memos["target_kind"] == kind]):
+            target = memo["target_id"] if kind != "study" else "study"
+            if kind == "code" and target not in self.codebook.ids:
+                self.lost["memos on codes that the codebook has no more: on the study"].append(target)
+                continue
+            notes.setdefault(target, []).append(self._note(memo))
+        return notes
+
+    def _note(self, memo: Mapping[str, Any]) -> str:
+        own = _refi.guid("memo", memo["memo_id"])
+        coder = f' creatingUser="{_refi.guid("coder", memo["coder"])}"{self._when(memo["at"])}'
+        stated = {} if pd.isna(memo["round"]) else {"round": memo["round"]}
+        if not stated:
+            self.lost["memos that were their writer's own: in the file, for whoever gets it"].append(
+                memo["memo_id"]
+            )
+        said = f"<Description>{self._escaped(_refi.labelled(_refi.MEMO, stated))}</Description>"
+        name = self._quoted(f"Memo of {memo['coder']}")
+        self.notes[own] = _note_xml(own, name, coder, said, self._escaped(memo["text"]))
+        return own
+
+    def _finished(self, coverage: pd.DataFrame) -> list[str]:
+        rounds = coverage["round"].fillna("")
+        sets = []
+        for names, rows in coverage.groupby(["coder", rounds], sort=True):
+            coder, round = map(str, names)
+            stated = {"coder": coder, **({"round": round} if round else {})}
+            name = f"Finished by {coder}" + (f" in round {round}" if round else "")
+            sets.append(self._set(name, _refi.labelled(_refi.FINISHED, stated), "", rows["unit_id"]))
+        return sets
+
+    def _undecided_sets(self) -> list[str]:
+        sets = []
+        for names, rows in self.undecided.groupby(["coder", "code"], sort=True):
+            coder, code = map(str, names)
+            stated = _refi.labelled(_refi.UNDECIDED, {"coder": coder, "code": code})
+            member = f'<MemberCode targetGUID="{self.codes[code]}"/>'
+            name = f"Not decided by {coder}: {self.codebook[code].label}"
+            sets.append(self._set(name, stated, member, rows["unit_id"]))
+        return sets
+
+    def _set(self, name: str, said: str, codes: str, unit_ids: Iterable[str]) -> str:
+        members = "".join(f'\n<MemberSource targetGUID="{self.sources[each]}"/>' for each in unit_ids)
+        return (
+            f'<Set guid="{_refi.guid("set", said)}" name={self._quoted(name)}>'
+            f"<Description>{self._escaped(said)}</Description>{codes}{members}\n</Set>"
+        )
+
+    def _what_is_left_out(self) -> None:
+        beyond = {
+            unit_id for unit_id, text in self.texts.items() if re.search("[\U00010000-\U0010ffff]", text)
+        }
+        on_them = [unit_id for unit_id in self.codings["unit_id"] if unit_id in beyond]
+        other = (
+            "UTF-16 units, as NVivo does"
+            if self.offsets == "code-points"
+            else "code points, as the standard says"
+        )
+        self.lost[f"codings of texts with emoji: misplaced by programs that count in {other}"] += on_them
+        acts = self.store.acts()
+        self.lost["acts: the history of the coding; the file has what stands now"] += [""] * len(acts)
+        self.lost["rulings: their reasons and notes; the file has the agreed codes"] += [
+            act.unit_id or "" for act in self.store.rulings()
+        ]
+        self.lost["proposals of codes: left out"] += list(self.store.proposals()["proposal_id"])
+        earlier = [each for each in self.store.codebooks if each != self.codebook.fingerprint]
+        self.lost["earlier versions of the codebook: left out"] += [each[:12] for each in earlier]
+        self.lost["ways in which codings say more than a code (facets, confidence, round): as notes"] += [
+            note for note in self.notes if f"<PlainTextContent>{_refi.NOTE_ON_CODING}\n" in self.notes[note]
+        ]
+
+    def _about(self) -> str:
+        report = losses_of(self.lost.items())
+        return (
+            f"Positions count {self.offsets.replace('-', ' ')}, from 0; ends are exclusive. What this file "
+            f"does not hold as the study does:\n{report}"
+        )
+
+    def _when(self, at: Any) -> str:
+        if at is None or pd.isna(at) or not _TIME.fullmatch(at):
+            return ""
+        return f' creationDateTime="{at}"'
+
+    def _plain(self, text: str) -> str:
+        """Return a text without the characters that XML cannot hold, each replaced by U+FFFD."""
+        replaced, n = _UNWRITABLE.subn("\ufffd", text)
+        self.lost["control characters, which XML cannot hold: replaced by U+FFFD"] += [""] * n
+        return replaced
+
+    def _escaped(self, text: str) -> str:
+        return _refi.escaped(self._plain(text))
+
+    def _quoted(self, text: str) -> str:
+        return _refi.quoted(self._plain(text))
+
+
+def rows_of(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Return the rows of a frame, each as its values by column."""
+    return (dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None))
+
+
+def _note_xml(own: str, name: str, attributes: str, said: str, text: str) -> str:
+    return (
+        f'<Note guid="{own}" name={name}{attributes}>{said}<PlainTextContent>{text}</PlainTextContent></Note>'
+    )
+
+
+def _wrapped(name: str, lines: Iterable[str]) -> list[str]:
+    """Return lines inside an element; nothing where there are none: the standard allows no empty one."""
+    inside = list(lines)
+    return [f"<{name}>", *inside, f"</{name}>"] if inside else []
+
+
+def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    member.compress_type, member.create_system, member.external_attr = zipfile.ZIP_DEFLATED, 3, 0o600 << 16
+    archive.writestr(member, content)
