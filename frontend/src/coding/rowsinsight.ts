@@ -56,7 +56,7 @@ export function useRowsInSight(count: number, many: boolean, active: number) {
   const hears = {
     onScroll: (event: { currentTarget: HTMLElement }) => {
       const { scrollTop } = event.currentTarget;
-      setSeen((seen) => ({ ...seen, top: scrollTop }));
+      setSeen((seen) => (seen.top === scrollTop ? seen : { ...seen, top: scrollTop }));
     },
     // A row that is scrolled out of sight stays while it has the focus, which would be lost with it.
     onFocusIn: (event: { target: EventTarget | null }) => {

@@ -1,5 +1,5 @@
 // A long text with many codings: what is drawn anew, and what stays.
-import type { VNode } from "preact";
+import { options, render, type VNode } from "preact";
 import { expect, test } from "vitest";
 import { code } from "./code.test.kit";
 import { CodebookView } from "./codebook";
@@ -21,7 +21,7 @@ function drawing() {
   return (selection: Span | null, active: number, some = codings) =>
     marked
       .draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active })
-      .flatMap((row) => row.props.children as VNode[]);
+      .flatMap((block) => (block as VNode<{ views: VNode[] }>).props.views);
 }
 
 test("a selection, a mark or a coding draws only its own pieces anew", () => {
@@ -41,6 +41,44 @@ test("a selection, a mark or a coding draws only its own pieces anew", () => {
   expect(anew(answered, active)).toBe(0);
   const more = draw(null, 5, [...codings, { ...codings[0]!, code: "c3", start: 90_000, end: 90_040 }]);
   expect(anew(more, active)).toBeLessThan(60);
+});
+
+test("of a text on screen, a change compares the nodes of its own paragraph alone", () => {
+  const marked = new MarkedText();
+  const root = document.createElement("div");
+  const show = (selection: Span | null, some = codings) => render(marked.draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active: -1 }), root);
+  const before = options.diffed;
+  let compared = 0;
+  options.diffed = (node) => (compared++, before?.(node));
+  try {
+    show(null);
+    expect(compared).toBeGreaterThan(3500);
+    compared = 0;
+    show({ start: 90_000, end: 90_040 });
+    expect(compared).toBeLessThan(600);
+    compared = 0;
+    show({ start: 90_000, end: 90_040 }, structuredClone(codings));
+    expect(compared).toBeLessThan(300);
+  } finally {
+    options.diffed = before;
+  }
+  expect(root.textContent).toBe(text);
+});
+
+test("a coding in the midst, taken away or answered, leaves the others as they look", () => {
+  const marked = new MarkedText();
+  const fresh = (some: Coding[]) => new MarkedText().draw({ unit: { unit_id: "m1", text, codings: some }, book, selection: null, active: 7 });
+  const shown = (blocks: VNode[]) => {
+    const root = document.createElement("div");
+    render(blocks, root);
+    return root.innerHTML;
+  };
+  const without = codings.filter((_, index) => index !== 900 && index !== 1500);
+  const pending = codings.map((coding, index) => (index === 40 ? { ...coding, pending: true } : coding));
+  for (const some of [codings, without, pending, codings, [...without].reverse(), []]) {
+    const draw = marked.draw({ unit: { unit_id: "m1", text, codings: some }, book, selection: null, active: 7 });
+    expect(shown(draw)).toBe(shown(fresh(some)));
+  }
 });
 
 test("what all pieces share draws all anew: another look of the codes, another text", () => {

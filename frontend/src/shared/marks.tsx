@@ -29,7 +29,11 @@ interface Piece extends Segment {
 /** Draws a text's pieces, and hands out the same nodes again for those that look as they did before. */
 export class MarkedText {
   private pieces = new Map<number, Piece>();
-  private marks = new Map<string, CodingMark>();
+  private codings: readonly (Coding & Partial<Theirs>)[] = [];
+  private marks: readonly CodingMark[] = [];
+  /** The coder's own codings when they were last cut. */
+  private ownCodings: readonly Coding[] = [];
+  private readonly blocks = new Map<number, { views: readonly VNode[]; node: VNode }>();
   private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], measured: readonly number[] | null) => {
     const [starts, lane, below] = [measured ?? blocks(text), lanes(codings), lanes(theirs)];
     const [own, all] = [Math.max(0, ...new Set(lane)), theirs.length ? [...codings, ...theirs] : codings];
@@ -40,31 +44,24 @@ export class MarkedText {
   /** What all pieces share: where it changes, all are drawn anew. */
   private readonly afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number) => {
     this.pieces.clear();
-    this.marks.clear();
+    this.marks = [];
+    this.blocks.clear();
   });
 
   draw({ unit, book, selection, active, theirs = NONE, starts: measured = null }: Shown): VNode[] {
     const [codes, looks] = [book.codes.value, book.looks.value];
     const memos = unit.memos ?? NO_MEMOS;
-    const { starts, lane, depth, segments } = this.cut(unit.text, unit.codings, theirs, memos, measured);
+    if (!onSameWords(unit.codings, this.ownCodings)) this.ownCodings = unit.codings;
+    const { starts, lane, depth, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, measured);
     this.afresh(unit.text, codes, looks, depth.own, depth.theirs);
-    const before = [this.pieces, this.marks] as const;
-    [this.pieces, this.marks] = [new Map(), new Map()];
+    const before = this.pieces;
+    this.pieces = new Map();
 
     const shown: readonly (Coding & Partial<Theirs>)[] = theirs.length ? [...unit.codings, ...theirs] : unit.codings;
-    const marks = shown.map((coding, index): CodingMark => {
-      const { code, start, end, pending, coder } = coding;
-      const key = `${code} ${start} ${end} ${lane[index]} ${pending} ${index === active} ${coder ?? ""}`;
-      const mark = before[1].get(key) ?? {
-        ...(looks.get(code) ?? UNKNOWN),
-        ...{ code, start, pending, coder, lane: lane[index]!, active: index === active },
-      };
-      this.marks.set(key, mark);
-      return mark;
-    });
+    const marks = this.marksOf(shown, lane, looks, active);
     const draw = (segment: Segment): VNode => {
       const here = segment.codings.map((index) => marks[index]!);
-      const old = before[0].get(segment.start);
+      const old = before.get(segment.start);
       // Of memos on the same words the one that begins last: it can be clicked where it begins.
       const memo = memos.filter(({ start, end }) => start <= segment.start && segment.end <= end).reduce<Span | undefined>((a, b) => (a && a.start > b.start ? a : b), undefined);
       const same = old && old.memo?.start === memo?.start && old.memo?.end === memo?.end && looksAs(old, segment, here);
@@ -79,8 +76,46 @@ export class MarkedText {
       while (segment.start >= (starts[row + 1] ?? Infinity)) row++;
       rows[row]!.push(draw(segment));
     }
-    return rows.map((views, index) => <div key={starts[index]}>{views}</div>);
+    return rows.map((views, index) => this.block(starts[index]!, views));
   }
+
+  /** How each coding looks: the same objects as before for those that look the same. */
+  private marksOf(codings: readonly (Coding & Partial<Theirs>)[], lane: readonly number[], looks: CodebookView["looks"]["value"], active: number): readonly CodingMark[] {
+    const [before, marks] = [this.codings, this.marks];
+    const is = (at: number, coding: Coding & Partial<Theirs>, index: number): boolean => {
+      const [old, mark] = [before[at], marks[at]];
+      const same = old && mark && old.code === coding.code && old.start === coding.start && old.end === coding.end;
+      return !!same && old.pending === coding.pending && old.coder === coding.coder && mark.lane === lane[index] && mark.active === (index === active);
+    };
+    // One that was put among them or taken away moves those behind it by one.
+    let moved = 0;
+    this.marks = codings.map((coding, index): CodingMark => {
+      const by = [moved, moved + 1, moved - 1].find((each) => is(index + each, coding, index));
+      if (by !== undefined) return marks[index + (moved = by)]!;
+      const { code, start, pending, coder } = coding;
+      return { ...(looks.get(code) ?? UNKNOWN), code, start, pending, coder, lane: lane[index]!, active: index === active };
+    });
+    this.codings = codings;
+    return this.marks;
+  }
+
+  /** The block of these pieces: the same node as before where all of them are. */
+  private block(start: number, views: readonly VNode[]): VNode {
+    const before = this.blocks.get(start);
+    if (before?.views.length === views.length && views.every((one, index) => one === before.views[index])) return before.node;
+    const node = <Block key={start} views={views} />;
+    this.blocks.set(start, { views, node });
+    return node;
+  }
+}
+
+function onSameWords(codings: readonly Pick<Coding, "start" | "end">[], others: readonly Pick<Coding, "start" | "end">[]): boolean {
+  return codings.length === others.length && codings.every(({ start, end }, index) => start === others[index]!.start && end === others[index]!.end);
+}
+
+/** A component, because of these alone Preact compares nothing where it is given the same node again. */
+function Block({ views }: { views: readonly VNode[] }) {
+  return <div>{views as VNode[]}</div>;
 }
 
 const NO_MEMOS: readonly Span[] = [];
