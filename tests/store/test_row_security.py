@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sense7_qual import rounds
+from sense7_qual import acts, rounds
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
@@ -114,6 +114,28 @@ def test_a_coder_can_neither_write_as_another_nor_lead(team: Team) -> None:
     with pytest.raises(StoreError, match="found 'postgres', a superuser"):
         team.lead.add_coder("dora", role="postgres")
     assert team.ana.acts() == []
+
+
+def test_a_coder_rules_on_nothing(team: Team) -> None:
+    """What an adjudicator decides counts for all: a coder's role has no way to it, nor past the package."""
+    named = {"unit_id": "m1", "code": "interest", "applied": True, "codebook": CODEBOOK}
+    with pytest.raises(StoreError, match="expected a role with the right to do this"):
+        team.ana.append([acts.rule(coder="ana", **named)])
+    team.work("ana", 1, "one")
+    table = f'"{team.name}-ana".acts'
+    with team.sql("ana") as connection:
+        asked = (
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s"
+        )
+        columns = [name for (name,) in connection.execute(asked, [f"{team.name}-ana", "acts"])]
+        rest = ", ".join(f'"{name}"' for name in columns if name not in ("seq", "act_id", "kind"))
+        forged = f"SELECT 99, 'forged', '{{}}', {rest} FROM {table} LIMIT 1"
+        into = f"INSERT INTO {table} (seq, act_id, kind, {rest}) "
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute(into + forged.format("rule"))
+    assert team.lead.rulings() == []
+    team.lead.append([acts.rule(coder="lead", **named)])
+    assert len(team.lead.rulings()) == 1
 
 
 def test_a_trigger_on_a_table_of_ones_own_unblinds_nothing(team: Team) -> None:
