@@ -32,6 +32,7 @@ GUIDES: Final = (
     "record",
     "training",
     "adjudication",
+    "themes",
     "suggestions",
     "exchange",
     "redaction",

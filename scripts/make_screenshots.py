@@ -109,6 +109,17 @@ for coder, n, seconds in (("ana", 44, 40), ("ben", 60, 55), ("chi", 3, 70)):
 qual.widgets.OverviewWidget(store, coder="lead", without_round=True)
 """
 
+# The follow-up, coded by three, and its themes.
+THEMES: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import example_study
+import sense7_qual as qual
+store, embed = example_study.follow_up({study!r}), qual.models.embedder()
+store.record_themes(qual.themes.fit(store.units, embed=embed, seed=7), coder="lead")
+qual.widgets.ThemesWidget(store, coder="lead", embed=embed, without_round=True)
+"""
+
 
 def main() -> None:
     """Take all pictures."""
@@ -130,6 +141,8 @@ def main() -> None:
                 overlook(
                     server, Path(place) / f"stands-{width}", chosen.folder, shown, width=width, dark=dark
                 )
+                shown = set(READING) if chosen.all else {"code"} if dark else {"selected"}
+                read(server, Path(place) / f"themes-{width}", chosen.folder, shown, width=width, dark=dark)
 
 
 def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
@@ -180,6 +193,17 @@ def overlook(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, wi
     height = 900 if dark else 1500
     with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-drift", width=width, height=height) as page:
         _pictures(page, folder, name, STANDING, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+def read(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Open the themes of the follow-up, and take the pictures of `steps`."""
+    name, cell = "themes", THEMES.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    height = 900 if width > 1000 else 1300
+    with _widget(server, f"{name}-{width}.ipynb", cell, "canvas.s7-map", width=width, height=height) as page:
+        page.wait_for_timeout(2_000)  # the map is drawn once the texts are placed
+        page.locator(".s7-theme-rows").focus()
+        _pictures(page, folder, name, READING, steps, f"{'dark' if dark else 'light'}-{width}")
     server.end_kernels()
 
 
@@ -262,6 +286,29 @@ def _rule(page: Page) -> None:
 def _texts(page: Page) -> None:
     page.locator('.s7-next .s7-door[data-door*="open"]').first.click()
     page.wait_for_selector(".s7-opened .s7-coders", timeout=60_000)
+
+
+def _selected(page: Page) -> None:
+    page.locator(".s7-theme-row").nth(2).click()
+    page.locator("canvas.s7-map").scroll_into_view_if_needed()
+    box = page.locator("canvas.s7-map").bounding_box()
+    if box is None:
+        raise RuntimeError("expected the map on the page – found none – take the pictures again.")
+    at = [(0.3, 0.05), (0.65, 0.05), (0.65, 0.4), (0.3, 0.4)]
+    for number, (across, down) in enumerate(at):
+        page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"], steps=5)
+        if not number:
+            page.mouse.down()
+    page.mouse.up()
+    page.wait_for_selector(".s7-selected")
+
+
+def _code(page: Page) -> None:
+    page.locator(".s7-theme-row").nth(2).click()
+    page.locator(".s7-theme-rows").focus()
+    page.keyboard.press("c")
+    page.wait_for_selector(".s7-code-form")
+    page.evaluate("document.querySelector('.s7').style.maxHeight = '1000px'")
 
 
 def _whole(page: Page) -> None:
@@ -372,6 +419,7 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
 REVISION: Final[dict[str, Callable[[Page], None]]] = {"draft": _draft, "sorting": _sorting}
 SETTLING: Final[dict[str, Callable[[Page], None]]] = {"text": _text, "rule": _rule}
 STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None, "texts": _texts}
+READING: Final[dict[str, Callable[[Page], None]]] = {"selected": _selected, "code": _code}
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
 PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
 """The cell that shows each widget, its round, and which of the steps are taken in it."""

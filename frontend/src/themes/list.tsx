@@ -1,17 +1,25 @@
 // The list of themes: the same content as the map, by keys.
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { PALETTE } from "../shared/colours";
 import type { Theme } from "./messages";
 import type { Session } from "./session";
 
 const VERDICTS = { covered: "covered", uncovered: "not covered", "": "no verdict" };
 
+function outside(n: number): string {
+  if (!n) return "Every text is in a theme";
+  return n === 1 ? "One text is in no theme" : `${n} texts are in no theme`;
+}
+
 function Line({ session, row, id }: { session: Session; row: Theme; id: string }) {
   const open = row.theme === session.open.value;
+  const onMap = session.places.value !== null && !session.by.value;
   const names = ["s7-theme-row", open && "s7-here", row.dismissed && "s7-dismissed"].filter(Boolean).join(" ");
   const share = row.stability === null ? "–" : row.stability.toFixed(2);
   return (
     <div id={id} class={names} role="option" aria-selected={open} onClick={() => session.show(row.theme)}>
       <span class="s7-theme-name" dir="auto">
+        {onMap && <span class="s7-theme-dot" style={{ "--s7-c": PALETTE[row.theme % PALETTE.length] }} aria-hidden="true" />}
         {row.label}
       </span>
       <span class="s7-theme-figures">
@@ -47,7 +55,7 @@ export function ThemeList({ session }: { session: Session }) {
       )}
       {themes?.recorded && (
         <p class="s7-hint">
-          {themes.n_outside} {themes.n_outside === 1 ? "text is" : "texts are"} in no theme{themes.n_later > 0 && `, ${themes.n_later} came after the run`}. {themes.words}
+          {outside(themes.n_outside)}{themes.n_later > 0 && `, ${themes.n_later} came after the run`}. {themes.words}
         </p>
       )}
       <p class="s7-hint">Themes are what texts are about, not how their writers feel.</p>

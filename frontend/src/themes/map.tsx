@@ -141,7 +141,7 @@ function Selected({ session }: { session: Session }) {
         </button>
       </div>
       <p class="s7-hint">
-        In a cell: <code>widget.selected</code> has their ids.
+        To look through them text by text, run in a cell: <code>qual.widgets.CodingWidget(store, coder="…", review=widget.selected)</code>
       </p>
       {open && (
         <ol class="s7-texts" tabIndex={0} aria-label="Selected texts">
