@@ -278,3 +278,72 @@ def test_axe_finds_nothing_in_either_theme(lab: labs.Lab, folder: Path, width: i
             assert page.locator(".s7").evaluate(fits)
             grid = page.locator(".s7-revision")
             assert grid.evaluate("box => box.clientWidth >= box.parentElement.clientWidth - 4")
+
+
+def drag(page: Page, label: str, to: tuple[float, float], *, let_go: bool = True) -> None:
+    """Drag a code by its label to a point of the page, as a hand does."""
+    row = page.locator(".s7-tree-row", has_text=label).first
+    row.scroll_into_view_if_needed()
+    box = row.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 60, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 70, box["y"] + box["height"] / 2 + 6, steps=3)
+    for nudge in range(8):  # the browser tells of a drag where the mouse rests only now and then
+        page.mouse.move(to[0] + nudge % 2, to[1])
+        page.wait_for_timeout(25)
+    if let_go:
+        page.mouse.up()
+
+
+def on_row(page: Page, label: str, share: float) -> tuple[float, float]:
+    box = page.locator(".s7-tree-row", has_text=label).first.bounding_box()
+    assert box is not None
+    return box["x"] + 80, box["y"] + share * box["height"]
+
+
+def test_a_code_is_dragged_under_before_and_after_others_and_nowhere_else(
+    lab: labs.Lab, folder: Path
+) -> None:
+    with lab.page() as page:
+        enter(lab, page, folder, "drag.ipynb")
+        levels = """label => [...document.querySelectorAll('.s7-tree-row')]
+            .find(row => row.innerText.includes(label)).getAttribute('aria-level')"""
+        first = labels(page)
+        last, top = first[-1], first[0]
+
+        drag(page, last, on_row(page, top, 0.5), let_go=False)
+        page.wait_for_selector(".s7-drop-into")
+        page.mouse.up()
+        steps(page, 1)
+        assert labels(page) == [top, last, *first[1:-1]]
+        assert page.evaluate(levels, last) == "2"
+        assert page.locator(".s7-drop-into").count() == 0
+
+        drag(page, top, on_row(page, last, 0.5))  # under what stands under it
+        page.wait_for_selector(".s7-message")
+        assert labels(page) == [top, last, *first[1:-1]]
+
+        drag(page, last, on_row(page, first[2], 0.05), let_go=False)
+        page.wait_for_selector(".s7-drop-before")
+        page.mouse.up()
+        steps(page, 2)
+        assert labels(page) == [top, first[1], last, *first[2:-1]]
+        assert page.evaluate(levels, last) == "1"
+
+        drag(page, top, on_row(page, first[1], 0.95))
+        steps(page, 3)
+        assert labels(page) == [first[1], top, last, *first[2:-1]]
+
+        before = page.locator(".jp-InputArea-editor").first.inner_text()
+        editor = page.locator(".jp-InputArea-editor").first.bounding_box()
+        assert editor is not None
+        drag(page, top, (editor["x"] + 60, editor["y"] + editor["height"] - 12))  # over a cell
+        drag(page, last, on_row(page, last, 0.6))  # and where it was
+        page.wait_for_timeout(200)
+        assert labels(page) == [first[1], top, last, *first[2:-1]]
+        assert page.locator(".jp-InputArea-editor").first.inner_text() == before
+        assert page.locator(".s7-steps li").count() == 3
+    assert (
+        qual.Store(folder).codebook.ids == qual.Codebook.read("sense7").ids
+    )  # a draft is saved by nobody else

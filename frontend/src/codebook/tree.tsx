@@ -99,8 +99,8 @@ export function CodeTree({ session }: { session: Session }) {
               draggable: true,
               onDragStart: (event: DragEvent) => {
                 setDragged(code.id);
-                // Firefox drags nothing that carries no data.
-                event.dataTransfer?.setData("text/plain", "code");
+                // Firefox drags nothing that carries no data; text would be written into a cell that it is let go over.
+                event.dataTransfer?.setData("application/x-sense7-code", code.id);
               },
               onDragEnd: end,
               onDragOver: (event: DragEvent) => {
