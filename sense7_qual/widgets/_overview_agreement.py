@@ -76,6 +76,12 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
         "Krippendorff’s alpha. Thick: its 95 % interval for one look; thin: one that holds however often "
         "you look. Lines at .667 and .80."
     )
+    pooled = _pooled(board)
+    if len(pooled) > 1:
+        said.append(
+            f"Pooled over {', '.join(pooled[:-1])} and {pooled[-1]}: of each coder and text the decisions of "
+            "the round finished last. Agreement that changed between rounds does not show here."
+        )
     if board.cluster is None:
         said.append(
             "Some texts have no participant (case_id), so the intervals take all texts for independent: they "
@@ -87,6 +93,14 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
             f"interval that holds at every look is about {coefficient(width, 2)} wide."
         )
     return said
+
+
+def _pooled(board: Board) -> list[str]:
+    """Return the rounds whose decisions are in the numbers: those of texts that two or more decided."""
+    by_two = board.tally.loc[board.tally["n_coders"] > 1, "unit_id"]
+    counted = board.order.loc[board.order["unit_id"].isin(set(by_two)), "round"]
+    names = [f"round {one.name!r}" for one in board.rounds if (counted == one.name).fillna(False).any()]
+    return [*names, *["no round"] * bool(counted.isna().any())]
 
 
 def _number(value: Any) -> float | None:

@@ -119,6 +119,20 @@ def test_where_a_text_has_no_participant_texts_are_taken_for_independent_and_tha
     assert (parts["change"]["came"], "no participant" in parts["change"]["came_words"]) == ([], True)
 
 
+def test_rounds_that_agreement_is_pooled_over_are_named_and_no_blind_one(store: Store) -> None:
+    def pooled() -> list[str]:
+        words = Viewer(store).look()["agreement"]["words"]
+        return [line for line in words if line.startswith("Pooled")]
+
+    assert pooled() == []
+    work(store, "ana", round="two", n=8, seed=3)
+    work(store, "ben", round="two", n=8, seed=4)
+    assert pooled() == []
+    unblind(store, "two")
+    (line,) = pooled()
+    assert line.startswith("Pooled over round 'one' and round 'two': ")
+
+
 def test_codes_are_counted_as_the_decisions_have_them(store: Store) -> None:
     shown = Viewer(store).look()["codes"]
     counts = codings.tally(store.decisions())
