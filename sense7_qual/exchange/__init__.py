@@ -4,21 +4,23 @@ A study is written as a REFI-QDA project (.qdpx), which ATLAS.ti, MAXQDA, NVivo,
 and theirs are read as frames: texts, codes, codings of each coder, memos, cases and variables. What a format
 has no place for is counted in a report.
 
-=============================================  ==================  ======================
+=============================================  ==================  =====================================
 question                                       function            file
-=============================================  ==================  ======================
+=============================================  ==================  =====================================
+How is the coded data got at elsewhere?        `export`            ``_export.py``, ``_coded_tables.py``
 How does a study get to another program?       `write_project`     ``_write_project.py``
 What does another program's project hold?      `read_project`      ``_read_project.py``
 How does a program count positions in a text?  `Project.offsets`   ``_positions.py``
 What was lost on the way?                      `LossReport`        ``_losses.py``
-=============================================  ==================  ======================
+=============================================  ==================  =====================================
 """
 
 from __future__ import annotations
 
+from sense7_qual.exchange._export import export
 from sense7_qual.exchange._losses import Loss, LossReport
 from sense7_qual.exchange._project import Project
 from sense7_qual.exchange._read_project import read_project
 from sense7_qual.exchange._write_project import write_project
 
-__all__ = ["Loss", "LossReport", "Project", "read_project", "write_project"]
+__all__ = ["Loss", "LossReport", "Project", "export", "read_project", "write_project"]

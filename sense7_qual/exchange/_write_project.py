@@ -8,24 +8,22 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import did_you_mean
-from sense7_qual.acts import Act
-from sense7_qual.codebook import Codebook
 from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError
 from sense7_qual.exchange import _refi
 from sense7_qual.exchange._losses import LossReport, losses_of
 from sense7_qual.exchange._positions import Rule, positions
+from sense7_qual.exchange._study import Study, require_study
 from sense7_qual.exchange._write_variables import Variables
-from sense7_qual.revisions import Revision
 
-__all__ = ["Study", "write_project"]
+__all__ = ["write_project"]
 
 _COUNTED: Final = {
     "code-points": Rule(utf16=False, crlf_as_two=False, bom_counted=False),
@@ -35,46 +33,6 @@ _UNWRITABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 _QUOTE: Final = 100  # characters of a quote beside a selection, as other programs note it
 _BESIDE: Final = ("confidence", "round")
-
-
-class Study(Protocol):
-    """What is written: anything that has these, as a `Store` does."""
-
-    @property
-    def units(self) -> pd.DataFrame:
-        """The texts."""
-
-    @property
-    def codebook(self) -> Codebook:
-        """The present codebook."""
-
-    @property
-    def codebooks(self) -> Mapping[str, Codebook]:
-        """Every version of it."""
-
-    def codings(self) -> pd.DataFrame:
-        """Return the codings that stand."""
-
-    def coverage(self) -> pd.DataFrame:
-        """Return which coder finished which text."""
-
-    def memos(self) -> pd.DataFrame:
-        """Return the memos that stand."""
-
-    def proposals(self) -> pd.DataFrame:
-        """Return the codes that coders proposed."""
-
-    def decisions(self, *, consensus: bool) -> pd.DataFrame:
-        """Return what each coder decided."""
-
-    def rulings(self) -> list[Act]:
-        """Return the rulings that stand."""
-
-    def acts(self) -> list[Act]:
-        """Return every act."""
-
-    def revisions(self) -> tuple[Revision, ...]:
-        """Return how the codebook came to be."""
 
 
 def write_project(
@@ -119,7 +77,7 @@ def write_project(
     ``exchange.write_project(store, "study.qdpx")``; for NVivo ``offsets="utf-16"``.
     """
     check_arguments(write_project, locals(), but=("store", "path"))
-    _require_study(store)
+    require_study(store, "write_project")
     if offsets not in _COUNTED:
         raise ArgumentError(
             f"write_project: expected offsets 'code-points' or 'utf-16' – found {str(offsets)[:40]!r} – "
@@ -129,14 +87,6 @@ def write_project(
     formats = {".qdpx": lambda: writer.packed(Path(path).stem)}
     write_by_suffix(path, formats, what="project", overwrite=overwrite)
     return writer.report
-
-
-def _require_study(store: Study) -> None:
-    if not all(hasattr(store, name) for name in ("units", "codebook", "codings", "decisions", "memos")):
-        raise ArgumentError(
-            f"write_project: expected an open study as store – found {type(store).__name__} – pass "
-            "Store(path)."
-        )
 
 
 class _Writer:

@@ -598,6 +598,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.edit_theme": method(
             "edit_theme", with_themes, theme=lambda: 0, coder=lambda: "lead", name=lambda: "Kindness",
             merge_into=lambda: None, dismissed=lambda: None, parts=lambda: None, code=lambda: None),
+        "exchange.export": late(
+            qual.exchange.export, store=store, path=partial(path, ".csv"), overwrite=lambda: True),
         "exchange.write_project": late(
             qual.exchange.write_project, store=store, path=partial(path, ".qdpx"),
             offsets=lambda: "utf-16", overwrite=lambda: True),

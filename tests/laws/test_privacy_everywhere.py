@@ -152,6 +152,7 @@ themes = qual.themes.Themes(
 store.record_themes(themes, coder="chair")
 store.edit_theme(0, name="Kindness", coder="chair")
 assert store.themes().summary["label"].tolist() == ["Kindness"]
+qual.exchange.export(store, folder + ".xlsx")
 losses = qual.exchange.write_project(store, folder + ".qdpx")
 project = qual.exchange.read_project(folder + ".qdpx")
 assert project.decisions()["applied"].any() and len(losses.frame) == len(losses)

@@ -1,0 +1,63 @@
+"""What is written to other programs: a study, as a `Store` is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import pandas as pd
+
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ArgumentError
+from sense7_qual.revisions import Revision
+
+__all__ = ["Study", "require_study"]
+
+
+class Study(Protocol):
+    """What is written: anything that has these, as a `Store` does."""
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """The texts."""
+
+    @property
+    def codebook(self) -> Codebook:
+        """The present codebook."""
+
+    @property
+    def codebooks(self) -> Mapping[str, Codebook]:
+        """Every version of it."""
+
+    def codings(self) -> pd.DataFrame:
+        """Return the codings that stand."""
+
+    def coverage(self) -> pd.DataFrame:
+        """Return which coder finished which text."""
+
+    def memos(self) -> pd.DataFrame:
+        """Return the memos that stand."""
+
+    def proposals(self) -> pd.DataFrame:
+        """Return the codes that coders proposed."""
+
+    def decisions(self, *, consensus: bool) -> pd.DataFrame:
+        """Return what each coder decided."""
+
+    def rulings(self) -> list[Act]:
+        """Return the rulings that stand."""
+
+    def acts(self) -> list[Act]:
+        """Return every act."""
+
+    def revisions(self) -> tuple[Revision, ...]:
+        """Return how the codebook came to be."""
+
+
+def require_study(store: Study, function: str) -> None:
+    """Raise `ArgumentError` where `store` is no open study."""
+    if not all(hasattr(store, name) for name in ("units", "codebook", "codings", "decisions", "memos")):
+        raise ArgumentError(
+            f"{function}: expected an open study as store – found {type(store).__name__} – pass Store(path)."
+        )
