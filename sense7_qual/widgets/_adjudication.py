@@ -300,6 +300,7 @@ class AdjudicationWidget(Desk):
             "code": key[1],
             "undone": act.kind == "undo",
             "redone": act.kind == "redo",
+            "counts": self._disputes.counts(ruled),
             "ruling": self._ruling(key),
             **self._progress(key),
         }

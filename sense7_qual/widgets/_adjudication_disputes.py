@@ -106,6 +106,11 @@ class Disputes:
                 return act
         raise ActError("undo: expected a ruling of yours to take back – found none – nothing was settled.")
 
+    def counts(self, ruling: Act) -> bool:
+        """Return True if this ruling settles its disagreement now: not voided by a revision, none later."""
+        now = self.settled.get((str(ruling.unit_id), str(ruling.code)))
+        return now is not None and now.act_id == ruling.act_id
+
     def last_undone_of(self, coder: str) -> Act:
         """Return the ruling that a person took back last, to be done again.
 

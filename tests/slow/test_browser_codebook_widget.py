@@ -347,3 +347,40 @@ def test_a_code_is_dragged_under_before_and_after_others_and_nowhere_else(
     assert (
         qual.Store(folder).codebook.ids == qual.Codebook.read("sense7").ids
     )  # a draft is saved by nobody else
+
+
+def test_a_drag_shows_where_the_code_will_stand_and_nothing_once_it_cannot(
+    lab: labs.Lab, folder: Path
+) -> None:
+    mark = "() => document.querySelector('[class*=\"s7-drop-\"]') === null"
+    with lab.page() as page:
+        enter(lab, page, folder, "marked.ipynb")
+        first, second, third, *_, last = labels(page)
+        drag(page, third, on_row(page, first, 0.5))
+        steps(page, 1)
+        drag(page, last, on_row(page, first, 0.9), let_go=False)  # its codes are in sight: the first of them
+        page.wait_for_selector(".s7-drop-after")
+        page.mouse.up()
+        steps(page, 2)
+        assert labels(page)[:4] == [first, last, third, second]
+        assert page.locator(".s7-tree-row >> nth=1").get_attribute("aria-level") == "2"
+        drag(page, first, on_row(page, third, 0.5), let_go=False)  # below itself
+        page.wait_for_function(mark)
+        page.wait_for_selector(".s7-dragged")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".s7-dragged", state="detached")
+        page.mouse.up()
+        assert not page.locator(".s7-message").count()
+        drag(page, last, on_row(page, second, 0.5), let_go=False)
+        page.wait_for_selector(".s7-drop-into")
+        cell = page.locator(".jp-InputArea-editor").first.bounding_box()
+        assert cell is not None
+        page.mouse.move(cell["x"] + 60, cell["y"] + 10, steps=4)  # out of the tree
+        page.wait_for_function(mark)
+        page.mouse.up()
+        drag(page, third, on_row(page, last, 0.95))  # where it stands
+        page.locator(".s7-fold").first.click()
+        page.wait_for_function("() => document.querySelectorAll('.s7-tree-row').length === 5")
+        drag(page, second, on_row(page, first, 0.5))  # under one that is folded: it opens
+        steps(page, 3)
+        assert labels(page)[:4] == [first, last, third, second]

@@ -15,7 +15,7 @@ from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import AdjudicationWidget
-from tests.helpers.adjudicator import BLIND, DISPUTED, TEXTS, UNITS, Adjudicator, decided, disagree
+from tests.helpers.adjudicator import BLIND, CODED, DISPUTED, TEXTS, UNITS, Adjudicator, decided, disagree
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.revised_codebooks import BASE, edited
 
@@ -215,6 +215,23 @@ def test_what_was_taken_back_is_done_again_with_its_reason_and_note_also_in_the_
     assert again.redo()["code"] == "warm"
     assert again.redo()["type"] == "refused"
     assert [(act.code, act.applied) for act in folder.rulings()] == [("kind", False), ("warm", True)]
+    assert folder.verify()["ok"].all()
+
+
+def test_a_ruling_that_a_revision_voided_settles_nothing_when_it_is_done_again(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    assert lead.rule("m1", "warm", True)["counts"]
+    lead.undo()
+    assert lead.redo()["counts"]
+    lead.undo()
+    book = edited(BASE, "warm", definition="Theirs.")
+    Store(folder.path).revise(book, why="Theirs.", coder="chair")
+    for coder, texts in CODED.items():  # they look at it again, and differ as before
+        named = {"coder": coder, "unit_id": "m1", "codebook": book, "round": "open"}
+        folder.append([*(acts.apply(code=code, **named) for code in texts["m1"]), acts.finish(**named)])
+    redone = Adjudicator(Store(folder.path)).redo()
+    assert (redone["code"], redone["redone"], redone["counts"]) == ("warm", True, False)
+    assert redone["ruling"] is None
     assert folder.verify()["ok"].all()
 
 

@@ -18,6 +18,8 @@ class Kernel {
   readonly rulings: Act[] = [];
   readonly undone: Act[] = [];
   dead = false;
+  /** Whether a revision voided the rulings. */
+  voided = false;
   letters = false;
   private readonly hear = new Set<(reply: Reply) => void>();
 
@@ -35,7 +37,7 @@ class Kernel {
   }
 
   ruling(unit_id: string): Ruling | null {
-    const act = this.rulings.findLast((one) => one.unit_id === unit_id);
+    const act = this.voided ? undefined : this.rulings.findLast((one) => one.unit_id === unit_id);
     return act ? { settled: SETTLED[`${act.applied!}`], reason: act.reason!, note: act.note ?? "", by: "you", at: "2026-01-01" } : null;
   }
 
@@ -79,7 +81,7 @@ class Kernel {
       if (kind === "undo") this.undone.push(act);
       else this.rulings.push(act);
       const { n_open, n_settled, by_code, brings } = this.queue();
-      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: kind === "undo", redone: kind === "redo", ruling: this.ruling(act.unit_id!), n_open, n_settled, by_code, brings }, asked);
+      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: kind === "undo", redone: kind === "redo", counts: kind !== "undo" && !this.voided, ruling: this.ruling(act.unit_id!), n_open, n_settled, by_code, brings }, asked);
     }
   }
 }
@@ -185,6 +187,18 @@ test("what was taken back is done again, opened and announced", () => {
   session.redo();
   kernel.answer();
   expect([session.here.value?.unit_id, session.dispute.value?.ruling?.reason, session.announced.value]).toEqual(["m0", "slip", "Done again: Warm"]);
+});
+
+test("a ruling that was voided meanwhile is not said to settle anything when it is done again", () => {
+  session.decide(true);
+  session.because("slip");
+  session.undo();
+  kernel.answer();
+  kernel.voided = true;
+  session.redo();
+  kernel.answer();
+  expect(session.announced.value).toBe("Warm: done again, but it settles nothing – its code changed since, or the text left the queue");
+  expect([session.dispute.value?.ruling, session.settledOf(session.here.value!)]).toEqual([null, null]);
 });
 
 test("what a dead kernel never recorded is sent to the next one under the same id, and a note is kept", () => {

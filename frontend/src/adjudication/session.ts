@@ -345,7 +345,9 @@ export class Session {
     });
     if (!mine || !(done.undone || done.redone)) return;
     this.openKey(done);
-    this.say(`${done.undone ? "Taken back" : "Done again"}: ${this.label(done.code)}`);
+    const label = this.label(done.code);
+    if (done.undone || done.counts) return this.say(`${done.undone ? "Taken back" : "Done again"}: ${label}`);
+    this.say(`${label}: done again, but it settles nothing – ${done.ruling ? "another ruling stands" : "its code changed since, or the text left the queue"}`);
   }
 
   private told(told: Told): void {

@@ -1,7 +1,7 @@
 // Where a code goes when it is moved by a key or dropped.
 import { expect, test } from "vitest";
 import { code } from "../shared/code.test.kit";
-import { dropped, moved } from "./moving";
+import { dropped, isWithin, moved } from "./moving";
 
 const under = (id: string, parent: string | null = null) => ({ ...code(id, null), parent });
 // a, b (with c, d under it), e
@@ -27,7 +27,19 @@ test("a code is dropped before, into or after another", () => {
   expect(dropped(CODES, "a", "e", "before")).toEqual({ parent: null, before: "e" });
   expect(dropped(CODES, "a", "b", "after")).toEqual({ parent: null, before: "e" });
   expect(dropped(CODES, "a", "e", "after")).toEqual({ parent: null, before: null });
-  expect(dropped(CODES, "b", "a", "after")).toEqual({ parent: null, before: "e" });
   expect(dropped(CODES, "a", "c", "into")).toEqual({ parent: "c", before: null });
-  expect(dropped(CODES, "a", "a", "into")).toBeNull();
+});
+
+test("a code dropped below one whose codes are in sight becomes the first of them", () => {
+  expect(dropped(CODES, "a", "b", "after", true)).toEqual({ parent: "b", before: "c" });
+  expect(dropped(CODES, "d", "b", "after", true)).toEqual({ parent: "b", before: "c" });
+});
+
+test("a code is not dropped on itself, or where it stands; which codes stand below it is known", () => {
+  for (const drop of ["before", "into", "after"] as const) expect(dropped(CODES, "a", "a", drop)).toBeNull();
+  expect([isWithin(CODES, "c", "b"), isWithin(CODES, "b", "b"), isWithin(CODES, "b", "c"), isWithin(CODES, "a", "b")]).toEqual([true, true, false, false]);
+  expect(dropped(CODES, "b", "a", "after")).toBeNull();
+  expect(dropped(CODES, "b", "e", "before")).toBeNull();
+  expect(dropped(CODES, "d", "b", "into")).toBeNull();
+  expect(dropped(CODES, "c", "b", "after", true)).toBeNull();
 });

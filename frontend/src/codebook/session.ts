@@ -4,7 +4,7 @@ import { KernelChannel, type Model, type Reply } from "../shared/channel";
 import { CodebookView } from "../shared/codebook";
 import { drafts, type Kept } from "./drafts";
 import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quote, Saved, Step, Told, Version, Welcome } from "./messages";
-import { dropped, moved, type Drop, type Way } from "./moving";
+import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { Sorter } from "./sorter";
 
 /** The tab that is open: what had the focus may be gone once the kernel has answered. */
@@ -96,9 +96,23 @@ export class Session {
     this.say(`${code.label}: moved ${way}`);
   }
 
+  /** Where a code that is dragged would go; null where nothing would change. */
+  placeFor(id: string, on: string, drop: Drop): Place | null {
+    return dropped(this.codes.value, id, on, drop, this.isOpen(on));
+  }
+
+  /** Whether codes below this one are in sight. */
+  isOpen(id: string): boolean {
+    return !this.book.folded.value.has(id) && this.codes.value.some(({ parent }) => parent === id);
+  }
+
   drop(id: string, on: string, drop: Drop): void {
-    const place = dropped(this.codes.value, id, on, drop);
-    if (place) this.step({ do: "move", code: id, ...place });
+    const place = this.placeFor(id, on, drop);
+    if (!place) return this.say("It stays where it is");
+    this.step({ do: "move", code: id, ...place });
+    if (isWithin(this.codes.value, on, id)) return; // the kernel says why not
+    if (place.parent) this.book.fold([place.parent], false);
+    this.say(`${this.codes.value.find((code) => code.id === id)!.label}: moved`);
   }
 
   /** Open a form, in the middle. */

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sample, UNKNOWN } from "../shared/colours";
 import type { DraftCode } from "./messages";
-import type { Drop, Way } from "./moving";
+import { isWithin, type Drop, type Way } from "./moving";
 import type { Session } from "./session";
 
 const WAYS: Record<string, Way> = { ArrowUp: "up", ArrowDown: "down", ArrowRight: "in", ArrowLeft: "out" };
@@ -74,6 +74,9 @@ export function CodeTree({ session }: { session: Session }) {
     setOver(null);
     setDragged(null);
   };
+  const left = (event: DragEvent) => {
+    if (!box.current?.contains(event.relatedTarget as Node | null)) setOver(null);
+  };
   const place = rows.findIndex(({ code }) => code.id === at);
   return (
     <section class="s7-codes-pane" aria-label="Codes">
@@ -85,7 +88,7 @@ export function CodeTree({ session }: { session: Session }) {
           + Code
         </button>
       </div>
-      <div ref={box} class="s7-tree" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`}>
+      <div ref={box} class="s7-tree" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
         {rows.map(({ code, depth, below }, n) => (
           <Row
             key={code.id}
@@ -95,6 +98,7 @@ export function CodeTree({ session }: { session: Session }) {
             below={below}
             id={`${id.current}-${n}`}
             drop={over?.id === code.id ? over.drop : null}
+            dragged={dragged === code.id}
             drag={{
               draggable: true,
               onDragStart: (event: DragEvent) => {
@@ -104,9 +108,11 @@ export function CodeTree({ session }: { session: Session }) {
               },
               onDragEnd: end,
               onDragOver: (event: DragEvent) => {
-                if (dragged === null || dragged === code.id) return;
-                event.preventDefault();
                 const drop = dropAt(event);
+                if (dragged === null || !session.placeFor(dragged, code.id, drop)) return setOver(null);
+                event.preventDefault();
+                // Let go there, it is refused in a sentence; no mark says that it could be.
+                if (isWithin(session.codes.value, code.id, dragged)) return setOver(null);
                 if (over?.id !== code.id || over.drop !== drop) setOver({ id: code.id, drop });
               },
               onDrop: (event: DragEvent) => {
@@ -123,6 +129,8 @@ export function CodeTree({ session }: { session: Session }) {
   );
 }
 
+const indent = (depth: number) => `${6 + depth * 16}px`;
+
 interface RowProps {
   session: Session;
   code: DraftCode;
@@ -130,15 +138,16 @@ interface RowProps {
   below: number;
   id: string;
   drop: Drop | null;
+  dragged: boolean;
   drag: object;
 }
 
-function Row({ session, code, depth, below, id, drop, drag }: RowProps) {
+function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps) {
   const marked = session.selected.value === code.id;
   const folded = isFolded(session, code);
   const change = code.is_new ? "new" : code.altered.length ? "changed" : "";
   const figures = session.figures.value?.[code.id];
-  const names = ["s7-tree-row", marked && "s7-here", drop && `s7-drop-${drop}`].filter(Boolean).join(" ");
+  const names = ["s7-tree-row", marked && "s7-here", drop && `s7-drop-${drop}`, dragged && "s7-dragged"].filter(Boolean).join(" ");
   return (
     <div
       id={id}
@@ -148,7 +157,7 @@ function Row({ session, code, depth, below, id, drop, drag }: RowProps) {
       aria-selected={marked}
       aria-expanded={below ? !folded : undefined}
       data-code={code.id}
-      style={{ "padding-inline-start": `${6 + depth * 16}px` }}
+      style={{ "padding-inline-start": indent(depth), ...(drop && { "--s7-drop-indent": indent(drop === "after" && session.isOpen(code.id) ? depth + 1 : depth) }) }}
       onClick={() => session.select(code.id)}
       {...drag}
     >
