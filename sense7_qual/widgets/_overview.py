@@ -15,7 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets._desk import STATIC, Desk, field, listen
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._overview_agreement import agreement_rows, agreement_words
+from sense7_qual.widgets._overview_agreement import agreement_by_round, agreement_rows, agreement_words
 from sense7_qual.widgets._overview_attention import attention
 from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._overview_change import change, drift_rows
@@ -94,6 +94,7 @@ class OverviewWidget(Desk):
         self._parts: dict[str, dict[str, Any]] = {}
         self._decided: pd.DataFrame | None = None
         self._agreed: list[dict[str, Any]] = []
+        self._by_round: list[dict[str, Any]] = []
         self._counting = Later(self._count_or_say)
         self._in_own_cell = True
         super().__init__(store.append, n_units=len(store.units))
@@ -157,11 +158,14 @@ class OverviewWidget(Desk):
         self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
         known = self._decided is not None and board.decided.equals(self._decided)
         agreed = self._agreed if known else []
+        by_round = self._by_round if known else []
         self._tell_part("attention", rows=attention(board, progress, agreed))
         if not known:
             agreed = agreement_rows(board, width=self._width)
-        self._decided, self._agreed = board.decided, agreed
-        self._tell_part("agreement", rows=agreed, words=agreement_words(board, agreed, width=self._width))
+            by_round = agreement_by_round(board)
+        self._decided, self._agreed, self._by_round = board.decided, agreed, by_round
+        said = agreement_words(board, agreed, width=self._width)
+        self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
         self._tell_part("change", **change(board))
         self._tell_part("attention", rows=attention(board, progress, agreed, drift_rows(board)))
         self._tell({"type": "counted"})

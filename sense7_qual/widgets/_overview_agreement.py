@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual import codings
 from sense7_qual._present import coefficient, interval, reason_words
 from sense7_qual.agreement import by_code, sequential
 from sense7_qual.widgets._overview_board import Board
 
-__all__ = ["LEAST", "agreement_rows", "agreement_words"]
+__all__ = ["LEAST", "agreement_by_round", "agreement_rows", "agreement_words"]
 
 LEAST: Final = 0.667
 """Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
@@ -32,6 +33,45 @@ def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
     rows = [_agreement(board, row, looks[row["code"]]) for row in once.to_dict("records")]
     order = {code.id: place for place, code in enumerate(board.codebook)}
     return sorted(rows, key=lambda row: order.get(row["code"], len(order)))
+
+
+def agreement_by_round(board: Board) -> list[dict[str, Any]]:
+    """Return for each round its alpha of each code, with the interval for one look, where there are several.
+
+    Each round by itself, as ``by_code(store.decisions(round=…))``: those that may be seen, and in which two
+    coders finished a text.
+    """
+    pairs = board.read.coverage
+    n_coders = pairs.groupby([pairs["round"].fillna(""), "unit_id"])["coder"].nunique()
+    double = set(n_coders[n_coders > 1].index.get_level_values(0))
+    names = [one.name for one in board.rounds if one.name in double]
+    every = [*names, *[None] * ("" in double)]
+    return [_of_round(board, name) for name in every] if len(every) > 1 else []
+
+
+def _of_round(board: Board, name: str | None) -> dict[str, Any]:
+    read = board.read
+    coded, finished = (
+        frame[frame["round"].isna() if name is None else (frame["round"] == name).fillna(False)]
+        for frame in (read.codings, read.coverage)
+    )
+    decided = codings.decisions(coded, finished, board.codebook, revisions=read.revisions)
+    by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
+    rows = by_code(decided, **by).to_dict("records")
+    return {
+        "round": name,
+        "codes": {
+            row["code"]: {
+                "n": int(row["n_units"]),
+                "value": coefficient(row["alpha"], 2),
+                "interval": (
+                    "" if pd.isna(row["alpha_low"]) else interval(row["alpha_low"], row["alpha_high"], 2)
+                ),
+                "why": "" if pd.isna(row["reason"]) else reason_words(row["reason"]),
+            }
+            for row in rows
+        },
+    }
 
 
 def _agreement(board: Board, row: Mapping[Any, Any], look: Mapping[Any, Any]) -> dict[str, Any]:
@@ -80,7 +120,7 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
     if len(pooled) > 1:
         said.append(
             f"Pooled over {', '.join(pooled[:-1])} and {pooled[-1]}: of each coder and text the decisions of "
-            "the round finished last. Agreement that changed between rounds does not show here."
+            "the round finished last. Below, each round by itself."
         )
     if board.cluster is None:
         said.append(

@@ -119,6 +119,26 @@ def test_where_a_text_has_no_participant_texts_are_taken_for_independent_and_tha
     assert (parts["change"]["came"], "no participant" in parts["change"]["came_words"]) == ([], True)
 
 
+def test_agreement_of_each_round_is_that_of_the_engine_and_none_of_a_blind_one(store: Store) -> None:
+    look = Viewer(store).look()["agreement"]
+    assert look["by_round"] == []  # one round alone
+    work(store, "ana", round="two", seed=3)
+    work(store, "ben", round="two", seed=4)
+    assert Viewer(store).look()["agreement"]["by_round"] == []  # the other one is blind
+    unblind(store, "two")
+    shown = Viewer(store).look()["agreement"]["by_round"]
+    assert [one["round"] for one in shown] == ["one", "two"]
+    for one in shown:
+        decided = store.decisions(round=one["round"])
+        wanted = agreement.by_code(decided, units=store.units, cluster="case_id").set_index("code")
+        assert set(one["codes"]) == set(wanted.index)
+        for code, row in one["codes"].items():
+            assert row["value"] == coefficient(wanted.loc[code, "alpha"], 2)
+            assert row["n"] == wanted.loc[code, "n_units"]
+    values = [[row["value"] for row in one["codes"].values()] for one in shown]
+    assert values[0] != values[1]
+
+
 def test_rounds_that_agreement_is_pooled_over_are_named_and_no_blind_one(store: Store) -> None:
     def pooled() -> list[str]:
         words = Viewer(store).look()["agreement"]["words"]

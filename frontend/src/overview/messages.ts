@@ -84,9 +84,16 @@ export interface Used {
   words: string;
 }
 
+/** Agreement in one of the rounds that the rows are pooled over; null: texts of no round. */
+export interface RoundAgreement {
+  round: string | null;
+  codes: Record<string, { n: number; value: string; interval: string; why: string }>;
+}
+
 export interface Agreement {
   type: "agreement";
   rows: AgreementRow[];
+  by_round: RoundAgreement[];
   words: string[];
 }
 

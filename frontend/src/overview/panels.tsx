@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { sample, UNKNOWN } from "../shared/colours";
 import { axisFrom, DotAndLine, Line, ShareBar } from "./charts";
 import { NumberDoor } from "./door";
-import type { AgreementRow, CoderRow, RoundRow } from "./messages";
+import type { AgreementRow, CoderRow, RoundAgreement, RoundRow } from "./messages";
 import type { Session } from "./session";
 
 interface Props {
@@ -164,7 +164,46 @@ export function AgreementPanel({ session }: Props) {
           {words}
         </p>
       ))}
+      {agreement && agreement.by_round.length > 0 && <ByRound session={session} rows={rows} rounds={agreement.by_round} />}
     </Panel>
+  );
+}
+
+/** Alpha of each code in each round by itself, with the interval for one look and how many texts it is of. */
+function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; rounds: RoundAgreement[] }) {
+  return (
+    <div class="s7-by-round" role="region" tabIndex={0} aria-label="Agreement in each round">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Code</th>
+            {rounds.map(({ round }) => (
+              <th key={round ?? ""} scope="col" dir="auto">
+                {round === null ? "no round" : `round ${round}`}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ code, label }) => (
+            <tr key={code}>
+              <CodeName session={session} code={code} label={label} />
+              {rounds.map(({ round, codes }) => (
+                <td key={round ?? ""} title={codes[code]?.why || undefined}>
+                  {codes[code] ? (
+                    <>
+                      <b>{codes[code].value}</b> {codes[code].interval} <span class="s7-hint">n = {codes[code].n}</span>
+                    </>
+                  ) : (
+                    "–"
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
