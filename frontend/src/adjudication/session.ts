@@ -347,7 +347,8 @@ export class Session {
     this.openKey(done);
     const label = this.label(done.code);
     if (done.undone || done.counts) return this.say(`${done.undone ? "Taken back" : "Done again"}: ${label}`);
-    this.say(`${label}: done again, but it settles nothing – ${done.ruling ? "another ruling stands" : "its code changed since, or the text left the queue"}`);
+    // In a narrow window the line of what was done is out of sight; this must be seen.
+    this.message.value = `${label}: done again, but it settles nothing – ${done.ruling ? "another ruling stands" : "its code changed since, or the text left the queue"}.`;
   }
 
   private told(told: Told): void {
