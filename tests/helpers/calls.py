@@ -151,6 +151,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study.record_themes(x.made("themes.fit"), coder="lead")
         return study
 
+    @cache
     def project() -> Path:
         written = path(".qdpx")
         qual.exchange.write_project(store(), written)

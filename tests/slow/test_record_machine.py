@@ -258,7 +258,7 @@ def two_copies() -> list[Store]:
 @pytest.mark.crash
 def test_two_copies_of_a_folder_agree_with_a_plain_list() -> None:
     Copies.make = staticmethod(two_copies)
-    run_state_machine_as_test(Copies, settings=runs(8))
+    run_state_machine_as_test(Copies, settings=runs(6))
 
 
 @pytest.mark.crash
@@ -271,7 +271,7 @@ def test_a_study_in_postgresql_agrees_with_a_plain_list(postgres: Callable[..., 
         server.run(connection, [quick.format("SET") + " = off"])
     engine.dispose()
     try:
-        run_state_machine_as_test(Record, settings=runs(10))
+        run_state_machine_as_test(Record, settings=runs(8))
     finally:
         with engine.begin() as connection:
             server.run(connection, [quick.format("RESET")])
