@@ -225,6 +225,13 @@ class ThemesWidget(Desk):
     def _now(self) -> Reading:
         return self._reading or self._read()
 
+    def _up_to_date(self) -> Reading:
+        """Return what was read last where the record has nothing newer; to read all of it takes long."""
+        reading = self._reading
+        if reading is not None and reading.is_still(self._study.acts(), self._study.units):
+            return reading
+        return self._read()
+
     def _shown(self, reading: Reading) -> dict[str, Any]:
         book, themes = reading.board.codebook, reading.themes
         placed = None if themes is None else themes.assignments
@@ -399,14 +406,14 @@ class ThemesWidget(Desk):
         back: list[Step] = []
         for number, step in enumerate(steps):
             one = sub_id(act_id, number)
-            reading = self._read()
+            reading = self._up_to_date()
             if any(act.act_id == one for act in reading.acts):
                 continue  # saved before the kernel or the answer was lost
             row = {} if step.what == "merge_into" else reading.theme(step.theme)
             had = _numbers(reading)
             self._save_once(one, partial(self._edit, step, one, reading))
-            now = self._read()
-            back = [*opposite(step, row, (had, _numbers(now))), *back]
+            has = _numbers(self._read()) if step.what == "parts" else had  # only a split makes numbers
+            back = [*opposite(step, row, (had, has)), *back]
         return back
 
     def _edit(self, step: Step, act_id: str, reading: Reading) -> Act:

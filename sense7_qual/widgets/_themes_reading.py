@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import themes as models
+from sense7_qual.acts import Act
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.themes import Themes
 from sense7_qual.widgets._overview_board import Board
@@ -31,7 +32,7 @@ class Reading:
         The acts of the study.
     """
 
-    def __init__(self, board: Board, acts: list[Any]) -> None:
+    def __init__(self, board: Board, acts: list[Act]) -> None:
         self.board, self.acts, self.units = board, acts, board.units
         self.themes: Themes | None = None
         if any(act.kind == "record_themes" for act in acts):
@@ -39,6 +40,12 @@ class Reading:
 
     def __repr__(self) -> str:
         return f"Reading({self.themes!r})"
+
+    def is_still(self, acts: Sequence[Act], units: pd.DataFrame) -> bool:
+        """Return True if the study has these acts and units still: nothing came, nobody withdrew."""
+        return [one.act_id for one in acts] == [one.act_id for one in self.acts] and list(
+            units["unit_id"]
+        ) == list(self.units["unit_id"])
 
     @property
     def n_themes(self) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page
 
 from sense7_qual.store import Store
+from sense7_qual.themes import text_map
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.coding_page import saved, study
@@ -16,15 +19,20 @@ from tests.helpers.hostile_words import drawn
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 WORDS = ["queue slow minutes", "kind warm caring", "wrong fact source"]
+
+
+def embed(texts: list[str]) -> np.ndarray:
+    listed = " ".join(WORDS).split()
+    ends = [int("0" + "".join(filter(str.isdigit, text))) for text in texts]
+    counts = np.array([[text.split().count(word) for word in listed] for text in texts], dtype=float)
+    return np.column_stack([counts + 0.01, np.array(ends) % 7 / 20, np.array(ends) % 11 / 20])
+
+
 CELL = """
 import numpy as np
 import sense7_qual as qual
-words = {words!r}
-def embed(texts):
-    listed = " ".join(words).split()
-    ends = [int("0" + "".join(filter(str.isdigit, text))) for text in texts]
-    counts = np.array([[text.split().count(word) for word in listed] for text in texts], dtype=float)
-    return np.column_stack([counts + .01, np.array(ends) % 7 / 20, np.array(ends) % 11 / 20])
+WORDS = {words!r}
+{embed}
 store = qual.Store({folder!r})
 if not store.acts(kind="record_themes"):
     themes = qual.themes.fit(store.units, embed=embed, granularity=1.0, n_resamples=2)
@@ -39,7 +47,9 @@ def made(folder: Path, n: int = 60) -> Path:
 
 
 def enter(lab: labs.Lab, page: Page, folder: Path, name: str) -> None:
-    labs.notebook(lab.root / name, CELL.format(folder=str(folder), words=WORDS))
+    labs.notebook(
+        lab.root / name, CELL.format(folder=str(folder), words=WORDS, embed=inspect.getsource(embed))
+    )
     lab.open(page, name)
     page.wait_for_selector(".s7-theme-row")
     page.wait_for_selector("canvas.s7-map")
@@ -105,6 +115,27 @@ def test_texts_that_the_mouse_draws_around_are_selected_and_taken_out(lab: labs.
         page.wait_for_function(
             "() => document.querySelector('.s7-status').innerText.includes('0 texts selected')"
         )
+
+
+def test_only_texts_within_the_line_are_selected(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = made(tmp_path / "study")
+    with lab.page() as page:
+        enter(lab, page, folder, "triangle.ipynb")
+        canvas = page.locator("canvas.s7-map")
+        canvas.scroll_into_view_if_needed()
+        box = canvas.bounding_box()
+        assert box is not None
+        side = box["width"]
+        page.mouse.move(box["x"] + 1, box["y"] + 1)
+        page.mouse.down()
+        for x, y in ((1, side - 1), (side - 1, side - 1), (1, 1)):
+            page.mouse.move(box["x"] + x, box["y"] + y, steps=4)
+        page.mouse.up()
+        page.wait_for_selector(".s7-selected h4")
+        shown = int(page.locator(".s7-selected h4").inner_text().split()[0])
+    at = text_map(Store(folder).units, embed=embed)
+    below = at["x"] + at["y"]  # of the falling diagonal: y goes up on the map, down on the screen
+    assert (below < -0.02).sum() <= shown <= (below < 0.02).sum() < len(at) - 5
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")

@@ -141,6 +141,40 @@ def test_each_step_is_one_act_and_is_taken_back(store: Store) -> None:
     assert reader.act(kind="undo")["type"] == "refused"
 
 
+def test_a_merge_has_the_texts_of_both_and_undo_gives_each_its_own(store: Store) -> None:
+    reader = Reader(store)
+    reader.look()
+
+    def texts() -> dict[int, set[str]]:
+        groups = store.themes().assignments.groupby("theme")["unit_id"]
+        return {int(str(theme)): set(of) for theme, of in groups}
+
+    before = texts()
+    for theme, into in ((3, 1), (1, 0)):
+        assert reader.act(kind="edit_theme", theme=theme, what="merge_into", value=into)["type"] == "done"
+    assert texts() == {0: before[0] | before[1] | before[3], 2: before[2]}
+    reader.wait()
+    sizes = {row["theme"]: row["n_units"] for row in reader.look()["rows"]}
+    assert sizes == {theme: len(of) for theme, of in texts().items()}
+    for _ in range(2):
+        assert reader.act(kind="undo")["type"] == "done"
+    assert texts() == before
+
+
+def test_undo_gives_back_the_name_before_and_sees_what_others_did_meanwhile(store: Store) -> None:
+    reader = Reader(store)
+    reader.look()
+    reader.act(kind="edit_theme", theme=0, what="name", value="Kept waiting")
+    reader.act(kind="edit_theme", theme=0, what="name", value="Slow")
+    reader.act(kind="undo")
+    assert store.themes().summary["label"][0] == "Kept waiting"
+    reader.wait()
+    Store(store.path).edit_theme(0, name="By another", coder="other")  # this widget does not hear of it
+    reader.act(kind="edit_theme", theme=0, what="name", value="Mine")
+    reader.act(kind="undo")
+    assert store.themes().summary["label"][0] == "By another"
+
+
 def test_a_step_that_is_sent_twice_is_recorded_once(store: Store) -> None:
     reader = Reader(store)
     named = {"id": new_id(), "kind": "edit_theme", "theme": 0, "what": "name", "value": "Kept waiting"}
@@ -272,6 +306,21 @@ def test_a_language_model_is_asked_only_with_consent(store: Store) -> None:
     assert [text in question["content"] for text in text_of] == [
         unit_id in ticked for unit_id in text_of.index
     ]
+
+
+def test_no_trait_holds_a_text_a_term_or_a_label(store: Store) -> None:
+    reader = Reader(store, embed=embed)
+    reader.look()
+    reader.ask("quotes", theme=0, first=0)
+    reader.ask("select", places=[3, 0])
+    reader.ask("selected", first=0)
+    reader.ask("draft", theme=0)
+    reader.act(kind="edit_theme", theme=0, what="name", value="Kept waiting")
+    reader.wait()
+    state = {name: value for name, value in reader.widget.get_state().items() if name not in ("_esm", "_css")}
+    held = json.dumps(state, default=str)
+    assert [word for word in [*" ".join(WORDS).split(), "waiting", "u00"] if word in held] == []
+    assert state["n_themes"] == 4
 
 
 def test_who_opens_it_wrongly_is_told(store: Store) -> None:
