@@ -15,6 +15,8 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, TableError
 from tests.helpers.reference import in_clusters
 
+pytestmark = pytest.mark.long
+
 SENSE7 = Codebook.read("sense7")
 KINDS = list(_kinds.KINDS)
 QUICK: dict[str, Any] = {"n_draws": 200, "n_boot": 50}

@@ -19,6 +19,8 @@ from tests.helpers.adjudicator import BLIND, CODED, DISPUTED, TEXTS, UNITS, Adju
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.revised_codebooks import BASE, edited
 
+pytestmark = pytest.mark.long
+
 PEOPLE = ("ana", "ben", "cleo", "dee", "lead", "chair")
 
 

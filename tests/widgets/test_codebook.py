@@ -21,6 +21,8 @@ from sense7_qual.widgets import CodebookWidget, _codebook
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
 
+pytestmark = pytest.mark.long
+
 BLIND = "Sentinel-Quokka"
 TEXTS = {"m1": "It listened 👍🏽 to me.", "m2": f"Only {BLIND} knows.", "m3": "So kind of it.", "m4": "No."}
 UNITS = pd.DataFrame(

@@ -23,6 +23,8 @@ from tests.helpers.lead import Lead
 from tests.helpers.overview import IDS, SENTINEL, UNITS, N, Viewer, coded, open_rounds, unblind, work
 from tests.helpers.revised_codebooks import BASE, edited, plus
 
+pytestmark = pytest.mark.long
+
 New = Callable[[], Store]
 
 

@@ -18,6 +18,8 @@ from sense7_qual.store import Store
 from sense7_qual.widgets import CodingWidget, ThemesWidget
 from tests.helpers.browser import new_id
 
+pytestmark = pytest.mark.long
+
 BOOK = Codebook(name="two", codes=(Code(id="warm", label="Warm"), Code(id="fast", label="Fast")))
 WORDS = ["queue slow minutes", "kind warm caring", "wrong fact source", "price cheap money"]
 N = 80
