@@ -118,11 +118,11 @@ def infer(sources: Sequence[Source], *, among: Sequence[Rule] = RULES) -> list[M
     """Return the probability of each of the rules `among`, for each source, in order."""
     evidence = [_evidence(source, among) for source in sources]
     total = np.sum(evidence, axis=0) if evidence else np.zeros(len(among))
-    found: list[Mapping[Rule, float]] = []
+    probabilities: list[Mapping[Rule, float]] = []
     for own in evidence:
         others = _SAME_PROGRAM * _shares(total - own) + (1 - _SAME_PROGRAM) / len(among)
-        found.append(dict(zip(among, _shares(own + np.log(others)).tolist(), strict=True)))
-    return found
+        probabilities.append(dict(zip(among, _shares(own + np.log(others)).tolist(), strict=True)))
+    return probabilities
 
 
 def _shares(log_weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

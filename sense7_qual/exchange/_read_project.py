@@ -235,14 +235,14 @@ class _Reader:
                 self._add(text, coding, span, selection)
             for note in _references(selection):
                 self._add_memo(note, "unit" if whole else "span", text.unit_id, span)
-            said = _refi.description(selection).strip()
-            if said:
-                self._comment(said, selection, text.unit_id, span)
+            comment = _refi.description(selection).strip()
+            if comment:
+                self._comment(comment, selection, text.unit_id, span)
         for note in _references(text.element):
             self._add_memo(note, "unit", text.unit_id, None)
-        said = _refi.description(text.element)
-        if said.strip() and not self.ours:
-            self._comment(said, text.element, text.unit_id, None)
+        comment = _refi.description(text.element)
+        if comment.strip() and not self.ours:
+            self._comment(comment, text.element, text.unit_id, None)
 
     def _add(self, text: Text, coding: Element, span: tuple[int, int] | None, at: Element) -> None:
         reference = _child(coding, "CodeRef")
@@ -300,13 +300,13 @@ class _Reader:
             "start": start, "end": end, "round": stated.get("round"),
         })  # fmt: skip
 
-    def _comment(self, said: str, element: Element, target: str, span: tuple[int, int] | None) -> None:
+    def _comment(self, comment: str, element: Element, target: str, span: tuple[int, int] | None) -> None:
         """Read a description as a memo: some programs write comments there."""
         start, end = span or (None, None)
         self.memos.append({
             "memo_id": f"comment on {_refi.plain_guid(element.get('guid'))}",
             "target_kind": "unit" if span is None else "span", "target_id": target,
-            "coder": self._coder(element), "text": canonical(said), "at": element.get("creationDateTime"),
+            "coder": self._coder(element), "text": canonical(comment), "at": element.get("creationDateTime"),
             "start": start, "end": end, "round": None,
         })  # fmt: skip
         self.lost["comments in place of memos: read as memos"].append(target or "study")

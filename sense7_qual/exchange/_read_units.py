@@ -89,8 +89,8 @@ def _groups(root: Element, texts: Sequence[Text]) -> Iterator[tuple[str, set[str
     guids = _by_guid(texts)
     for each in under(root, "Sets"):
         members = set(_members(each, "MemberSource", guids))
-        said = _refi.description(each)
-        ours = any(_refi.lines_of(said, what) is not None for what in (_refi.FINISHED, _refi.UNDECIDED))
+        lines = _refi.description(each)
+        ours = any(_refi.lines_of(lines, what) is not None for what in (_refi.FINISHED, _refi.UNDECIDED))
         if members and not ours:
             yield " ".join((each.get("name") or "group").split()), members
 
@@ -103,11 +103,11 @@ def finished_texts(
     finished: list[dict[str, str | None]] = []
     undecided: list[tuple[str, str, str]] = []
     for each in under(root, "Sets"):
-        members, said = _members(each, "MemberSource", guids), _refi.description(each)
-        if stated := _refi.lines_of(said, _refi.FINISHED):
+        members, lines = _members(each, "MemberSource", guids), _refi.description(each)
+        if stated := _refi.lines_of(lines, _refi.FINISHED):
             row = {"coder": stated["coder"], "round": stated.get("round"), "codebook": fingerprint}
             finished += [{"unit_id": unit_id, **row} for unit_id in members]
-        elif stated := _refi.lines_of(said, _refi.UNDECIDED):
+        elif stated := _refi.lines_of(lines, _refi.UNDECIDED):
             undecided += [(unit_id, stated["coder"], stated["code"]) for unit_id in members]
     if not finished:
         lost["who finished which text: not in the file, so that no code is known to be absent"].append("all")

@@ -268,14 +268,14 @@ class _Writer:
 
     def _beside(self, row: Mapping[str, Any], facets: Sequence[str]) -> str:
         """Return a reference to the note on what a coding says beside its code; one note for all alike."""
-        said = {
+        beside = {
             name: str(row[name]) for name in (*facets, *_BESIDE) if name in row and not pd.isna(row[name])
         }
-        if not said:
+        if not beside:
             return ""
-        text = _refi.labelled(_refi.NOTE_ON_CODING, said)
+        text = _refi.labelled(_refi.NOTE_ON_CODING, beside)
         own = _refi.guid("note on codings", text)
-        name = ", ".join(said.values())
+        name = ", ".join(beside.values())
         self.notes[own] = _note_xml(own, self._quoted(name), "", "", self._escaped(text))
         return f'<NoteRef targetGUID="{own}"/>'
 
@@ -298,9 +298,9 @@ class _Writer:
             self.lost["memos that were their writer's own: in the file, for whoever gets it"].append(
                 memo["memo_id"]
             )
-        said = f"<Description>{self._escaped(_refi.labelled(_refi.MEMO, stated))}</Description>"
+        description = f"<Description>{self._escaped(_refi.labelled(_refi.MEMO, stated))}</Description>"
         name = self._quoted(f"Memo of {memo['coder']}")
-        self.notes[own] = _note_xml(own, name, coder, said, self._escaped(memo["text"]))
+        self.notes[own] = _note_xml(own, name, coder, description, self._escaped(memo["text"]))
         return own
 
     def _finished(self, coverage: pd.DataFrame) -> list[str]:
@@ -323,11 +323,11 @@ class _Writer:
             sets.append(self._set(name, stated, member, rows["unit_id"]))
         return sets
 
-    def _set(self, name: str, said: str, codes: str, unit_ids: Iterable[str]) -> str:
+    def _set(self, name: str, description: str, codes: str, unit_ids: Iterable[str]) -> str:
         members = "".join(f'\n<MemberSource targetGUID="{self.sources[each]}"/>' for each in unit_ids)
         return (
-            f'<Set guid="{_refi.guid("set", said)}" name={self._quoted(name)}>'
-            f"<Description>{self._escaped(said)}</Description>{codes}{members}\n</Set>"
+            f'<Set guid="{_refi.guid("set", description)}" name={self._quoted(name)}>'
+            f"<Description>{self._escaped(description)}</Description>{codes}{members}\n</Set>"
         )
 
     def _what_is_left_out(self) -> None:
@@ -383,10 +383,9 @@ def rows_of(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     return (dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None))
 
 
-def _note_xml(own: str, name: str, attributes: str, said: str, text: str) -> str:
-    return (
-        f'<Note guid="{own}" name={name}{attributes}>{said}<PlainTextContent>{text}</PlainTextContent></Note>'
-    )
+def _note_xml(own: str, name: str, attributes: str, description: str, text: str) -> str:
+    content = f"{description}<PlainTextContent>{text}</PlainTextContent>"
+    return f'<Note guid="{own}" name={name}{attributes}>{content}</Note>'
 
 
 def _wrapped(name: str, lines: Iterable[str]) -> list[str]:
