@@ -14,7 +14,7 @@ process with a limit of memory would, but takes 0.3 to 0.6 s for each study that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sense7_qual._limits import Limits
 from sense7_qual._parquet._delta import shared_bytes
@@ -22,7 +22,10 @@ from sense7_qual._parquet._footer import RowGroup, row_groups
 from sense7_qual._parquet._pages import BadPage, Pages, pages_of
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["guarded_table", "refuse_unfolding"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["frame_of_bytes", "guarded_table", "refuse_unfolding"]
 
 _LONGEST_FIXED: Final = 32  # bytes of a decimal of 76 digits; longer fixed values are no table's
 _REMEDY: Final = "split the file, or keep fewer columns"
@@ -31,6 +34,19 @@ _REMEDY: Final = "split the file, or keep fewer columns"
 def refuse_unfolding(packed: bytes, name: str, limits: Limits) -> None:
     """Raise `ImportRefused` where a Parquet file is damaged, or would fill the memory when it is read."""
     guarded_table(packed, name, limits)
+
+
+def frame_of_bytes(packed: bytes) -> pd.DataFrame:
+    """Return the frame that pandas wrote to Parquet, read without starting threads.
+
+    Arrow's own threads would still give back Python objects while the interpreter ends, and abort it.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(pa.BufferReader(packed)).read(use_threads=False, use_pandas_metadata=True)
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
+    return frame
 
 
 def guarded_table(packed: bytes, name: str, limits: Limits) -> Any:

@@ -1,3 +1,4 @@
+import os
 import resource
 import sys
 import time
@@ -23,6 +24,7 @@ doors = {
     "salvage": lambda: Store(bad).salvage("eva", beside / "saved.sqlite"),
     "forget": lambda: Store(bad).forget("p1", why="By mail."),
 }
+threads = len(os.listdir("/proc/self/task"))
 for name, door in doors.items():
     since = time.process_time()
     try:
@@ -32,3 +34,4 @@ for name, door in doors.items():
         outcome = "refused"
     print(name, outcome, round(time.process_time() - since, 1), sep=":", flush=True)
 print("peak", "", [line for line in open("/proc/self/status") if "VmHWM" in line][0].split()[1], sep=":")
+print("threads", "", len(os.listdir("/proc/self/task")) - threads, sep=":")

@@ -27,7 +27,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache, partial
-from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +36,7 @@ from sense7_qual._atomic import move_in, sync_folder, write_new
 from sense7_qual._checks import check_codebook
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
-from sense7_qual._parquet import refuse_unfolding
+from sense7_qual._parquet import frame_of_bytes, refuse_unfolding
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError, TableError
 from sense7_qual.store._files import signed_json, study_notes, whole_files
@@ -337,7 +336,7 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
     limits = units_limits(len(table))
     try:
         refuse_unfolding(table, _UNITS, limits)
-        return UNITS.check(pd.read_parquet(BytesIO(table), engine="pyarrow"), as_written=True)
+        return UNITS.check(frame_of_bytes(table), as_written=True)
     except (
         ArrowException,
         OSError,
