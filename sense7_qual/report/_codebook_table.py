@@ -8,13 +8,16 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Code, Codebook, Facet
 from sense7_qual.report._notes import made_with
-from sense7_qual.report._table import Table
+from sense7_qual.report._table import Layout, Table
 
 __all__ = ["codebook_table"]
 
 
-def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
+def codebook_table(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str] = ()) -> Table:
     """Return the codebook as a table: each code's definition, rules of use, examples and origin.
+
+    `layout` is "list", each code with its parts below it, which reads well on any page, or "grid", in rows
+    and columns on pages in landscape.
 
     One row per code in the codebook's order: label (and the code that it stands under), definition, when to
     use it, when not to, examples and counter-examples, origin and source. A part that the codebook leaves
@@ -43,6 +46,7 @@ def codebook_table(codebook: Codebook, *, notes: Sequence[str] = ()) -> Table:
         headers=("Code", "Definition", "Use when", "Do not use when", "Examples", "Origin"),
         rows=rows,
         notes=(*empty, *facets, *source, *_rule_sources(codebook), *notes, made_with(codebook)),
+        layout=layout,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Column", "columns", "pieces", "shared"]
+__all__ = ["Column", "columns", "folded", "pieces", "shared"]
 
 _LONGEST: Final = 24  # characters that stay together
 _PROSE: Final = 24.0  # ems of a line from which a column holds prose
@@ -78,6 +78,23 @@ def shared(columns: Sequence[Column], line: float) -> list[float]:
         else:
             low = middle
     return [_width(column, low) for column in columns]
+
+
+def folded(text: str, width: float, *, spare: float) -> int:
+    """Return over how many lines a text goes in a column of `width` ems.
+
+    >>> folded("one two three", 4.0, spare=1.0)
+    2
+    """
+    n_lines = 0
+    for line in text.split("\n"):
+        n_lines, used = n_lines + 1, 0.0
+        for piece in _pieces(line):
+            ems = spare * _ems(piece)
+            if used and used + ems > width:
+                n_lines, used = n_lines + 1, 0.0
+            used += ems + spare * _WIDTHS[" "] / 1000
+    return n_lines
 
 
 def pieces(word: str) -> list[str]:

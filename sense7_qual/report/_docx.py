@@ -4,89 +4,164 @@ from __future__ import annotations
 
 import io
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sense7_qual.report._column_widths import Column, columns, shared
+from sense7_qual.report._entries import BULLET, Entry, entries
+from sense7_qual.report._printed import Printed
+from sense7_qual.report._styles import Paper, Style
 
-__all__ = ["word_table"]
+__all__ = ["word_document"]
 
 _LONGEST: Final = 255  # characters of a property of the document
 _FONT: Final = "Times New Roman"
 _CAPTION: Final = 10
+_LIST_SIZE: Final = 10
 _MARGIN: Final = 20  # millimetres
 _GAP: Final = 3  # points on either side of a column
 _SPARE: Final = 1.4  # LibreOffice takes a font that is so much wider where it lacks Times New Roman
 _POINTS: Final = 72 / 25.4  # in a millimetre
 
 
+_PAPERS: Final[Mapping[Paper, tuple[float, float]]] = {"a4": (210, 297), "letter": (215.9, 279.4)}
+_PAGES: Final = ((9, False), (9, True), (8, True))
+_INDENT: Final = 14  # points, of what stands below a name in a list
+_HANGING: Final = 8
+
+
 class _Page(NamedTuple):
-    """A page of A4, and the size of type in points."""
+    """A page, and the size of type in points."""
 
     size: int
     landscape: bool
+    paper: Paper
 
     @property
-    def sides(self) -> tuple[int, int]:
+    def sides(self) -> tuple[float, float]:
         """Width and height in millimetres."""
-        return (297, 210) if self.landscape else (210, 297)
+        short, long = _PAPERS[self.paper]
+        return (long, short) if self.landscape else (short, long)
 
     def line(self, n_columns: int) -> float:
         """Return how many ems of text stand beside each other in that many columns."""
         return ((self.sides[0] - 2 * _MARGIN) * _POINTS - 2 * _GAP * n_columns) / self.size
 
 
-_PAGES: Final = (_Page(9, landscape=False), _Page(9, landscape=True), _Page(8, landscape=True))
-
-
-def word_table(
-    title: str,
-    headers: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: Sequence[str],
-    *,
-    right: Sequence[bool],
-) -> bytes:
+def word_document(table: Printed, *, style: Style, paper: Paper) -> bytes:
     """Return a Word document (.docx) of one table.
 
-    Texts must hold no character that XML forbids; a line break starts a new line in its cell. `right` says
-    which columns are aligned so; their cells are never broken over lines. The columns are as wide as what is
-    in them, and the page is turned, and the type made smaller, where that leaves no room for words.
+    Texts must hold no character that XML forbids; a line break starts a new line in its cell. The columns are
+    as wide as what is in them, and the page is turned, and the type made smaller, where that leaves no room
+    for words; where none is left even so, it is a list of its rows.
     """
     from docx import Document
 
-    needed = columns(headers, rows, right, spare=_SPARE)
-    page = _page(needed)
+    needed = columns(table.headers, table.rows, table.right, spare=_SPARE)
+    page = None if table.as_list else _page(needed, paper)
     made = Document()
-    made.core_properties.title, made.core_properties.author = title[:_LONGEST], "sense7_qual"
+    made.core_properties.title, made.core_properties.author = table.title[:_LONGEST], "sense7_qual"
     made.core_properties.comments = ""
-    _turn(made, page)
-    caption = made.add_paragraph(style="Caption")
-    caption.paragraph_format.keep_with_next = True
-    _write(caption, title, size=_CAPTION, bold=True)
-    table = made.add_table(rows=1 + len(rows), cols=len(headers))
-    _widths(table, [width * page.size + 2 * _GAP for width in shared(needed, page.line(len(headers)))])
-    for number, (row, texts) in enumerate(zip(table.rows, [headers, *rows], strict=True)):
-        _properties(row, head=number == 0)
-        for cell, text, fixed in zip(row.cells, texts, right, strict=True):
-            # In a head the words may break, in a column of numbers nothing does.
-            unbroken = text.replace(" ", "\xa0") if number and fixed else text
-            _write(cell.paragraphs[0], unbroken, size=page.size, bold=number == 0, right=fixed)
-    _borders(table)
-    for number, note in enumerate(notes):
+    shown = page or _Page(_LIST_SIZE, landscape=False, paper=paper)
+    _turn(made, shown)
+    _caption(made, table.title, style)
+    if page is None:
+        for entry in entries(table.headers, table.rows, table.right):
+            _entry(made, entry)
+    else:
+        _grid(made, table, page, needed)
+    for number, note in enumerate(table.notes):
         paragraph = made.add_paragraph()
         if number == 0:
-            _write(paragraph, "Note. ", size=page.size, italic=True)
-        _write(paragraph, note, size=page.size)
+            _write(paragraph, "Note. ", size=shown.size, italic=True)
+        _write(paragraph, note, size=shown.size)
     packed = io.BytesIO()
     made.save(packed)
     return packed.getvalue()
 
 
-def _page(needed: Sequence[Column]) -> _Page:
-    """Return the first page on which no column is a narrow strip, or else the widest."""
+def _caption(made: Any, title: str, style: Style) -> None:
+    """Write the caption: the title in bold, after its number (ACM), or in italics below it (APA)."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
+
+    caption = made.add_paragraph(style="Caption")
+    caption.paragraph_format.keep_with_next = True
+    if style == "plain":
+        _write(caption, title, size=_CAPTION, bold=True)
+        return
+    _write(caption, "Table ", size=_CAPTION, bold=True)
+    _number(caption)
+    if style == "acm":
+        caption.alignment = WD_ALIGN_PARAGRAPH.CENTER
+        _write(caption, f": {title}", size=_CAPTION, bold=True)
+        return
+    below = made.add_paragraph()
+    below.paragraph_format.keep_with_next = True
+    _write(below, title, size=_CAPTION, italic=True)
+
+
+def _number(caption: Any) -> None:
+    """Add the number of the table as a field, which Word counts on when the table is put into a paper."""
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    _write(caption, "1", size=_CAPTION, bold=True)
+    run = caption.runs[-1]._r
+    field = OxmlElement("w:fldSimple")
+    field.set(qn("w:instr"), "SEQ Table \\* ARABIC")
+    run.addprevious(field)
+    field.append(run)
+
+
+def _entry(made: Any, entry: Entry) -> None:
+    """Write an entry of a list: its name, and below it its parts, the heads in italics."""
+    name = made.add_paragraph()
+    _write(name, entry.name, size=_LIST_SIZE, bold=True)
+    for remark in entry.remarks:
+        _write(name, f" {remark}", size=_LIST_SIZE)
+    _place(name, before=8, left=0, with_next=True)
+    for part in entry.parts:
+        line = made.add_paragraph()
+        for place, (head, text) in enumerate(part.beside):
+            _write(line, f"{'; ' if place else ''}{head}:", size=_LIST_SIZE, italic=True)
+            _write(line, f" {text}", size=_LIST_SIZE)
+        _place(line, before=1, left=_INDENT, with_next=bool(part.below))
+        for text in part.below:
+            bulleted = text.startswith(BULLET)
+            line = made.add_paragraph()
+            _write(line, text, size=_LIST_SIZE)
+            _place(line, before=0, left=_INDENT + _HANGING * bulleted, hanging=_HANGING * bulleted)
+
+
+def _place(paragraph: Any, *, before: int, left: int, hanging: int = 0, with_next: bool = False) -> None:
+    from docx.shared import Pt
+
+    form = paragraph.paragraph_format
+    form.space_before, form.space_after, form.left_indent = Pt(before), Pt(1), Pt(left)
+    form.first_line_indent, form.keep_with_next = Pt(-hanging), with_next
+
+
+def _grid(made: Any, printed: Printed, page: _Page, needed: Sequence[Column]) -> None:
+    """Write the table in rows and columns, the cells of those at the right never broken over lines."""
+    headers, rows = printed.headers, printed.rows
+    table = made.add_table(rows=1 + len(rows), cols=len(headers))
+    _widths(table, [width * page.size + 2 * _GAP for width in shared(needed, page.line(len(headers)))])
+    for number, (row, texts) in enumerate(zip(table.rows, [headers, *rows], strict=True)):
+        _properties(row, head=number == 0)
+        for cell, text, fixed in zip(row.cells, texts, printed.right, strict=True):
+            # In a head the words may break, in a column of numbers nothing does.
+            unbroken = text.replace(" ", "\xa0") if number and fixed else text
+            _write(cell.paragraphs[0], unbroken, size=page.size, bold=number == 0, right=fixed)
+    _borders(table)
+
+
+def _page(needed: Sequence[Column], paper: Paper) -> _Page | None:
+    """Return the first page on which no column is a narrow strip, or else the widest; None if none is."""
     comfortable = sum(column.comfortable for column in needed)
-    return next((page for page in _PAGES if comfortable <= page.line(len(needed))), _PAGES[-1])
+    least = sum(column.least for column in needed)
+    pages = [_Page(size, landscape, paper) for size, landscape in _PAGES]
+    fitting = (page for page in pages if comfortable <= page.line(len(needed)))
+    return next(fitting, pages[-1] if least <= pages[-1].line(len(needed)) else None)
 
 
 def _turn(made: Any, page: _Page) -> None:
@@ -129,6 +204,7 @@ def _write(
     from docx.oxml import OxmlElement
     from docx.shared import Pt, RGBColor
 
+    begins = not paragraph.runs
     paragraph.paragraph_format.space_before = paragraph.paragraph_format.space_after = Pt(2)
     if right:
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
@@ -138,10 +214,11 @@ def _write(
     run.font.color.rgb = RGBColor(0, 0, 0)
     sides = (unicodedata.bidirectional(letter) for letter in text)
     if next((side for side in sides if side in ("L", "R", "AL")), "L") != "L":
-        paragraph._p.get_or_add_pPr().insert_element_before(
-            OxmlElement("w:bidi"), "w:spacing", "w:ind", "w:jc", "w:rPr"
-        )
         run.font.rtl = True
+        if begins:
+            paragraph._p.get_or_add_pPr().insert_element_before(
+                OxmlElement("w:bidi"), "w:spacing", "w:ind", "w:jc", "w:rPr"
+            )
 
 
 def _properties(row: Any, *, head: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import Final
 
@@ -13,6 +13,7 @@ from sense7_qual.report._column_widths import pieces
 
 __all__ = [
     "LATEX_MACROS",
+    "beyond_engines",
     "clean",
     "escape_html",
     "escape_latex",
@@ -153,8 +154,18 @@ def spelled_out(text: str) -> str:
     >>> spelled_out("well 👍")
     'well [thumbs up sign]'
     """
-    text = _LATEX_STATISTIC.sub("a", _composed(text)).replace("\ufffd", "[?]")
-    return _LATEX_SPECIAL.sub(lambda run: _name(run.group()), text)
+    return _LATEX_SPECIAL.sub(lambda run: _name(run.group()), _without_statistics(text))
+
+
+def beyond_engines(texts: Iterable[str]) -> list[str]:
+    """Return number and name of each character in `texts` that not every engine prints, in their order.
+
+    >>> beyond_engines(["well 👍", "café"])
+    ['U+1F44D thumbs up sign']
+    """
+    runs = (run.group() for text in texts for run in _LATEX_SPECIAL.finditer(_without_statistics(text)))
+    letters = dict.fromkeys(letter for run in runs for letter in run if letter != " ")
+    return [f"{_numbered(letter)} {_named(letter)}" for letter in letters if letter not in _QUOTATION_MARKS]
 
 
 def clean(text: str) -> str:
@@ -170,6 +181,11 @@ def one_line(text: str, escape: Callable[[str], str]) -> str:
 def _composed(text: str) -> str:
     """Return `text` with letters and their accents as one character, which more fonts have."""
     return unicodedata.normalize("NFC", clean(text))
+
+
+def _without_statistics(text: str) -> str:
+    """Return `text` with a letter for what is printed as mathematics, and what stands for the unprintable."""
+    return _LATEX_STATISTIC.sub("a", _composed(text)).replace("\ufffd", "[?]")
 
 
 def _latex_greek(letter: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 
-from sense7_qual.report._column_widths import Column, columns, shared
-from sense7_qual.report._escape import LATEX_MACROS, escape_latex, one_line, spelled_out
+from sense7_qual.report._column_widths import Column, columns, folded, shared
+from sense7_qual.report._entries import entries
+from sense7_qual.report._escape import LATEX_MACROS, beyond_engines, escape_latex, one_line, spelled_out
+from sense7_qual.report._latex_entries import latex_list
+from sense7_qual.report._printed import Printed
+from sense7_qual.report._styles import Style, caption_setup
 
 __all__ = ["latex_table"]
 
@@ -21,39 +25,72 @@ class _Page(NamedTuple):
     landscape: bool = False
 
 
+_SMALL_TYPE: Final = "\\fontsize{8}{9.5}\\selectfont\\setlength{\\tabcolsep}{4pt}"
+_TIGHT_TYPE: Final = "\\fontsize{8}{9.5}\\selectfont\\setlength{\\tabcolsep}{2pt}"
 _UPRIGHT: Final = _Page(32.5, 1.2, "")
-_SMALL: Final = _Page(40.5, 1.0, "\\fontsize{8}{9.5}\\selectfont\\setlength{\\tabcolsep}{4pt}")
-_TURNED: Final = _Page(64.5, 1.0, _SMALL.setting, landscape=True)
-_TIGHT: Final = _Page(
-    64.5, 0.5, "\\fontsize{8}{9.5}\\selectfont\\setlength{\\tabcolsep}{2pt}", landscape=True
-)
+_SMALL: Final = _Page(40.5, 1.0, _SMALL_TYPE)
+_TURNED: Final = _Page(64.5, 1.0, _SMALL_TYPE, landscape=True)
+_TIGHT: Final = _Page(64.5, 0.5, _TIGHT_TYPE, landscape=True)
+# On pages of two columns: in one of them, or across both.
+_IN_COLUMN: Final = _Page(27.0, 1.0, _SMALL_TYPE)
+_ACROSS: Final = _Page(56.0, 1.0, _SMALL_TYPE)
+_TIGHT_ACROSS: Final = _Page(56.0, 0.5, _TIGHT_TYPE)
 _SPARE: Final = 1.05  # how much wider than in Computer Modern the letters may be
 _LEFT: Final = "\\raggedright\\hspace{0pt}"  # so that TeX may hyphenate the first word too
 _RIGHT: Final = "\\raggedleft"
 _MOST_LINES: Final = 30  # of a table that is on one page
+_MOST_LINES_ACROSS: Final = 44  # of a float on pages of two columns, notes and all
+_MOST_NAMES: Final = 30  # of characters in a comment
 
 
-def latex_table(
-    title: str,
-    headers: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    notes: Sequence[str],
-    *,
-    right: Sequence[bool],
-    label: str | None,
+def latex_table(table: Printed, *, label: str | None, style: Style, page_columns: int) -> str:
+    """Return the table as a float, a longtable, floats over several pages, or a list of its rows."""
+    needed = columns(*_printed(table.headers, table.rows), table.right, spare=_SPARE)
+    caption = caption_setup(style) + _caption(table.title, label)
+    notes = _notes(table.notes)
+    pages = [] if table.as_list else _pages(needed) if page_columns == 1 else _pages_of_two(needed)
+    grids = (_grid(table, needed, page, caption, notes, page_columns) for page in pages)
+    body = next(filter(None, grids), "")
+    if not body:
+        listed = entries(table.headers, table.rows, table.right)
+        body = latex_list(listed, caption=caption, notes=notes)
+    return _needs(table, body) + body
+
+
+def _grid(
+    table: Printed, needed: Sequence[Column], page: _Page, caption: str, notes: str, page_columns: int
 ) -> str:
-    """Return the table: a float where it is short and narrow, otherwise a longtable over as many pages."""
-    needed = columns(*_printed(headers, rows), right, spare=_SPARE)
-    page = _page(needed)
+    """Return the table in rows and columns; nothing where a row is longer than a page of two columns."""
     widths = shared(needed, page.line - _gaps(needed, page))
-    head = _row(one_line(cell, escape_latex) for cell in headers)
-    lines = "".join(_row(_cell(cell, fixed) for cell, fixed in zip(row, right, strict=True)) for row in rows)
-    parts = (_caption(title, label), _sides(needed, widths, rows, right), head, lines, _notes(notes))
-    body = _float(page, *parts) if _is_short(needed, widths, page, rows) else _longtable(page, *parts)
-    packages = f"array,booktabs,longtable{',pdflscape' if 'begin{landscape}' in body else ''}"
-    needs = f"% Needs \\usepackage{{{packages}}} and a UTF-8 document.\n"
-    macros = LATEX_MACROS if any(name in body for name in ("\\latintext", "\\unicode")) else ""
-    return needs + macros + body
+    head = _row(one_line(cell, escape_latex) for cell in table.headers)
+    lines = [
+        _row(_cell(cell, fixed) for cell, fixed in zip(row, table.right, strict=True)) for row in table.rows
+    ]
+    sides = _sides(needed, widths, table.rows, table.right)
+    if page_columns == 2:
+        heights = [_height(row, widths) for row in table.rows]
+        places = _over_pages(heights, _note_height(table, page))
+        return "".join(_floats(page, caption, sides, head, lines, notes, places))
+    if _is_short(needed, widths, page, table.rows):
+        return _float("table", page, caption, _tabular(sides, head, "".join(lines)), notes)
+    return _longtable(page, caption, sides, head, "".join(lines), notes)
+
+
+def _needs(table: Printed, body: str) -> str:
+    """Return what the document needs, and the names of the characters that not every engine prints."""
+    packages = ["array", "booktabs", "longtable"] if "begin{tab" in body or "begin{long" in body else []
+    packages += ["caption"] if "captionsetup{labelfont" in body else []
+    packages += ["pdflscape"] if "begin{landscape}" in body else []
+    loaded = f"\\usepackage{{{','.join(packages)}}} and " if packages else ""
+    needs = f"% Needs {loaded}a UTF-8 document.\n"
+    if "\\latintext" not in body and "\\unicode" not in body:
+        return needs
+    names = beyond_engines(
+        [table.title, *table.headers, *(cell for row in table.rows for cell in row), *table.notes]
+    )
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    listed = "".join(f"%   {name}\n" for name in names[:_MOST_NAMES])
+    return f"{needs}% Characters that not every engine or font prints{more}:\n{listed}{LATEX_MACROS}"
 
 
 def _printed(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
@@ -65,14 +102,52 @@ def _gaps(needed: Sequence[Column], page: _Page) -> float:
     return page.gap * (len(needed) - 1)
 
 
-def _page(needed: Sequence[Column]) -> _Page:
-    """Return the first page on which no column is a narrow strip, or else the widest."""
+def _pages(needed: Sequence[Column]) -> list[_Page]:
+    """Return the first page on which no column is a narrow strip, or else the widest, if any is."""
     comfortable = sum(column.comfortable for column in needed)
     least = sum(column.least for column in needed)
-    for page in (_UPRIGHT, _SMALL, _TURNED):
-        if comfortable + _gaps(needed, page) <= page.line:
-            return page
-    return _TURNED if least + _gaps(needed, _TURNED) <= _TURNED.line else _TIGHT
+    pages = [page for page in (_UPRIGHT, _SMALL, _TURNED) if comfortable + _gaps(needed, page) <= page.line]
+    pages += [page for page in (_TURNED, _TIGHT) if least + _gaps(needed, page) <= page.line]
+    return pages[:1]
+
+
+def _pages_of_two(needed: Sequence[Column]) -> list[_Page]:
+    """Return one column or both of a page of two, where no column of the table is a narrow strip there."""
+    comfortable = sum(column.comfortable for column in needed)
+    pages = (_IN_COLUMN, _ACROSS, _TIGHT_ACROSS)
+    return [page for page in pages if comfortable + _gaps(needed, page) <= page.line]
+
+
+def _height(row: Sequence[str], widths: Sequence[float]) -> int:
+    """Return over how many lines a row goes."""
+    return max(
+        folded(spelled_out(cell), width, spare=_SPARE) for cell, width in zip(row, widths, strict=True)
+    )
+
+
+def _note_height(table: Printed, page: _Page) -> int:
+    """Return how many lines the caption, the head and the notes take."""
+    line = page.line * 0.9  # notes may be set larger
+    return 5 + sum(folded(spelled_out(note), line, spare=_SPARE) for note in (table.title, *table.notes))
+
+
+def _over_pages(heights: Sequence[int], rest: int) -> list[slice]:
+    """Return which rows stand on which page, the notes below the last; nothing where a row is too long."""
+    room = max(_MOST_LINES_ACROSS - rest, 0)
+    if max(heights, default=0) > room:
+        return []
+    places, first, used = [], 0, 0
+    for place, height in enumerate(heights):
+        if used + height > _MOST_LINES_ACROSS - 5:
+            places.append(slice(first, place))
+            first, used = place, 0
+        used += height
+    while used > room:  # what the notes would push off the page stands on one more
+        last = next(n for n in range(1, len(heights)) if sum(heights[first : first + n + 1]) > room)
+        places.append(slice(first, first + last))
+        first += last
+        used = sum(heights[first:])
+    return [*places, slice(first, len(heights))]
 
 
 def _caption(title: str, label: str | None) -> str:
@@ -90,19 +165,41 @@ def _is_short(
     return not page.landscape and n_lines <= _MOST_LINES
 
 
-def _float(page: _Page, caption: str, sides: str, head: str, lines: str, notes: str) -> str:
+def _floats(
+    page: _Page,
+    caption: str,
+    sides: str,
+    head: str,
+    lines: Sequence[str],
+    notes: str,
+    places: Sequence[slice],
+) -> Iterator[str]:
+    """Yield the parts of a table on pages of two columns: each has the head, the last the notes."""
+    kind = "table" if page is _IN_COLUMN else "table*"
+    for part, rows in enumerate(places):
+        tabular = _tabular(sides, head, "".join(lines[rows]))
+        shown = "\\tablename~\\thetable{} (continued)\\par\\smallskip" if part else caption
+        yield _float(kind, page, shown, tabular, notes if rows is places[-1] else "")
+
+
+def _tabular(sides: str, head: str, lines: str) -> str:
     return (
-        f"\\begin{{table}}\n\\centering\n{caption}\n{page.setting}\n\\begin{{tabular}}{{@{{}}{sides}@{{}}}}\n"
-        f"\\toprule\n{head}\\midrule\n{lines}\\bottomrule\n\\end{{tabular}}\n{notes}\\end{{table}}\n"
+        f"\\begin{{tabular}}{{@{{}}{sides}@{{}}}}\n\\toprule\n{head}\\midrule\n{lines}\\bottomrule\n"
+        "\\end{tabular}\n"
     )
+
+
+def _float(kind: str, page: _Page, caption: str, tabular: str, notes: str) -> str:
+    return f"\\begin{{{kind}}}\n\\centering\n{caption}\n{page.setting}\n{tabular}{notes}\\end{{{kind}}}\n"
 
 
 def _longtable(page: _Page, caption: str, sides: str, head: str, lines: str, notes: str) -> str:
     begin, end = ("\\begin{landscape}\n", "\\end{landscape}\n") if page.landscape else ("", "")
     head = f"\\toprule\n{head}\\midrule\n"
+    setup, name, title = caption.rpartition("\\caption")
     return (
-        f"{begin}{{{page.setting}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n"
-        f"\\begin{{longtable}}{{@{{}}{sides}@{{}}}}\n{caption}\\\\\n{head}\\endfirsthead\n{head}\\endhead\n"
+        f"{begin}{{{page.setting}\\setlength{{\\LTcapwidth}}{{\\linewidth}}\n{setup}"
+        f"\\begin{{longtable}}{{@{{}}{sides}@{{}}}}\n{name}{title}\\\\\n{head}\\endfirsthead\n{head}\\endhead\n"
         f"\\midrule\n\\endfoot\n\\bottomrule\n\\endlastfoot\n{lines}\\end{{longtable}}\n}}{notes}{end}"
     )
 

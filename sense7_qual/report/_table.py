@@ -20,13 +20,17 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.report._docx import word_table
+from sense7_qual.report._docx import word_document
+from sense7_qual.report._entries import Entry, entries, html_list, markdown_list
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
 from sense7_qual.report._latex import latex_table
+from sense7_qual.report._printed import Printed
+from sense7_qual.report._styles import Paper, Style
 
-__all__ = ["Alignment", "Table"]
+__all__ = ["Alignment", "Layout", "Table"]
 
 Alignment = Literal["left", "right"]
+Layout = Literal["grid", "list"]
 
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
 _FORMULA = re.compile(r"\s*[=+@\t\r]|\s*-(?![\d.,]*\s*%?$)")  # what a spreadsheet would compute
@@ -37,7 +41,12 @@ _STYLE: Final = (
     "table.qual-table thead{border-bottom:1px solid}table.qual-table tfoot{border-top:1px solid}"
     "table.qual-table tbody th{font-weight:normal}"
     "table.qual-table th,table.qual-table td{padding:.25em .6em;vertical-align:top}"
-    "table.qual-table tfoot p{margin:.2em 0;max-width:60em}</style>\n"
+    "table.qual-table tfoot p,figure.qual-list footer p{margin:.2em 0;max-width:60em}"
+    "figure.qual-list{margin:1em 0;max-width:48em}"
+    "figure.qual-list figcaption{font-weight:bold;padding:.3em 0}"
+    "figure.qual-list dl{border-top:2px solid;border-bottom:2px solid;margin:0;padding:.3em 0}"
+    "figure.qual-list dt{margin-top:.8em}figure.qual-list dd{margin:.2em 0 .2em 1.5em}"
+    "figure.qual-list ul{margin:0;padding-left:1.2em}</style>\n"
 )
 # Inline, because a notebook aligns the cells of tables itself and takes style sheets out of what it does not
 # trust. A number is never broken over lines, its head may be.
@@ -65,6 +74,9 @@ class Table:
         The notes under the table, one paragraph each.
     alignments : tuple of {"left", "right"}
         One per column.
+    layout : {"grid", "list"}
+        In rows and columns, or as a list: each row under its first cell, with the column's head before each
+        other cell, which reads better where cells are prose.
 
     Raises
     ------
@@ -93,6 +105,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
     alignments: tuple[Alignment, ...] = ()
+    layout: Layout = "grid"
 
     def __post_init__(self) -> None:
         if not self.alignments:
@@ -115,32 +128,44 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown (also read by Jupyter, Quarto and pandoc)."""
+        notes = _after_note([one_line(note, escape_markdown) for note in self.notes], "*Note.*")
+        if self.layout == "list":
+            return markdown_list(self.title, self._entries(), notes)
         rules = ["--:" if side == "right" else ":--" for side in self.alignments]
         lines = [_markdown_row(map(escape_markdown, self.headers)), f"|{'|'.join(rules)}|"]
         lines += [_markdown_row(map(escape_markdown, row)) for row in self.rows]
         parts = [f"**{one_line(self.title, escape_markdown)}**", "\n".join(lines)]
-        notes = [one_line(note, escape_markdown) for note in self.notes]
-        return "\n\n".join([*parts, *_after_note(notes, "*Note.*")]) + "\n"
+        return "\n\n".join([*parts, *notes]) + "\n"
 
-    def latex(self, *, label: str | None = None) -> str:
+    def latex(
+        self, *, label: str | None = None, style: Style = "plain", page_columns: Literal[1, 2] = 1
+    ) -> str:
         r"""Return the table as LaTeX with booktabs rules.
 
         A table that is short and narrow is a float, another one a `longtable` over as many pages as it needs,
-        in columns as wide as what is in them; a wide one stands on a page in landscape. It needs the packages
-        array, booktabs and longtable (in landscape pdflscape) and a UTF-8 document. It compiles with
-        pdfLaTeX, XeLaTeX and LuaLaTeX: where the engine or the font lacks a character (an emoji, another
-        script), its name or its number is printed in brackets. For Word, give the Markdown or the HTML to the
-        converter: pandoc's reader of LaTeX leaves out straight quotation marks.
+        in columns as wide as what is in them; a wide one stands on a page in landscape. On pages of two
+        columns it is a float in one of them or across both, and a long one goes on in further floats that
+        repeat its head. What is wider than any page is written as a list of its rows. A comment names the
+        packages that the document needs (array, booktabs, longtable; caption for a style; in landscape
+        pdflscape). It compiles with pdfLaTeX, XeLaTeX and LuaLaTeX: where the engine or the font lacks a
+        character (an emoji, another script), its name or its number is printed in brackets, and a comment
+        lists which those may be. For Word, write a .docx: pandoc's reader of LaTeX leaves out straight
+        quotation marks.
 
         Parameters
         ----------
         label : str, optional
             For ``\ref``: letters, digits and ``: . _ -``.
+        style : {"plain", "acm", "apa"}
+            How the caption looks: as the document's class has it; in bold after the number and a colon (in
+            acmart, that class's own); or the number in bold above the title in italics (APA 7, section 7.10).
+        page_columns : {1, 2}
+            Columns of text on the document's pages.
 
         Raises
         ------
         ArgumentError
-            The label has other characters.
+            The label has other characters, or there is no such style or number of columns.
         """
         check_arguments(Table.latex, locals())
         if label is not None and not _LABEL.fullmatch(label):
@@ -148,26 +173,29 @@ class Table:
                 f"table: expected a LaTeX label of letters, digits and ': . _ -' – found {label!r} – "
                 "choose one like 'tab:reliability'."
             )
-        return latex_table(
-            self.title,
-            self.headers,
-            self.rows,
-            self.notes,
-            right=[side == "right" for side in self.alignments],
-            label=label,
-        )
+        return latex_table(self._printed(), label=label, style=style, page_columns=page_columns)
+
+    def _printed(self) -> Printed:
+        right = tuple(side == "right" for side in self.alignments)
+        return Printed(self.title, self.headers, self.rows, self.notes, right, self.layout == "list")
+
+    def _entries(self) -> tuple[Entry, ...]:
+        return entries(self.headers, self.rows, [side == "right" for side in self.alignments])
 
     def html(self) -> str:
         """Return the table as an HTML element with caption, scoped heads and foot; no script.
 
-        Its cells say how they are aligned; the rest of its looks is left to the page.
+        Its cells say how they are aligned; the rest of its looks is left to the page. A list is a figure with
+        a definition list.
         """
+        notes = _after_note([escape_html(note) for note in self.notes], "<em>Note.</em>")
+        if self.layout == "list":
+            return html_list(self.title, self._entries(), notes)
         heads = "".join(
             f'<th scope="col" {_HTML_HEADS[side]}>{escape_html(head)}</th>'
             for head, side in zip(self.headers, self.alignments, strict=True)
         )
         rows = "".join(f"<tr>{_html_cells(row, self.alignments)}</tr>\n" for row in self.rows)
-        notes = _after_note([escape_html(note) for note in self.notes], "<em>Note.</em>")
         paragraphs = "".join(f"<p>{note}</p>" for note in notes)
         span = f'colspan="{len(self.headers)}" {_HTML_LEFT}'
         foot = f"<tfoot><tr><td {span}>{paragraphs}</td></tr></tfoot>\n" if notes else ""
@@ -179,14 +207,16 @@ class Table:
     def _repr_html_(self) -> str:
         return _STYLE + self.html()
 
-    def _word(self) -> bytes:
-        return word_table(
+    def _word(self, style: Style = "plain", paper: Paper = "a4") -> bytes:
+        printed = Printed(
             " ".join(clean(self.title).split("\n")),
-            [clean(head) for head in self.headers],
-            [[clean(cell) for cell in row] for row in self.rows],
-            [clean(note) for note in self.notes],
-            right=[side == "right" for side in self.alignments],
+            tuple(clean(head) for head in self.headers),
+            tuple(tuple(clean(cell) for cell in row) for row in self.rows),
+            tuple(clean(note) for note in self.notes),
+            tuple(side == "right" for side in self.alignments),
+            self.layout == "list",
         )
+        return word_document(printed, style=style, paper=paper)
 
     def csv(self) -> str:
         """Return the printed cells as CSV, the heads first; title and notes are left out.
@@ -198,7 +228,15 @@ class Table:
         csv.writer(lines, lineterminator="\n").writerows(rows)
         return lines.getvalue()
 
-    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
+    def write(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,
+        style: Style = "plain",
+        page_columns: Literal[1, 2] = 1,
+        paper: Paper = "a4",
+    ) -> None:
         """Write the table to `path` in the format of its suffix, whole or not at all.
 
         Parameters
@@ -206,23 +244,30 @@ class Table:
         path : str or Path
             Where, ending in .md, .tex, .html (a whole page), .docx or .csv (UTF-8 with a mark that Excel
             reads). A Word document has a real table, its head repeated on every page, in columns as wide as
-            what is in them; a table that needs more than an A4 page in portrait is on one in landscape.
+            what is in them; a table that needs more than a page in portrait is on one in landscape, and what
+            is wider than that is a list of its rows.
         overwrite : bool
             Whether to replace a file that is there: what somebody wrote into it would be lost.
+        style : {"plain", "acm", "apa"}
+            How the caption looks in LaTeX (see `latex`) and Word, where "acm" and "apa" number the table.
+        page_columns : {1, 2}
+            Columns of text on the pages of a LaTeX document.
+        paper : {"a4", "letter"}
+            The page of a Word document.
 
         Raises
         ------
         ArgumentError
-            The suffix is another one; nothing was written.
+            The suffix, style, number of columns or paper is another one; nothing was written.
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
         check_arguments(Table.write, locals())
         formats: dict[str, Callable[[], bytes]] = {
             ".md": lambda: self.markdown().encode(),
-            ".tex": lambda: self.latex().encode(),
+            ".tex": lambda: self.latex(style=style, page_columns=page_columns).encode(),
             ".html": lambda: self._html_page().encode(),
-            ".docx": self._word,
+            ".docx": lambda: self._word(style, paper),
             ".csv": lambda: self.csv().encode("utf-8-sig"),
         }
         write_by_suffix(path, formats, what="table", overwrite=overwrite)

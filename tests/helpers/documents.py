@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.report import Table
 from sense7_qual.report._table import Alignment
 from tests.helpers.conversations import rated_turns
+from tests.helpers.hostile_strings import HOSTILE
 from tests.helpers.places import ROOT
 
 DATA = ROOT / "data"
@@ -94,6 +96,14 @@ def of_characters() -> Table:
     return Table(f"Any text {''.join(CHARACTERS)}", ("Text 👍", "n", "כן"), rows, tuple(CHARACTERS), sides)
 
 
+def of_hostile_strings() -> dict[str, Table]:
+    """Return the hostile strings in rows and columns, and as a list."""
+    rows = tuple((text, "1", text) for text in HOSTILE)
+    sides: tuple[Alignment, ...] = ("left", "right", "left")
+    grid = Table("Hostile", ("Text", "n", "Again"), rows, (" ".join(HOSTILE),), sides)
+    return {"hostile grid": grid, "hostile list": replace(grid, layout="list", notes=())}
+
+
 @cache
 def tables() -> dict[str, Table]:
     """Return every table that the package makes, by name."""
@@ -112,6 +122,7 @@ def tables() -> dict[str, Table]:
     ]
     return {
         "codebook": qual.report.codebook_table(SENSE7),
+        "codebook in columns": qual.report.codebook_table(SENSE7, layout="grid"),
         "codebook of long labels": qual.report.codebook_table(LONG),
         "reliability": qual.report.reliability_table(agreement, **named),
         "reliability of long labels": qual.report.reliability_table(renamed[0], codebook=LONG),
@@ -125,5 +136,6 @@ def tables() -> dict[str, Table]:
         "quotes": qual.report.quote_table(
             codings, units, codebook=SENSE7, per_code=3, rating="EmpathyOverall", seed=7
         ),
+        **of_hostile_strings(),
         "characters": of_characters(),
     }

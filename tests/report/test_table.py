@@ -19,7 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual.errors import QualError, StoreError, TableError
+from sense7_qual.report._entries import entries
 from sense7_qual.report._escape import escape_html, escape_latex, escape_markdown
+from sense7_qual.report._latex import _over_pages
 from sense7_qual.report._table import Table
 from tests.helpers.hostile_strings import HOSTILE
 
@@ -348,15 +350,15 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch: pytest.Mo
 
 
 def test_a_wide_table_is_on_a_page_in_landscape_in_columns_of_unbroken_numbers() -> None:
-    heads = ("Code", *["A head of words"] * 9)
-    table = Table("T", heads, (("warm", *["−1.23 [−2.34, −0.12]"] * 9),) * 2, (), ("left", *["right"] * 9))
+    heads = ("Code", *["A head of words"] * 5)
+    table = Table("T", heads, (("warm", *["−1.23 [−2.34, −0.12]"] * 5),) * 2, (), ("left", *["right"] * 5))
     source = table.latex()
     assert "array,booktabs,longtable,pdflscape" in source
     assert re.findall(r"\\(begin|end)\{landscape\}", source) == ["begin", "end"]
     assert "−1.23 [−2.34, −0.12]" not in source
     assert r"\ensuremath{-}1.23~{[}\ensuremath{-}2.34,~\ensuremath{-}0.12{]} &" in source
     assert 'w:orient="landscape"' in word_parts(table)
-    lines = replace(table, rows=(("warm", *[".21\n[.16, .25]"] * 9),)).latex()
+    lines = replace(table, rows=(("warm", *[".21\n[.16, .25]"] * 5),)).latex()
     assert "& .21\\linebreak {[}.16,~.25{]} &" in lines  # \newline would leave .21 in the middle
     narrow = replace(table, headers=heads[:2], rows=tuple(row[:2] for row in table.rows), alignments=())
     assert "landscape" not in narrow.latex() + word_parts(narrow)
@@ -404,3 +406,136 @@ def test_a_column_without_any_text_or_space_has_a_width() -> None:
     assert 0 < narrow < 600 < wide
     assert "\\begin{table}" in table.latex()
     assert "landscape" not in table.latex() + word_parts(table)
+
+
+RULES = Table(
+    "T", ("Code", "Rule", "Not", "Source", "n", "Share"),
+    (("warm\n(under kind)", "• first\n• second", "–", "–", "12", ".5"),
+     ("cold", "one\ntwo", "x", "y", "–", "1")),
+    notes=("N",), alignments=("left",) * 4 + ("right",) * 2, layout="list",
+)  # fmt: skip
+
+
+def test_a_list_has_every_cell_under_its_head() -> None:
+    warm, cold = entries(RULES.headers, RULES.rows, [False] * 4 + [True] * 2)
+    assert (warm.name, warm.remarks) == ("warm", ("(under kind)",))
+    assert [part.beside for part in warm.parts] == [
+        (("Rule", ""),), (("Not, Source", "–"),), (("n", "12"), ("Share", ".5")),
+    ]  # fmt: skip
+    assert [part.below for part in warm.parts] == [("• first", "• second"), (), ()]
+    assert [(part.beside[0], part.below) for part in cold.parts[:2]] == [
+        (("Rule", "one"), ("two",)), (("Not", "x"), ()),
+    ]  # fmt: skip
+    assert "*n:* 12; *Share:* .5\n" in RULES.markdown()
+    assert "**warm** (under kind)\n\n*Rule:*\n\n- first\n- second\n" in RULES.markdown()
+    assert '<dd dir="auto"><em>Rule:</em> <ul><li dir="auto">first</li>' in RULES.html()
+    assert RULES.csv() == replace(RULES, layout="grid").csv()
+
+
+def words_of(texts: list[str]) -> list[str]:
+    return [word for text in texts for word in seen(text).replace("•", "").split()]
+
+
+def test_hostile_texts_are_read_back_from_a_list_in_every_format() -> None:
+    table = Table(
+        "T", ("Code", "Quote"), tuple((f"c{n}", text) for n, text in enumerate(HOSTILE)), layout="list"
+    )
+    expected_words = words_of([f"c{n} Quote: {text}" for n, text in enumerate(HOSTILE)])
+    page = ListPage(table.html())
+    assert page.tags <= {"figure", "figcaption", "dl", "dt", "dd", "strong", "em", "ul", "li", "br", "span"}
+    assert words_of(["".join(page.texts)]) == ["T", *expected_words]
+    markdown = ListPage(str(READ_MARKDOWN(table.markdown())))
+    assert markdown.tags <= {"p", "strong", "em", "ul", "li", "br"}
+    assert words_of(["".join(markdown.texts)]) == ["T", *expected_words]
+    word = docx.Document(io.BytesIO(table._word()))
+    assert words_of([line.text for line in word.paragraphs]) == ["T", *expected_words]
+    assert not word.tables
+    source = table.latex().partition("% To print")[0]
+    assert "\\input{" not in source
+
+
+class ListPage(HTMLParser):
+    """Reads all texts of a page, and its tags."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.tags: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.texts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.texts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_a_table_that_is_wider_than_any_page_is_a_list_of_its_rows() -> None:
+    heads = ("Code", *(f"Value {n}" for n in range(12)))
+    table = Table("T", heads, (("warm", *["−1.23 [−2.34, −0.12]"] * 12),), (), ("left", *["right"] * 12))
+    for source in (table.latex(), table.latex(page_columns=2)):
+        assert "tabular" not in source
+        assert source.count("\\emph{Value ") == 12
+    assert word_parts(table).count("Value ") == 12
+    assert "w:tbl>" not in word_parts(table)
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=80), st.integers(0, 40))
+def test_parts_of_a_table_have_every_row_once_and_fit_their_page(heights: list[int], rest: int) -> None:
+    places = _over_pages(heights, rest)
+    if not places:
+        assert max(heights) + rest > 44
+        return
+    rows = [place for part in places for place in range(len(heights))[part]]
+    assert rows == list(range(len(heights)))
+    assert all(sum(heights[part]) <= 44 - 5 or len(heights[part]) == 1 for part in places[:-1])
+    assert sum(heights[places[-1]]) + rest <= 44
+
+
+def test_a_long_table_on_pages_of_two_columns_repeats_its_head_and_has_its_notes_once() -> None:
+    rows = tuple((f"code {n}", str(n)) for n in range(100))
+    source = Table("T", ("Code", "n"), rows, ("The note.",)).latex(page_columns=2, label="tab:x")
+    assert source.count("Code & n") == source.count("\\begin{table}") == 3
+    assert source.count("\\caption{T}\\label{tab:x}") == source.count("The note.") == 1
+    assert source.count("(continued)") == 2
+    assert re.findall(r"code (\d+) &", source) == [str(n) for n in range(100)]
+    wide = Table("T", ("Code", *["A head of words"] * 9), (("a", *["12.34"] * 9),)).latex(page_columns=2)
+    assert "\\begin{table*}" in wide
+    assert "longtable" not in source.partition("\n")[2] + wide.partition("\n")[2]
+
+
+def test_captions_in_the_styles_of_journals() -> None:
+    table = Table("The title", ("Code",), (("a",),))
+    assert "captionsetup" not in table.latex()
+    assert "\\captionsetup{labelfont=bf,textfont=it,labelsep=newline" in table.latex(style="apa")
+    assert "ver@acmart.cls" in table.latex(style="acm")
+    assert "caption}" in table.latex(style="acm").partition("\n")[0]
+    shown = {
+        style: [line.text for line in docx.Document(io.BytesIO(table._word(style=style))).paragraphs]
+        for style in ("plain", "acm", "apa")
+    }
+    assert shown["plain"] == ["The title"]
+    assert shown["acm"][0].replace("1", "") == "Table : The title"  # the number is a field
+    assert shown["apa"][1] == "The title"
+    assert "SEQ Table" in word_parts_of(table._word(style="apa"))
+    assert 'w:w="12240"' in word_parts_of(table._word(paper="letter"))
+    with pytest.raises(QualError, match="style"):
+        table.latex(style="mla")  # type: ignore[arg-type]
+    with pytest.raises(QualError, match="page_columns"):
+        table.latex(page_columns=3)  # type: ignore[arg-type]
+
+
+def word_parts_of(content: bytes) -> str:
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        return packed.read("word/document.xml").decode()
+
+
+def test_characters_that_not_every_engine_prints_are_named_in_a_comment() -> None:
+    source = Table("T", ("Code",), (("well 👍, α = .80, כ",),)).latex()
+    assert "%   U+1F44D thumbs up sign\n%   U+05DB hebrew letter kaf\n" in source
+    many = Table("T", ("Code",), (("".join(map(chr, range(0x1F600, 0x1F628))),),)).latex()
+    assert "and 10 more" in many
