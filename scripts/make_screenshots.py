@@ -120,6 +120,24 @@ store.record_themes(qual.themes.fit(store.units, embed=embed, seed=7), coder="le
 qual.widgets.ThemesWidget(store, coder="lead", embed=embed, without_round=True)
 """
 
+# The example of which ana coded a part, and a model that learned from that.
+SUGGEST: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import json
+import example_study
+import sense7_qual as qual
+units, book = example_study.explanations(), qual.Codebook.read("sense7")
+store = qual.Store.create({study!r}, units=units, codebook=book)
+lines = (example_study.DATA / "example_acts.jsonl").read_text(encoding="utf-8").splitlines()
+of_ana = [act for act in (qual.acts.Act(**json.loads(line)) for line in lines) if act.coder == "ana"]
+coded = set(list(dict.fromkeys(act.unit_id for act in of_ana if act.kind == "finish"))[:150])
+store.append([act for act in of_ana if act.unit_id in coded])
+suggester = qual.suggestions.fit(units, store.decisions(coder="ana"), book, embed=qual.models.embedder(),
+                                 codings=store.codings(coder="ana"), coder="ana")
+qual.widgets.CodingWidget(store, coder="ana", suggest=suggester)
+"""
+
 
 def main() -> None:
     """Take all pictures."""
@@ -140,6 +158,10 @@ def main() -> None:
                 shown = set(STANDING) if chosen.all else {"texts"} if dark else {"page"}
                 overlook(
                     server, Path(place) / f"stands-{width}", chosen.folder, shown, width=width, dark=dark
+                )
+                shown = set(SUGGESTED) if chosen.all else {"answered"} if dark else {"open"}
+                suggest(
+                    server, Path(place) / f"suggest-{width}", chosen.folder, shown, width=width, dark=dark
                 )
                 shown = set(READING) if chosen.all else {"code"} if dark else {"selected"}
                 read(server, Path(place) / f"themes-{width}", chosen.folder, shown, width=width, dark=dark)
@@ -204,6 +226,15 @@ def read(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width:
         page.wait_for_timeout(2_000)  # the map is drawn once the texts are placed
         page.locator(".s7-theme-rows").focus()
         _pictures(page, folder, name, READING, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+def suggest(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Finish texts of the example with a model beside, and take the pictures of `steps`."""
+    name, cell = "suggestions", SUGGEST.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-text", width=width) as page:
+        page.locator(".s7").focus()
+        _pictures(page, folder, name, SUGGESTED, steps, f"{'dark' if dark else 'light'}-{width}")
     server.end_kernels()
 
 
@@ -286,6 +317,20 @@ def _rule(page: Page) -> None:
 def _texts(page: Page) -> None:
     page.locator('.s7-next .s7-door[data-door*="open"]').first.click()
     page.wait_for_selector(".s7-opened .s7-coders", timeout=60_000)
+
+
+def _open(page: Page) -> None:
+    """Finish texts until two codes are suggested for one."""
+    for _ in range(60):
+        press(page, "Enter")
+        page.wait_for_timeout(400)
+        if page.locator(".s7-suggestion-none").count() > 1:
+            break
+
+
+def _answered(page: Page) -> None:
+    press(page, "*", "!")
+    page.wait_for_selector(".s7-suggestion-rejected")
 
 
 def _selected(page: Page) -> None:
@@ -420,6 +465,7 @@ REVISION: Final[dict[str, Callable[[Page], None]]] = {"draft": _draft, "sorting"
 SETTLING: Final[dict[str, Callable[[Page], None]]] = {"text": _text, "rule": _rule}
 STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None, "texts": _texts}
 READING: Final[dict[str, Callable[[Page], None]]] = {"selected": _selected, "code": _code}
+SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open, "answered": _answered}
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
 PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
 """The cell that shows each widget, its round, and which of the steps are taken in it."""

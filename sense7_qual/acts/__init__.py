@@ -3,27 +3,29 @@
 An `Act` is one recorded step of one person. Acts are only ever added; what stands now (codings, coverage,
 memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
 
-============= ==============================================================================================
-kind          what was done
-============= ==============================================================================================
-apply         a code is put on a unit or a span of it (again: replaces its facets and confidence)
-remove        that coding is taken away, also where its code is gone from the codebook
-finish        the coder has decided on the unit; every code not applied is thereby coded absent
-reopen        the coder takes "finished" back
-memo          a note on a unit, a span, a code or the study, for oneself or, with a round, for the team (again
-              with its `memo_id`: replaces it; empty: ends it)
-rule          an adjudicator decides whether a code applies to a unit, or that both readings stand, and why
-propose       a coder proposes a code that the codebook lacks, with the text that shows it
-undo          the act `target` is taken back
-redo          the act `target` is done again, in its old place: what was done later stays done
-open_round    the lead opens a round: its units, coders and codebook (`rounds.open_round`)
-unblind       the lead lets the coders see each other's acts of a round; it cannot be undone
-assign        the lead deals the units to coders: the plan of who codes what (`Store.assign`)
-revise        the lead changes the codebook of the study (`Store.revise`)
-set_options   the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
-record_themes the lead records the themes of a topic model (`Store.record_themes`)
-edit_theme    the lead names, merges, splits or dismisses a theme, or makes a code of it (`Store.edit_theme`)
-============= ==============================================================================================
+================== =======================================================================================
+kind               what was done
+================== =======================================================================================
+apply              a code is put on a unit or a span of it (again: replaces its facets and confidence)
+remove             that coding is taken away, also where its code is gone from the codebook
+finish             the coder has decided on the unit; every code not applied is thereby coded absent
+reopen             the coder takes "finished" back
+memo               a note on a unit, a span, a code or the study, for oneself or, with a round, for the team
+                   (again with its `memo_id`: replaces it; empty: ends it)
+rule               an adjudicator decides whether a code applies to a unit, or that both readings stand; why
+propose            a coder proposes a code that the codebook lacks, with the text that shows it
+show_suggestions   what a model suggests for a unit is shown to a coder, or withheld by chance; no coding
+reject_suggestion  a coder finds a suggested code wrong for a unit
+undo               the act `target` is taken back
+redo               the act `target` is done again, in its old place: what was done later stays done
+open_round         the lead opens a round: its units, coders and codebook (`rounds.open_round`)
+unblind            the lead lets the coders see each other's acts of a round; it cannot be undone
+assign             the lead deals the units to coders: the plan of who codes what (`Store.assign`)
+revise             the lead changes the codebook of the study (`Store.revise`)
+set_options        the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
+record_themes      the lead records the themes of a topic model (`Store.record_themes`, as `Store.edit_theme`)
+edit_theme         the lead names, merges, splits or dismisses a theme, or makes a code of it
+================== =======================================================================================
 
 =================================  ==============================  ================
 question                           function                        file
@@ -34,6 +36,7 @@ What does a memo on a span hold?   `SpanMemo`                      ``_memo.py``
 How is a new code proposed?        `propose`, `Proposal`           ``_propose.py``
 Why did coders disagree?           `REASONS`                       ``_ruling.py``
 May it be recorded?                `check_coder`                   ``_validate.py``
+What did a model suggest?          `show_suggestions` …            ``_suggest.py``
 Which stand after undo and redo?   `standing`                      ``_undo.py``
 How do acts become frames?         `fold`                          ``_fold.py``
 =================================  ==============================  ================
@@ -47,6 +50,13 @@ from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, ru
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._propose import Proposal, propose, words_written
 from sense7_qual.acts._ruling import REASONS
+from sense7_qual.acts._suggest import (
+    Suggested,
+    Suggestion,
+    before_suggestions,
+    reject_suggestion,
+    show_suggestions,
+)
 from sense7_qual.acts._undo import standing
 from sense7_qual.acts._validate import check_coder
 from sense7_qual.tables import RESERVED_CODERS
@@ -62,16 +72,21 @@ __all__ = [
     "Proposal",
     "Record",
     "SpanMemo",
+    "Suggested",
+    "Suggestion",
     "apply",
+    "before_suggestions",
     "check_coder",
     "finish",
     "fold",
     "memo",
     "propose",
     "redo",
+    "reject_suggestion",
     "remove",
     "reopen",
     "rule",
+    "show_suggestions",
     "stamp",
     "standing",
     "undo",

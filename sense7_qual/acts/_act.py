@@ -31,7 +31,8 @@ WRITTEN_KINDS: Final = ("memo", "propose", "rule", "edit_theme")
 """What a person wrote in words of their own, which may repeat a participant's: erased, it is empty."""
 
 KINDS: Final = (
-    "apply", "remove", "finish", "reopen", "memo", "rule", "propose", "undo", "redo", *LEAD_KINDS
+    "apply", "remove", "finish", "reopen", "memo", "rule", "propose", "show_suggestions",
+    "reject_suggestion", "undo", "redo", *LEAD_KINDS
 )  # fmt: skip
 CONFIDENCES: Final = ("sure", "unsure")
 
@@ -75,8 +76,8 @@ class Act:
         What a memo is about, and which memo it revises.
     text : str, optional
         The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, or what
-        a round, a plan, a revision, a setting, themes or their change consist of. Kept apart from the act in
-        the store.
+        suggestions, a round, a plan, a revision, a setting, themes or their change consist of. Kept apart
+        from the act in the store.
 
     Raises
     ------
@@ -187,6 +188,8 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "memo": ("target_kind", "memo_id", "text"),
     "rule": ("unit_id", "code"),
     "propose": ("unit_id", "text"),
+    "show_suggestions": ("unit_id",),
+    "reject_suggestion": ("unit_id", "code"),
     "undo": ("target",),
     "redo": ("target",),
     "open_round": ("round", "text"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sense7_qual.acts._act import Act
 from sense7_qual.errors import ActError
 
-__all__ = ["standing"]
+__all__ = ["each_once", "standing"]
 
 
 def standing(acts: Iterable[Act]) -> list[Act]:
@@ -17,7 +17,7 @@ def standing(acts: Iterable[Act]) -> list[Act]:
     matter. An act that was undone counts as never done, until it is done again: then it counts in its old
     place. An act that comes again (by its act_id) changes nothing.
     """
-    order = _each_once(acts)
+    order = each_once(acts)
     undone: set[tuple[str, str]] = set()
     for act in order:
         if act.kind == "undo":
@@ -36,7 +36,8 @@ def standing(acts: Iterable[Act]) -> list[Act]:
     return list(now.values())
 
 
-def _each_once(acts: Iterable[Act]) -> list[Act]:
+def each_once(acts: Iterable[Act]) -> list[Act]:
+    """Return the acts in their order, without those that come again; raise `ActError` where one is none."""
     order = list(acts) if isinstance(acts, Iterable) else [None]
     try:
         if len({act.act_id for act in order}) == len(order):
@@ -59,6 +60,8 @@ def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
         return ("memo", act.coder, act.memo_id), bool(act.text)
     if act.kind == "propose":
         return ("proposal", act.coder, act.act_id), bool(act.text)
+    if act.kind == "reject_suggestion":
+        return ("rejected", act.coder, act.unit_id, act.code, act.round), True
     if act.kind == "rule":
         return ("ruling", act.coder, act.unit_id, act.code), True
     return (act.kind, act.act_id), True

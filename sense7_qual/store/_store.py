@@ -495,6 +495,7 @@ class Store:
         coder: str,
         new_codes: Literal["propose", "add"] | None = None,
         rating: Literal["hidden", "shown", "finished"] | None = None,
+        suggestions: Literal["finished", "shown", "never"] | None = None,
     ) -> set_options.Options:
         """Settle how the coders work, and return all `options`; what is left out stays as it is.
 
@@ -509,6 +510,10 @@ class Store:
         rating : {"hidden", "shown", "finished"}, optional
             Whether the coding widget shows the rating from the start ("hidden" until something is set), or of
             each text once the coder has finished it; ``CodingWidget(…, show_rating=…)`` takes precedence.
+        suggestions : {"finished", "shown", "never"}, optional
+            When ``CodingWidget(…, suggest=…)`` shows what a model suggests for a text: once the coder has
+            finished it ("finished", until something is set), from the start, or never. Whoever sees
+            suggestions first is not independent of them: `decisions` tells the two apart.
 
         Raises
         ------
@@ -519,8 +524,9 @@ class Store:
         """
         check_arguments(Store.set_options, locals())
         act = set_options.act_of(
-            self.options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating
-        )
+            self.options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
+            suggestions=suggestions,
+        )  # fmt: skip
         if act is not None:
             self.append([act])
         return self.options
@@ -748,6 +754,7 @@ class Store:
         facet: str | None = None,
         consensus: bool = False,
         single: bool = False,
+        before_suggestions: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
         """Return every finished unit × coder × code, with whether the code is applied there.
@@ -775,6 +782,10 @@ class Store:
         single : bool
             With `consensus`, whether a unit that one coder alone decided on counts as agreed, as in the usual
             design in which part of the units is coded twice.
+        before_suggestions : bool
+            Whether each coder's decisions on a unit count as they were before a model's suggestions for it
+            were shown to them; where they were shown from the start, none count. ``agreement.before_after(
+            store.decisions(before_suggestions=True), store.decisions())`` reports the two apart.
         viewer : str, optional
             Only of what this coder may see while others are blind, as for `acts`.
 
@@ -813,7 +824,8 @@ class Store:
         (7, ['interest'])
         """
         check_arguments(Store.decisions, locals(), but=("coder", "round"))
-        choice = decide.Choice(round=round, coder=coder, facet=facet, consensus=consensus, single=single)
+        choice = decide.Choice(round=round, coder=coder, facet=facet, consensus=consensus, single=single,
+                               before_suggestions=before_suggestions)  # fmt: skip
         self._refuse_superseded()
         if self._backend.changed(self._known):
             self._look_again()  # another notebook may have recorded a withdrawal

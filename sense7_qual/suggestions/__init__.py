@@ -12,6 +12,8 @@ Which suggestions may a coder be shown?     `suggest`                   ``_frame
 Are suggestions of my own in order?         `check`                     ``_frames.py``
 Which units never get any?                  `withheld`                  ``_order.py``
 Which units are coded next?                 `order`                     ``_order.py``
+On which units were suggestions shown?      `shown`                     ``_answers.py``
+What did coders make of them?               `answers`                   ``_answers.py``
 What do suggestions do to coding?           `effect`                    ``_effect.py``
 What may a model decide by itself?          `screen`, `Screening`       ``_screen.py``
 ==========================================  ==========================  ===================
@@ -19,6 +21,7 @@ What may a model decide by itself?          `screen`, `Screening`       ``_scree
 
 from __future__ import annotations
 
+from sense7_qual.suggestions._answers import answers, shown
 from sense7_qual.suggestions._effect import effect
 from sense7_qual.suggestions._fit import fit
 from sense7_qual.suggestions._frames import check, suggest
@@ -26,4 +29,16 @@ from sense7_qual.suggestions._order import order, withheld
 from sense7_qual.suggestions._screen import Screening, screen
 from sense7_qual.suggestions._suggester import Suggester
 
-__all__ = ["Screening", "Suggester", "check", "effect", "fit", "order", "screen", "suggest", "withheld"]
+__all__ = [
+    "Screening",
+    "Suggester",
+    "answers",
+    "check",
+    "effect",
+    "fit",
+    "order",
+    "screen",
+    "shown",
+    "suggest",
+    "withheld",
+]

@@ -36,7 +36,8 @@ def effect(
     decisions
         The `decisions` frame of people; computed coders (consensus, majority) do not count.
     shown
-        True or False by unit_id: whether its coders were shown suggestions. Units without one do not count.
+        True or False by unit_id: whether its coders were shown suggestions (``shown(store.acts())``). Units
+        without one do not count.
     units, cluster
         Units, and the column that names their participants, over whom the interval is.
     suggestions

@@ -148,6 +148,7 @@ def fit(
         parameters={
             "seed": seed, "coder": coder, "cluster": cluster, "n_units": len(decided.units),
             "n_clusters": len(set(decided.groups)),
+            "coders": tuple(sorted(set(decisions["coder"].dropna()))) if coder is None else (coder,),
         },
         quotes=quotes.drop(columns="whole"),
         embed=embed,

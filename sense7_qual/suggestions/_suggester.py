@@ -41,7 +41,8 @@ class Suggester:
         them), `reason` (why there is no model: not_decided, few_decided, few_clusters; or no suggestion at
         all: code_never_applied, code_always_applied).
     parameters
-        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`.
+        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`, `coders` (whose decisions it
+        learned from, sorted).
     """
 
     codes: pd.DataFrame = field(repr=False)

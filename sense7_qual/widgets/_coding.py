@@ -25,6 +25,7 @@ from sense7_qual.widgets._new_code import NewCodes, versions_alike
 from sense7_qual.widgets._newer_codebook import NewerCodebook
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import of_study, one_by_one
+from sense7_qual.widgets._suggested import SuggestionsOfTexts, check_blind
 from sense7_qual.widgets._text_list import TextList
 from sense7_qual.widgets._training import Training
 
@@ -55,6 +56,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "pin": "-",
     "find_text": ".",
     "texts": ",",
+    "accept_suggestion": "*",
+    "reject_suggestion": "!",
     "colleagues": "=",
     "next_colleague": ";",
     "layout": "#",
@@ -109,6 +112,11 @@ class CodingWidget(Desk):
     embed : callable, optional
         Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook
         by meaning too, and not by words alone.
+    suggest : callable, optional
+        Units to a frame of suggestions: what `suggestions.fit` returned, or a function of your own. What it
+        suggests for a text is shown once the coder has finished that, or as the lead settled it
+        (`Store.set_options`); a random tenth of the texts gets nothing, so that the effect can be seen. What
+        was shown, and what was rejected, are acts; a suggestion is never a coding.
     layout : {"text", "grid"}
         How the widget begins: one text at a time, or many short texts as the rows of a grid. A key (``#``)
         or a button changes it.
@@ -118,7 +126,8 @@ class CodingWidget(Desk):
     Raises
     ------
     ArgumentError
-        Neither a study nor all of `units`, `codebook`, `acts` and `save`, or some of both.
+        Neither a study nor all of `units`, `codebook`, `acts` and `save`, or some of both; or `suggest`
+        learned from decisions to which the coder is blind.
     ActError
         `coder` is missing, no pseudonym, or has no texts in the plan of the study; there is no such round;
         `acts` hold another coder's, or two things share a key.
@@ -158,6 +167,7 @@ class CodingWidget(Desk):
         review: Iterable[str] | pd.DataFrame = (),
         conditions: Sequence[str] | None = None,
         embed: Callable[[list[str]], Any] | None = None,
+        suggest: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
         layout: Literal["text", "grid"] = "text",
         keys: Mapping[str, str] | None = None,
     ) -> None:
@@ -185,6 +195,14 @@ class CodingWidget(Desk):
         self._newer = NewerCodebook(self._session, study.study)
         self._colleagues = Colleagues(self._session, study.study)
         self._training = Training(self._session, study.study)
+        check_blind(suggest, study, coder)
+        self._suggestions = SuggestionsOfTexts(
+            self._session,
+            study,
+            suggest,
+            save=lambda acts: self._save(acts),
+            tell=self._suggestions_are_ready,
+        )
         if show_rating is None:
             show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
         self._texts = TextList(
@@ -282,12 +300,14 @@ class CodingWidget(Desk):
         match content.get("type"):
             case "hello":
                 self._look_at_the_codebook()
+                self._suggestions.look_ahead(self._session.position)
                 return self._welcome()
             case "unit":
                 unit = self._session.unit(field(content, "place", int))
                 if not content.get("peek"):
                     self._session.position = unit["place"]
                     self._look_at_the_codebook()
+                    self._suggestions.look_ahead(unit["place"])
                 return {"type": "unit", "unit": unit, "notice": self.notice, "newer": self._can_take}
             case "act":
                 return self._do({**field(content, "act", dict), "act_id": field(content, "id", str)})
@@ -301,6 +321,8 @@ class CodingWidget(Desk):
                 return self._colleagues.answer(content)
             case "feedback":
                 return self._training.answer(content)
+            case "suggestions":
+                return self._suggestions.answer(content)
             case "memos":
                 return self._memos.answer(content)
             case "history" | "back":
@@ -313,6 +335,9 @@ class CodingWidget(Desk):
                 raise ActError(
                     f"message: expected a question or an act – found {str(other)[:40]!r} – reload the page."
                 )
+
+    def _suggestions_are_ready(self, place: int) -> None:
+        self._tell({"type": "suggested", "place": place})
 
     def _take_codebook(self, content: Mapping[str, Any]) -> dict[str, Any]:
         if self._unsaved:
@@ -383,6 +408,7 @@ class CodingWidget(Desk):
             "new_codes": self._new_codes.mode,
             "colleagues": self._colleagues.state(),
             "training": self._training.progress(),
+            "suggest": self._suggestions.when,
             "commands": dict(self._commands),
             "round": session.round,
             "memos": session.free_memos,

@@ -22,6 +22,7 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
+from sense7_qual.suggestions import answers
 from sense7_qual.tables import UNITS, require_column
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
@@ -30,7 +31,7 @@ from sense7_qual.widgets._utf16 import code_points, utf16_units
 __all__ = ["Mark", "Session", "shown_coding", "shown_value", "turns", "typed"]
 
 _UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
-_HISTORY: Final = ("apply", "remove", "finish", "reopen", "memo", "propose")
+_HISTORY: Final = ("apply", "remove", "finish", "reopen", "memo", "propose", "reject_suggestion")
 
 
 class Mark(NamedTuple):
@@ -228,7 +229,39 @@ class Session:
             "codings": [shown_coding(act, text, self.codebook) for act in now if act.kind == "apply"],
             "memo": next((memo for memo in memos if memo["on"] == "unit"), None),
             "memos": [memo for memo in memos if memo["on"] == "span"],
+            "suggestions": self.shown_suggestions(place),
         }
+
+    def shown_suggestions(self, place: int) -> dict[str, Any] | None:
+        """Return what a model suggested for the unit at `place`, as it was shown; None where nothing was."""
+        text = self.text(place)
+        own = [act for act in self._acts.get(self.unit_ids[place], ()) if act.round == self.round]
+        shown = next((act for act in own if act.kind == "show_suggestions" and act.text), None)
+        if shown is None:
+            return None
+        columns = ["code", "probability", "start", "end", "answer"]
+        rows = []
+        for code, chance, first, last, answer in (
+            answers(own)[columns].astype(object).itertuples(index=False, name=None)
+        ):
+            span = (None, None) if pd.isna(first) else utf16_units(text, first, last)
+            chance = None if pd.isna(chance) else chance
+            rows.append(
+                {"code": code, "probability": chance, "start": span[0], "end": span[1], "state": answer}
+            )
+        return {"withheld": record.Suggested.from_text(shown.text).withheld, "rows": rows}
+
+    def own_words(self, unit_id: str, code: str, start: int, end: int) -> str | None:
+        """Return these words (code points) if this coder coded exactly them, or the whole unit, so."""
+        place = self._place.get(unit_id)
+        if place is None:
+            return None
+        text = self.text(place)
+        spans = [
+            (act.start, act.end) for act in self._now(unit_id) if act.kind == "apply" and act.code == code
+        ]
+        is_own = (start, end) in spans or ((None, None) in spans and (start, end) == (0, len(text)))
+        return text[start:end] if is_own else None
 
     def act(self, message: Mapping[str, Any]) -> Act:
         """Return the act that the browser asks for; nothing is recorded yet.
@@ -256,6 +289,15 @@ class Session:
         if kind == "finish":
             self._refuse_another_codebook(message.get("under"))
             return record.finish(**mine, round=self.round)
+        if kind == "reject_suggestion":
+            shown = self.shown_suggestions(self._place[unit_id])
+            code = str(message.get("code"))
+            if shown is None or code not in {row["code"] for row in shown["rows"]}:
+                raise ActError(
+                    f"act on unit {unit_id!r}: expected a code that was suggested for it – found "
+                    f"{code[:60]!r} – look at the suggestions of this text again."
+                )
+            return record.reject_suggestion(**mine, code=code, round=self.round)
         if kind == "propose":
             span = {name: self._target(message, unit_id)[name] for name in ("start", "end")}
             mine |= {name: typed(message, name) for name in ("label", "definition")}

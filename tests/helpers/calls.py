@@ -271,6 +271,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.SpanMemo": call(k.SpanMemo, text="a memo", quote="It"),
         "acts.SpanMemo.from_text": call(k.SpanMemo.from_text, text='{"memo": "a", "quote": "It"}'),
         "acts.words_written": call(k.words_written, text="a memo"),
+        "acts.before_suggestions": call(k.before_suggestions, acts=x.acts),
+        "acts.reject_suggestion": call(k.reject_suggestion, **act, code=code, round=None, **stamp),
+        "acts.show_suggestions": call(
+            k.show_suggestions, **act, model="words", suggestions=[k.Suggestion(code=code)], withheld=False,
+            when="finished", round=None, **stamp),
+        "acts.Suggested": call(k.Suggested, model="words", suggestions=(), withheld=False, when="finished"),
+        "acts.Suggested.from_text": call(k.Suggested.from_text, text=k.Suggested(model="words").to_text()),
+        "acts.Suggestion": call(k.Suggestion, code=code, probability=0.5, start=0, end=3),
         "acts.redo": call(k.redo, act=first, codebook=x.codebook, **stamp),
         "acts.remove": call(k.remove, **coded, round=None, **stamp),
         "acts.reopen": call(k.reopen, **act, round=None, **stamp),
@@ -588,7 +596,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
-            consensus=lambda: True, single=lambda: False, viewer=lambda: None),
+            consensus=lambda: True, single=lambda: False,
+            before_suggestions=lambda: True, viewer=lambda: None),
         "store.Store.open_or_create": late(qual.Store.open_or_create, path=lambda: store().path,
                                            units=lambda: x.units, codebook=lambda: x.codebook),
         "store.Store.assign": method(
@@ -596,7 +605,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,
             round=lambda: None, weights=lambda: None),
         "store.Store.set_options": method(
-            "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown"),
+            "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown",
+            suggestions=lambda: "finished"),
         "store.Store.record_themes": method(
             "record_themes", fresh, themes=partial(x.made, "themes.fit"), coder=lambda: "lead"),
         "store.Store.edit_theme": method(
@@ -620,6 +630,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
+        "suggestions.answers": call(qual.suggestions.answers, acts=x.acts),
+        "suggestions.shown": call(qual.suggestions.shown, acts=x.acts),
         "suggestions.check": late(
             qual.suggestions.check, suggestions=partial(x.made, "suggestions.suggest"),
             units=lambda: x.units, codebook=lambda: x.codebook),
@@ -717,7 +729,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],
-            conditions=[], embed=None, layout="text", keys=None),
+            conditions=[], embed=None, suggest=None, layout="text", keys=None),
         "widgets.CodingWidget.goto": method(
             "goto", partial(x.made, "widgets.CodingWidget"), unit_id=lambda: x.units["unit_id"].iloc[0]),
     }  # fmt: skip

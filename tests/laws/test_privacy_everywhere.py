@@ -121,6 +121,13 @@ assert qual.acts.words_written(proposal.to_text())
 store.append([hope])
 assert store.proposals()["label"].tolist() == ["Hope"]
 assert store.set_options(new_codes="add", coder="chair") == store.options
+seen = {"coder": "ana", "unit_id": first, "codebook": changed}
+suggested = [qual.acts.Suggestion(code=code, probability=0.5, start=0, end=2)]
+showing = qual.acts.show_suggestions(**seen, model="words", suggestions=suggested)
+assert qual.acts.Suggested.from_text(showing.text).to_text() == showing.text
+store.append([showing, qual.acts.reject_suggestion(**seen, code=code)])
+assert qual.suggestions.shown(store.acts()).all() and len(qual.suggestions.answers(store.acts())) == 1
+assert len(qual.acts.before_suggestions(store.acts())) < len(store.acts())
 ruling = qual.acts.rule(coder="lead", unit_id=first, code=code, applied=True, reason="slip", note="a note",
                         codebook=changed)
 store.append([ruling])

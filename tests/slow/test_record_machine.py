@@ -80,7 +80,7 @@ def refused(act: Act, known: list[Act]) -> bool:
     last = json.loads(max(openings, key=lambda one: (one.at, one.act_id)).text)
     if act.kind == "open_round" and act.round in unblinded(known):
         return any(set(json.loads(act.text)[what]) - set(last[what]) for what in ("units", "coders"))
-    deeds = ("apply", "remove", "finish", "reopen", "propose")
+    deeds = ("apply", "remove", "finish", "reopen", "propose", "show_suggestions")
     return act.kind in deeds and (act.coder not in last["coders"] or act.unit_id not in last["units"])
 
 
@@ -133,6 +133,13 @@ class Record(RuleBasedStateMachine):
     def propose(self, place: int, coder: str, unit_id: str, span: tuple, round: str | None) -> None:
         named = {"coder": coder, "unit_id": unit_id, "round": round, "codebook": BASE}
         self.record(place, acts.propose(label="Hope", start=span[0], end=span[1], **named))
+
+    @rule(place=places, coder=coders, unit_id=units, withheld=st.booleans(), round=in_rounds)
+    def show_suggestions(
+        self, place: int, coder: str, unit_id: str, withheld: bool, round: str | None
+    ) -> None:
+        named = {"coder": coder, "unit_id": unit_id, "round": round, "codebook": BASE}
+        self.record(place, acts.show_suggestions(model="words", withheld=withheld, **named))
 
     @rule(place=places, new_codes=st.sampled_from(["propose", "add"]))
     def set_options(self, place: int, new_codes: str) -> None:

@@ -9,6 +9,7 @@ import { SpanMemos } from "./memos";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import { labels, statusOf } from "./texts";
+import { SuggestionsPanel } from "./suggestions";
 import { FeedbackPanel } from "./training";
 
 /** No row shows more of an answer, which may have the length of a book. */
@@ -111,11 +112,12 @@ function Live({ session, unit }: { session: Session; unit: Unit }) {
 /** What stands below the row that keys are meant for: codes to choose from, what differs from gold, colleagues' codings, memos on words. */
 function Beside({ session, unit }: { session: Session; unit: Unit }) {
   const picking = session.grid.picking.value;
-  if (!picking && !session.training.feedback.value && !session.colleagues.shown.value.length && !unit.memos.length) return null;
+  if (!picking && !session.training.feedback.value && !session.suggestions.shown.value?.rows.length && !session.colleagues.shown.value.length && !unit.memos.length) return null;
   return (
     <div role="gridcell" class="s7-cell-beside">
       {picking && <RowCodes session={session} unit={unit} />}
       <FeedbackPanel session={session} />
+      <SuggestionsPanel session={session} unit={unit} />
       <BesideTable session={session} unit={unit} />
       <SpanMemos session={session} unit={unit} />
     </div>

@@ -124,6 +124,8 @@ export function described(row: HistoryRow, label: (code: string) => string): str
       return "finished the text";
     case "reopen":
       return "took “finished” back";
+    case "reject_suggestion":
+      return `rejected the suggestion ${code}`;
     case "propose":
       return `proposed the code “${row.words}”`;
     default: {

@@ -3,11 +3,11 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act, Coding, Facet } from "../shared/protocol";
-import type { Beside, ColleaguesQuestion, FeedbackQuestion, FreeMemo, GridQuestion, HistoryRow, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, SpanMemo, TrainingProgress, Unit, Waiting } from "./messages";
+import type { Beside, ColleaguesQuestion, FeedbackQuestion, FreeMemo, GridQuestion, HistoryRow, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit, Waiting } from "./messages";
 import { Session } from "./session";
 
 interface Message extends Partial<Query> {
-  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | FeedbackQuestion["type"] | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook";
+  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | FeedbackQuestion["type"] | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook";
   agreed?: string | null;
   act_id?: string;
   on?: string;
@@ -58,6 +58,12 @@ export class Kernel {
   /** What colleagues coded, by place. */
   colleagues: Record<number, Beside[]> = {};
   training: TrainingProgress | null = null;
+  suggest: "finished" | "shown" | null = null;
+  /** What a model suggests, by place; of which it is not worked out yet; and whether the model fails. */
+  suggestions: Record<number, Suggestion[]> = {};
+  readonly late = new Set<number>();
+  failing = false;
+  private readonly seen = new Set<number>();
   /** Ids of the codes that are like any new one. */
   alike: string[] = [];
   codes = CODES.map((one) => code(...one));
@@ -135,10 +141,10 @@ export class Kernel {
         memos = memos.filter(({ memo_id }) => memo_id !== act.memo_id);
         if (act.text) memos.push({ memo_id: act.memo_id ?? act.id, text: act.text, start: start!, end: end!, team: !!act.team });
       } else if (act.kind === "memo") memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text } : null;
-      else finished = act.kind === "finish";
+      else if (act.kind !== "reject_suggestion") finished = act.kind === "finish";
     }
     const [text, context, rating] = [this.texts[place]!, [], "4"];
-    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo, memos };
+    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo, memos, suggestions: this.suggested(place, [...codings.values()]) };
   }
 
   /** The memos on codes and on the study. */
@@ -258,6 +264,7 @@ export class Kernel {
     else if (message.type === "alike") tell({ type: "alike", codes: this.alike.map((id) => ({ id, how: "words" })), note: "" });
     else if (message.type === "colleagues") tell({ type: "colleagues", state: this.round, names: this.round === "open" ? ["ben", "cleo"] : [] });
     else if (message.type === "beside") tell({ type: "beside", place: message.place, coders: this.colleagues[message.place!] ?? [] });
+    else if (message.type === "suggestions") tell(this.showSuggestions(message.place!));
     else if (message.type === "feedback") tell(this.feedback(message.place!));
     else if (message.type === "take_codebook") tell(this.take(message.agreed ?? null));
     else if (message.type === "add_code") tell(this.add(message));
@@ -276,6 +283,26 @@ export class Kernel {
       if (!message.peek) this.position = message.place!;
       tell({ type: "unit", unit: this.unit(message.place!), notice: this.notice, newer: this.newer });
     }
+  }
+
+  private showSuggestions(place: number): object {
+    if (!this.unit(place).finished) return { type: "refused", message: "finish it first" };
+    if (this.failing) return { type: "suggestions", place, state: "failed", message: "the model failed (KeyError)" };
+    if (this.late.has(place)) return { type: "suggestions", place, state: "waiting" };
+    this.seen.add(place);
+    return { type: "suggestions", place, state: "shown", unit: this.unit(place), quotes: { affective: ["as I coded before"] } };
+  }
+
+  /** The suggestions that were shown, each with what became of it. */
+  private suggested(place: number, codings: Coding[]): ShownSuggestions | null {
+    if (!this.seen.has(place)) return null;
+    const rejected = new Set(this.done.filter((act) => act.kind === "reject_suggestion" && act.unit_id === `m${place}`).map((act) => act.code));
+    const rows = (this.suggestions[place] ?? []).map((row): Suggestion => {
+      const same = codings.filter(({ code }) => code === row.code);
+      const state = same.some(({ start }) => start === row.start) ? "accepted" : same.length ? "edited" : rejected.has(row.code) ? "rejected" : "none";
+      return { ...row, state };
+    });
+    return { withheld: false, rows };
   }
 
   /** Gold has "affective" on every text. */
@@ -334,8 +361,9 @@ export class Kernel {
       waiting: this.waiting,
       colleagues: this.round,
       training: this.training,
+      suggest: this.suggest,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", layout: "#", take_codebook: ">" },
+      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">" },
       ...this.progress(),
       newer: this.newer,
       show_rating: this.showRating,

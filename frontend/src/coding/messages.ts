@@ -184,6 +184,37 @@ export interface Feedback {
   progress: TrainingProgress;
 }
 
+/** What a coder made of a suggestion: "agreed" where they had coded it before they saw it, "withdrawn" where they no longer do. */
+export type SuggestionState = "agreed" | "accepted" | "edited" | "rejected" | "withdrawn" | "none";
+
+/** A code that a model suggests, on the words that carry it or (null) on the whole text. */
+export interface Suggestion {
+  code: string;
+  probability: number | null;
+  start: number | null;
+  end: number | null;
+  state: SuggestionState;
+}
+
+/** What was shown of a text; `withheld`: by chance it has no suggestions. */
+export interface ShownSuggestions {
+  withheld: boolean;
+  rows: Suggestion[];
+}
+
+/** Asked of a text whose suggestions may be shown; that they are is recorded before they are sent. */
+export interface SuggestionsQuestion {
+  type: "suggestions";
+  place: number;
+}
+
+/** `quotes`: of each code the words that this coder coded so and that are nearest. */
+export type SuggestionsAnswer = { type: "suggestions"; place: number } & (
+  | { state: "waiting" }
+  | { state: "failed"; message: string }
+  | { state: "shown"; unit: Unit; quotes: Record<string, string[]> }
+);
+
 /** The texts that were finished before a code was there: their places, each with the codes to decide on. */
 export interface Waiting {
   /** The line of a memo on a code which says that they are left as they are. */
@@ -210,10 +241,10 @@ export interface OfTheCodebook extends Notice {
 }
 
 /** What the kernel says to all views, asked by none. */
-export type Told = { type: "goto"; place: number } | ({ type: "codebook" } & OfTheCodebook);
+export type Told = { type: "goto"; place: number } | { type: "suggested"; place: number } | ({ type: "codebook" } & OfTheCodebook);
 
 /** `peek` fetches a unit without going there. */
-export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | FeedbackQuestion | MemoQuestion | HistoryQuestion | Back;
+export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | FeedbackQuestion | SuggestionsQuestion | MemoQuestion | HistoryQuestion | Back;
 
 /** What the list shows of a text: its first words, or before, at and after what was looked for. */
 export interface Row {
@@ -268,6 +299,8 @@ export interface Unit extends CodedText {
   finished: boolean;
   memo: Memo | null;
   memos: SpanMemo[];
+  /** What a model suggested for it, where that was shown. */
+  suggestions?: ShownSuggestions | null;
 }
 
 /** What a recorded act may change beside its unit; `flag` is the unit's letter in `flags`. */
@@ -288,13 +321,15 @@ export type Welcome = {
   colleagues?: RoundState;
   layout: "text" | "grid";
   training?: TrainingProgress | null;
+  /** When suggestions are shown of a text: once it is finished, or from the start; null where they are not. */
+  suggest?: "finished" | "shown" | null;
   round: string | null;
   /** On codes and on the study. */
   memos: FreeMemo[];
   unit: Unit | null;
 } & OfTheCodebook & Partial<Counts>;
 
-export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | MemoAnswer | HistoryAnswer | BackAnswer;
+export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer;
 
 /** An act of this or another view stands in the record: its unit as it is now; of one on no text the `memos` are. */
 export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; memos?: FreeMemo[] } & Notice & Counts;

@@ -26,6 +26,7 @@ import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
 import { ListNote, TextsButton } from "./texts";
+import { SuggestionsPanel } from "./suggestions";
 import { FeedbackPanel, TrainingBanner } from "./training";
 
 /** From this width of the widget on, the list of texts stands beside the text (see texts.css). */
@@ -54,6 +55,8 @@ const COMMAND_WORDS: Record<string, string> = {
   pin: "Pin or unpin the definition",
   find_text: "Find a text",
   texts: "Show or hide the list of texts",
+  accept_suggestion: "Apply the marked suggestion of a model",
+  reject_suggestion: "Reject it",
   colleagues: "Colleagues’ codings beside yours, once the round is unblinded",
   next_colleague: "The next colleague",
   take_codebook: "Take in the codebook that the study has now",
@@ -148,7 +151,7 @@ function Keys({ session }: { session: Session }) {
     ...(session.grid.on.value ? GRID_KEYS : []),
     ["mouse", "Drag: whole words (Alt: exactly); two clicks: a word; three: a sentence"],
     ...Object.entries(session.commands.value)
-      .filter(([name]) => name !== "facet" || session.book.hasFacets.value)
+      .filter(([name]) => (name !== "facet" || session.book.hasFacets.value) && (!name.endsWith("_suggestion") || session.suggestions.when.value))
       .map(([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name]),
     ["Esc", "Drop the selection; again: leave for the notebook"],
   ];
@@ -217,6 +220,7 @@ function Desk({ session, unit }: { session: Session; unit: Unit }) {
       <Context session={session} unit={unit} />
       <Text session={session} unit={unit} />
       <FeedbackPanel session={session} />
+      <SuggestionsPanel session={session} unit={unit} />
       <BesideTable session={session} unit={unit} />
       <Codings session={session} unit={unit} />
       <SpanMemos session={session} unit={unit} />
@@ -342,6 +346,8 @@ export function Page({ session }: { session: Session }) {
       pin: () => book.open.value && book.definition.togglePin(book.open.value.id),
       scroll_down: () => scrollDefinition(root.current!, 1),
       scroll_up: () => scrollDefinition(root.current!, -1),
+      accept_suggestion: () => session.acceptSuggestion(),
+      reject_suggestion: () => session.rejectSuggestion(),
       colleagues: () => session.colleagues.toggle(),
       next_colleague: () => session.colleagues.next(),
       undo: () => session.takeBack("undo"),

@@ -1,13 +1,20 @@
 // What an act on its way to the record will change of a unit.
 import type { Coding, Act } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
-import type { Unit } from "./messages";
+import type { Suggestion, Unit } from "./messages";
 
 function withMemo(unit: Unit, act: Act): Unit {
   const memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text, ...(act.team ? { team: true } : {}) } : null;
   if (act.target_kind !== "span") return { ...unit, memo };
   const others = unit.memos.filter(({ memo_id }) => memo_id !== act.memo_id);
   return { ...unit, memos: memo ? [...others, { ...memo, start: act.start!, end: act.end! }] : others };
+}
+
+/** What becomes of an open suggestion of the act's code. */
+function answered(unit: Unit, act: Act, state: (row: Suggestion) => Suggestion["state"]): Unit {
+  if (!unit.suggestions) return unit;
+  const rows = unit.suggestions.rows.map((row) => (row.code === act.code && /^(none|rejected)$/.test(row.state) ? { ...row, state: state(row) } : row));
+  return { ...unit, suggestions: { ...unit.suggestions, rows } };
 }
 
 /** The unit as it will stand once `act` is recorded. */
@@ -26,13 +33,16 @@ export function withAct(unit: Unit, act: Act): Unit {
       };
       // In place, so that a changed facet does not move the coding on screen.
       const at = unit.codings.findIndex(same);
-      return { ...unit, codings: at < 0 ? [...unit.codings, coding] : unit.codings.with(at, coding) };
+      const codings = at < 0 ? [...unit.codings, coding] : unit.codings.with(at, coding);
+      return answered({ ...unit, codings }, act, (row) => (sameSpan(row, target) ? "accepted" : "edited"));
     }
     case "remove":
       return { ...unit, codings: unit.codings.filter((coding) => !same(coding)) };
     case "finish":
     case "reopen":
       return { ...unit, finished: act.kind === "finish" };
+    case "reject_suggestion":
+      return answered(unit, act, () => "rejected");
     case "memo":
       return withMemo(unit, act);
     default:

@@ -21,6 +21,7 @@ import { PressQueue } from "../shared/pressqueue";
 import { Selecting } from "../shared/selecting";
 import type { SideName } from "./side";
 import { TextList } from "./textlist";
+import { Suggestions } from "./suggestions";
 import { Training } from "./training";
 
 const CACHED_UNITS = 100;
@@ -106,6 +107,7 @@ export class Session {
   readonly decide: Decide;
   readonly colleagues: Colleagues;
   readonly training: Training;
+  readonly suggestions: Suggestions;
   readonly memos: Memos;
   readonly memoList = new MemoList((question) => this.channel.ask(question));
   readonly history = new History({
@@ -160,6 +162,14 @@ export class Session {
       say: (words) => this.say(words),
       finished: computed(() => (this.target.value === null && this.known.value?.finished ? this.known.value.place : null)),
     });
+    this.suggestions = new Suggestions({
+      ask: (question) => this.channel.ask(question),
+      say: (words) => this.say(words),
+      came: (unit) => this.heardUnit(unit),
+      goOn: () => this.nextUnfinished(),
+      here: computed(() => (this.target.value === null ? this.known.value : null)),
+      unit: this.unit,
+    });
     const host = {
       ask: (question: Question) => this.channel.ask(question),
       do: (act: Omit<Act, "id" | "unit_id">, unit: Unit) => this.do(act, unit),
@@ -194,6 +204,7 @@ export class Session {
     this.texts.close();
     this.colleagues.close();
     this.training.close();
+    this.suggestions.close();
     this.newCode.close();
     this.newer.close();
     this.presses.close();
@@ -215,6 +226,7 @@ export class Session {
     if (answer.type === "colleagues" || answer.type === "beside") return this.colleagues.heard(answer);
     if (answer.type === "grid" || answer.type === "layout") return this.grid.heard(answer, question as GridQuestion | undefined);
     if (answer.type === "feedback") return this.training.heard(answer);
+    if (answer.type === "suggestions") return this.suggestions.heard(answer);
     if (answer.type === "memos") return void (question && this.memoList.heard(answer, question as MemoQuestion));
     if (answer.type === "history") return void (question && this.history.heard(answer));
     if (answer.type === "back") return this.history.heardBack(answer);
@@ -230,6 +242,7 @@ export class Session {
   /** Somebody called `widget.goto` in the notebook, or a code was added in this or another view. */
   private heardTold(told: Told): void {
     if (told.type === "goto") return this.jump(told.place);
+    if (told.type === "suggested") return this.suggestions.ready(told.place);
     if (told.type !== "codebook") return;
     this.newer.noticed(told);
     this.channel.rename(told.outbox);
@@ -258,7 +271,7 @@ export class Session {
     if (question.type === "alike" || question.type === "add_code") {
       return this.newCode.unanswered(question, message);
     }
-    if (question.type === "colleagues" || question.type === "beside" || question.type === "feedback" || question.type === "take_codebook") return void (this.message.value = message);
+    if (question.type === "colleagues" || question.type === "beside" || question.type === "feedback" || question.type === "suggestions" || question.type === "take_codebook") return void (this.message.value = message);
     if (question.type === "grid" || question.type === "layout") {
       this.grid.unanswered(question);
       return void (this.message.value = message);
@@ -291,6 +304,7 @@ export class Session {
     this.coder.value = welcome.coder;
     this.colleagues.state.value = welcome.colleagues ?? null;
     this.training.progress.value = welcome.training ?? null;
+    this.suggestions.when.value = welcome.suggest ?? null;
     this.memos.round.value = welcome.round;
     this.memos.known.value = welcome.memos;
     this.commands.value = welcome.commands;
@@ -509,6 +523,21 @@ export class Session {
     this.say(`${this.label(code)} removed`);
   }
 
+  /** Apply a suggested code on the words that carry it. */
+  acceptSuggestion(suggestion = this.suggestions.open.value): void {
+    if (!suggestion) return this.say("There is no suggestion to apply");
+    const { code, start, end } = suggestion;
+    this.do({ kind: "apply", code, start, end });
+    this.marked.value = { code, start, end };
+    this.say(`${this.label(code)} applied as suggested`);
+  }
+
+  rejectSuggestion(suggestion = this.suggestions.open.value): void {
+    if (!suggestion) return this.say("There is no suggestion to reject");
+    this.do({ kind: "reject_suggestion", code: suggestion.code });
+    this.say(`${this.label(suggestion.code)} rejected`);
+  }
+
   /** What the code is called. */
   label(code: string): string {
     return this.book.codes.value.get(code)?.label ?? code;
@@ -536,6 +565,7 @@ export class Session {
     if (!unit) return;
     if (unit.finished) return this.beside(1) !== undefined ? this.step(1) : this.nextUnfinished();
     if (this.training.isOn.value) return this.finish(); // what differs is looked at first
+    if (this.suggestions.stays(unit)) return this.finish(); // what is suggested is looked at first
     this.do({ kind: "finish" });
     this.before = `${this.finishedWords(unit)}. `;
     this.nextUnfinished();

@@ -10,7 +10,7 @@ from typing import Final
 
 from sense7_qual._checks import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import LEAD_KINDS, Act, Proposal, SpanMemo
+from sense7_qual.acts import LEAD_KINDS, Act, Proposal, SpanMemo, Suggested
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
@@ -107,6 +107,8 @@ def has_readable_change(act: Act) -> bool:
             read_options(act)
         elif act.kind == "propose" and act.text:  # empty: erased
             Proposal.from_text(act.text)
+        elif act.kind == "show_suggestions" and act.text is not None:  # None: erased
+            Suggested.from_text(act.text)
         elif act.kind == "memo":
             _ = act.memo_text
         elif act.kind in THEME_KINDS:
@@ -138,7 +140,15 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
             if again.discusses is not None:
                 _refuse_undiscussable(again, rounds_by_name.get(again.discusses))
             rounds_by_name[again.name] = again
-        elif one is not None and act.kind in ("apply", "remove", "finish", "reopen", "propose"):
+        elif one is not None and act.kind in (
+            "apply",
+            "remove",
+            "finish",
+            "reopen",
+            "propose",
+            "show_suggestions",
+            "reject_suggestion",
+        ):
             _refuse_stranger(act, one)
 
 
@@ -245,6 +255,8 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     if act.kind == "propose":
         Proposal.from_text(act.text)
         return act
+    if act.kind == "show_suggestions":
+        return _check_suggested(act, codebook, texts)
     if act.kind == "set_options":
         read_options(act)
         return act
@@ -254,6 +266,24 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     if act.kind in ("open_round", "assign"):
         _check_units(act, texts)
     return act if act.kind in ("open_round", "assign", "revise", "rule") else _with_quote(act, texts)
+
+
+def _check_suggested(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> Act:
+    """Return the act, after checking that what was shown are codes and words of the study."""
+    length = len(texts[str(act.unit_id)])
+    for one in Suggested.from_text(act.text).suggestions:
+        if one.code not in codebook.ids or not codebook[one.code].codable:
+            raise ActError(
+                f"{_named(act)}: expected suggestions of codes that can be applied – found "
+                f"{word(one.code)} – "
+                f"{did_you_mean(one.code, codebook.ids)}"
+            )
+        if one.end is not None and one.end > length:
+            raise ActError(
+                f"{_named(act)}: expected suggestions on words inside the text – found one that ends behind "
+                "it – count code points, half-open."
+            )
+    return act
 
 
 def _check_units(act: Act, texts: Mapping[str, str]) -> None:
@@ -321,7 +351,7 @@ def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook])
         )
     if act.code is None:
         return
-    if act.kind in ("apply", "rule") and not codebook[act.code].codable:
+    if act.kind in ("apply", "rule", "reject_suggestion") and not codebook[act.code].codable:
         raise ActError(
             f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
             "others – use one of the codes under it."

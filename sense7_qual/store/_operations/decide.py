@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._messages import did_you_mean
-from sense7_qual.acts import LEAD_KINDS, RESERVED_CODERS, Act, fold
+from sense7_qual.acts import LEAD_KINDS, RESERVED_CODERS, Act, before_suggestions, fold
 from sense7_qual.adjudication import consensus
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
@@ -31,6 +31,7 @@ class Choice:
     facet: str | None
     consensus: bool
     single: bool
+    before_suggestions: bool
 
 
 def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
@@ -40,6 +41,8 @@ def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Ch
     apart = _apart(rounds) - {choice.round}
     there = [act for act in acts if act.unit_id not in known.withdrawn_units]
     revisions = history(there)
+    if choice.before_suggestions:
+        there = before_suggestions(there)
     decisions = _decided(
         [act for act in there if act.round not in apart or act.kind in LEAD_KINDS],
         known, revisions, round=choice.round, facet=choice.facet,

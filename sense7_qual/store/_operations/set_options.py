@@ -17,6 +17,7 @@ __all__ = ["Options", "act_of", "options_after", "read_options"]
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "new_codes": ("propose", "add"),
     "rating": ("hidden", "shown", "finished"),
+    "suggestions": ("finished", "shown", "never"),
 }
 
 
@@ -32,10 +33,14 @@ class Options:
     rating : {"hidden", "shown", "finished"}
         Whether the coding widget shows the rating beside a text from the start, and with "finished" once the
         coder has finished it.
+    suggestions : {"finished", "shown", "never"}
+        Whether the coding widget shows what a model suggests for a text once the coder has finished it, from
+        the start, or not at all.
     """
 
     new_codes: str = "propose"
     rating: str = "hidden"
+    suggestions: str = "finished"
 
 
 def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: str | None) -> Act | None:

@@ -1,0 +1,249 @@
+"""What a model suggested to a coder, and what the coder refused of it: acts, though never codings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._checks import is_name
+from sense7_qual.acts._act import Act
+from sense7_qual.acts._make import stamp
+from sense7_qual.acts._undo import each_once
+from sense7_qual.acts._validate import check_codable, check_word
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+
+__all__ = ["Suggested", "Suggestion", "before_suggestions", "reject_suggestion", "show_suggestions"]
+
+_LONGEST_NAME = 200
+_DECIDING = frozenset({"apply", "remove", "finish", "reopen", "undo", "redo"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A code that a model suggests for a text.
+
+    Parameters
+    ----------
+    code : str
+        Its id.
+    probability : float, optional
+        0 to 1; None where the model gives none.
+    start, end : int, optional
+        The words that carry it, in code points, half-open; both None for the whole text.
+
+    Raises
+    ------
+    ActError
+        A value is of another type, or out of its range.
+    """
+
+    code: str
+    probability: float | None = None
+    start: int | None = None
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        chance, span = self.probability, (self.start, self.end)
+        in_range = chance is None or (type(chance) in (int, float) and 0 <= chance <= 1)
+        inside = span == (None, None) or (
+            all(type(one) is int for one in span) and 0 <= (self.start or 0) < (self.end or 0)
+        )
+        if not isinstance(self.code, str) or not self.code or not in_range or not inside:
+            raise ActError(
+                "suggestion: expected a code, a probability from 0 to 1 or none, and start before end or "
+                "neither – found others – check what suggests it with suggestions.check."
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggested:
+    """What a coder was shown on a text: the suggestions, or that chance left the text without any.
+
+    Parameters
+    ----------
+    model : str
+        What suggested, in 1 to 200 characters of one line.
+    suggestions : tuple of Suggestion
+        In the order in which they were shown; each code once; none where `withheld`.
+    withheld : bool
+        Whether the text is one of those that by chance never get suggestions.
+    when : {"finished", "shown"}
+        Whether suggestions are shown once the coder has finished the text, or from the start.
+
+    Raises
+    ------
+    ActError
+        A value is not of this form.
+    """
+
+    model: str
+    suggestions: tuple[Suggestion, ...] = ()
+    withheld: bool = False
+    when: str = "finished"
+
+    def __post_init__(self) -> None:
+        if not is_name(self.model) or len(self.model) > _LONGEST_NAME or len(self.model.splitlines()) != 1:
+            raise ActError(
+                f"suggestions: expected as model one line of 1 to {_LONGEST_NAME} characters – found "
+                f"{type(self.model).__name__} – name what suggests in a few words."
+            )
+        check_word("when", self.when, ("finished", "shown"))
+        if type(self.withheld) is not bool:
+            raise ActError(
+                "suggestions: expected withheld to be True or False – found "
+                f"{type(self.withheld).__name__} – say whether chance left the text without suggestions."
+            )
+        rows = self.suggestions
+        codes = [one.code for one in rows if isinstance(one, Suggestion)] if isinstance(rows, tuple) else None
+        if codes is None or len(set(codes)) < len(rows) or (self.withheld and rows):
+            raise ActError(
+                "suggestions: expected as suggestions a tuple of Suggestion, each code once, and none where "
+                f"they are withheld – found {type(rows).__name__} of others – make the act with "
+                "acts.show_suggestions."
+            )
+
+    def to_text(self) -> str:
+        """Return what an act of kind ``show_suggestions`` holds as its text: no word of a participant's."""
+        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str | None) -> Suggested:
+        """Return what an act of kind ``show_suggestions`` says.
+
+        Raises
+        ------
+        ActError
+            The text is not what `to_text` wrote.
+        """
+        check_arguments(Suggested.from_text, locals())
+        try:
+            content: dict[str, Any] = json.loads(str(text))
+            rows = tuple(Suggestion(**one) for one in content.pop("suggestions"))
+            suggested = cls(suggestions=rows, **content)
+            if suggested.to_text() != text:
+                raise ValueError("another form")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            if isinstance(error, ActError):
+                raise
+            raise ActError(
+                "suggestions: expected what a coder was shown – found something else – make it with "
+                "acts.show_suggestions."
+            ) from None
+        return suggested
+
+
+def show_suggestions(
+    *,
+    coder: str,
+    unit_id: str,
+    codebook: Codebook,
+    model: str,
+    suggestions: Sequence[Suggestion] = (),
+    withheld: bool = False,
+    when: str = "finished",
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Record what a model suggested to a coder on a unit, before it is shown; it is never a coding.
+
+    Parameters
+    ----------
+    model : str
+        What suggests: one line of 1 to 200 characters.
+    suggestions : sequence of Suggestion
+        What is shown; none where the model suggests nothing.
+    withheld : bool
+        Whether chance left the unit without suggestions (`suggestions.withheld`).
+    when : {"finished", "shown"}
+        Whether they are shown after the coder finished the unit, or from the start.
+
+    Raises
+    ------
+    ActError
+        A value is out of its range, or a code only groups others.
+    CodebookError
+        The codebook has no such code.
+
+    Examples
+    --------
+    >>> shown = show_suggestions(coder="ana", unit_id="m17", codebook=Codebook.read("sense7"),
+    ...                          model="definitions", suggestions=[Suggestion(code="interest")])
+    >>> Suggested.from_text(shown.text).suggestions[0].code
+    'interest'
+    """
+    check_arguments(show_suggestions, locals())
+    shown = Suggested(model=model, suggestions=tuple(suggestions), withheld=withheld, when=when)
+    for one in shown.suggestions:
+        check_codable(codebook, unit_id, one.code)
+    return Act(
+        kind="show_suggestions", unit_id=unit_id, round=round, text=shown.to_text(),
+        **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def reject_suggestion(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    codebook: Codebook,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Record that a coder finds a suggested code wrong for a unit; no coding is changed by it.
+
+    Raises
+    ------
+    CodebookError
+        The codebook has no such code.
+    ActError
+        The code only groups others, or a value is out of its range.
+
+    Examples
+    --------
+    >>> reject_suggestion(coder="ana", unit_id="m17", code="interest", codebook=Codebook.read("sense7")).kind
+    'reject_suggestion'
+    """
+    check_arguments(reject_suggestion, locals())
+    check_codable(codebook, unit_id, code)
+    return Act(
+        kind="reject_suggestion", unit_id=unit_id, code=code, round=round,
+        **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def before_suggestions(acts: Iterable[Act]) -> list[Act]:
+    """Return the acts without what coders decided on a unit after they were shown suggestions for it.
+
+    Each coder's acts must come in the order in which they were done. Units from which suggestions were
+    withheld stay whole; memos, rulings and all other acts too.
+
+    Examples
+    --------
+    >>> book = Codebook.read("sense7")
+    >>> from sense7_qual.acts import apply, finish
+    >>> mine = {"coder": "ana", "unit_id": "m17", "codebook": book}
+    >>> done = [finish(**mine), show_suggestions(**mine, model="words"), apply(**mine, code="interest")]
+    >>> [act.kind for act in before_suggestions(done)]
+    ['finish', 'show_suggestions']
+    """
+    kept: list[Act] = []
+    shown: set[tuple[str, str | None]] = set()
+    for act in each_once(acts):
+        key = (act.coder, act.unit_id)
+        if act.kind == "show_suggestions" and not _withheld(act):
+            shown.add(key)
+        if act.kind not in _DECIDING or key not in shown:
+            kept.append(act)
+    return kept
+
+
+def _withheld(act: Act) -> bool:
+    """Return whether the act shows nothing by chance; one that a withdrawal emptied counts as shown."""
+    return act.text is not None and Suggested.from_text(act.text).withheld

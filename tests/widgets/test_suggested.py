@@ -1,0 +1,367 @@
+"""A model's suggestions in the coding widget: recorded first, and shown once a text is finished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from sense7_qual import Store, acts, agreement, rounds, suggestions
+from sense7_qual.acts import Suggested
+from sense7_qual.errors import ActError, ArgumentError, CodebookError
+from tests.helpers.browser import SENSE7, SENTINEL
+from tests.helpers.desk import EVERYTHING, Desk
+from tests.helpers.suggested_texts import BOOK, DECIDED, SPANS, UNITS, embed
+
+N = 30
+IDS = [f"m{place}" for place in range(N)]
+LEFT_OUT = [place for place, out in enumerate(suggestions.withheld(IDS)) if out]
+PLACE = next(place for place in range(N) if place not in LEFT_OUT)
+
+
+def units() -> pd.DataFrame:
+    texts = [f"👍🏽 It asked {place} {SENTINEL}. Then it told me what to do." for place in range(N)]
+    cases = [f"p{place // 2}" for place in range(N)]
+    return pd.DataFrame({"unit_id": IDS, "text": texts, "document_id": "d", "case_id": cases,
+                         "position": range(N)})  # fmt: skip
+
+
+class Model:
+    """Suggests interest on the words behind the emoji, and affective on the whole text."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, units: pd.DataFrame) -> pd.DataFrame:
+        self.asked += units["unit_id"].tolist()
+        rows = [
+            row
+            for unit_id in units["unit_id"]
+            for row in (
+                (unit_id, "affective", 0.4, True, None, None),
+                (unit_id, "interest", 0.84321, True, 3, 11),
+                (unit_id, "cognitive", 0.1, False, None, None),
+            )
+        ]
+        return pd.DataFrame(rows, columns=["unit_id", "code", "probability", "suggested", "start", "end"])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "study", units=units(), codebook=SENSE7)
+    store.append([rounds.open_round("one", units=IDS, coders=["ana", "ben"], coder="lead", codebook=SENSE7)])
+    return store
+
+
+def do(desk: Desk, kind: str, place: int = PLACE, **named: object) -> dict[str, Any]:
+    return desk.ask("act", act={"kind": kind, "unit_id": IDS[place], **named})
+
+
+def look(desk: Desk, place: int = PLACE) -> dict[str, Any]:
+    """Ask for the suggestions of a text, and once more when they are there."""
+    answer = desk.ask("suggestions", place=place)
+    if answer.get("state") == "waiting":
+        desk.widget._suggestions._later.join()
+        answer = desk.ask("suggestions", place=place)
+    return answer
+
+
+def states(answer: dict[str, Any]) -> dict[str, str]:
+    return {row["code"]: row["state"] for row in answer["unit"]["suggestions"]["rows"]}
+
+
+def test_nothing_of_a_model_is_sent_or_recorded_before_the_text_is_finished(store: Store) -> None:
+    with_model = Desk(store, suggest=Model())
+    with_model.widget._suggestions._later.join()
+    without = Desk(store)
+    for kind, named in EVERYTHING[:-2]:
+        answer = with_model.ask(kind, **named)
+        assert {**answer, "suggest": None} == {**without.ask(kind, **named), "suggest": None}
+    assert look(with_model)["type"] == "refused"
+    assert not store.acts(kind="show_suggestions")
+    assert without.ask("hello")["suggest"] is None
+    assert with_model.ask("hello")["suggest"] == "finished"
+    do(with_model, "finish")
+    assert "suggestions" in look(with_model)["unit"]
+    with_model.widget._suggestions._later.join()
+    assert SENTINEL not in str(with_model.widget.get_state()["n_units"]) + repr(
+        with_model.widget._suggestions
+    )
+
+
+def test_what_is_shown_stands_in_the_record_first_with_its_words(store: Store) -> None:
+    desk = Desk(store, suggest=Model())
+    do(desk, "apply", code="affective", start=None, end=None)
+    do(desk, "finish")
+    answer = look(desk)
+    act = store.acts(kind="show_suggestions")[0]
+    assert Suggested.from_text(act.text) == Suggested(
+        model="Model",
+        suggestions=(
+            acts.Suggestion(code="interest", probability=0.8432, start=3, end=11),
+            acts.Suggestion(code="affective", probability=0.4),
+        ),
+    )
+    assert (act.coder, act.unit_id, act.round) == ("ana", IDS[PLACE], "one")
+    # The browser counts in UTF-16: the emoji is four there, and two code points here.
+    assert answer["unit"]["suggestions"] == {
+        "withheld": False,
+        "rows": [
+            {"code": "interest", "probability": 0.8432, "start": 5, "end": 13, "state": "none"},
+            {"code": "affective", "probability": 0.4, "start": None, "end": None, "state": "agreed"},
+        ],
+    }
+    assert look(desk) == answer
+    assert look(Desk(store, suggest=Model()))["unit"] == answer["unit"]  # what was shown once stays
+    assert len(store.acts(kind="show_suggestions")) == 1
+    assert store.codings()["code"].tolist() == ["affective"]
+    assert store.verify()["ok"].all()
+
+
+@pytest.mark.parametrize(
+    ("steps", "answer"),
+    [
+        ([("apply", {"code": "interest", "start": 5, "end": 13})], "accepted"),
+        ([("apply", {"code": "interest", "start": 5, "end": 8})], "edited"),
+        ([("reject_suggestion", {"code": "interest"})], "rejected"),
+        ([("reject_suggestion", {"code": "interest"}), ("undo", {})], "none"),
+        ([("apply", {"code": "interest", "start": 5, "end": 13}), ("undo", {})], "none"),
+        ([("reject_suggestion", {"code": "interest"}), ("undo", {}), ("redo", {})], "rejected"),
+    ],
+)
+def test_what_a_coder_makes_of_a_suggestion_is_told_from_the_record(
+    store: Store, steps: list[tuple[str, dict[str, Any]]], answer: str
+) -> None:
+    desk = Desk(store, suggest=Model())
+    do(desk, "finish")
+    look(desk)
+    for kind, named in steps:
+        done = do(desk, kind, **named)
+        assert done["type"] == "done", done
+    assert states(done) == {"interest": answer, "affective": "none"}
+    made = suggestions.answers(store.acts())
+    assert made.set_index("code")["answer"].to_dict() == {"interest": answer, "affective": "none"}
+    assert done["unit"]["finished"]
+
+
+def test_decisions_before_suggestions_are_those_that_stood_before_they_were_shown(store: Store) -> None:
+    desk = Desk(store, suggest=Model())
+    do(desk, "apply", code="affective", start=None, end=None)
+    do(desk, "finish")
+    do(desk, "finish", PLACE + 1 + (PLACE + 1 in LEFT_OUT))
+    look(desk)
+    do(desk, "apply", code="interest", start=5, end=13)
+    do(desk, "remove", code="affective", start=None, end=None)
+    ben = {"coder": "ben", "unit_id": IDS[PLACE], "codebook": SENSE7, "round": "one"}
+    store.append([acts.apply(code="affective", **ben), acts.finish(**ben)])
+
+    def applied(frame: pd.DataFrame) -> set[tuple[str, str]]:
+        return set(frame.loc[frame["applied"], ["coder", "code"]].itertuples(index=False, name=None))
+
+    after, before = store.decisions(), store.decisions(before_suggestions=True)
+    assert applied(after) == {("ana", "interest"), ("ben", "affective")}
+    assert applied(before) == {("ana", "affective"), ("ben", "affective")}
+    assert len(before) == len(after)
+    change = agreement.before_after(before, after, units=store.units, cluster="case_id").set_index("code")
+    assert change.loc["affective", "n_revised"] == change.loc["interest", "n_revised"] == 1
+    assert suggestions.shown(store.acts()).to_dict() == {IDS[PLACE]: True}
+
+
+def test_shown_from_the_start_nothing_counts_as_decided_before(store: Store) -> None:
+    store.set_options(suggestions="shown", coder="lead")
+    desk = Desk(store, suggest=Model())
+    assert desk.ask("hello")["suggest"] == "shown"
+    assert states(look(desk))["interest"] == "none"
+    do(desk, "finish")
+    assert len(store.decisions())
+    assert store.decisions(before_suggestions=True).empty
+    assert suggestions.answers(store.acts())["when"].unique().tolist() == ["shown"]
+
+
+def test_a_random_tenth_gets_nothing_and_that_is_recorded(store: Store) -> None:
+    model = Model()
+    desk = Desk(store, suggest=model)
+    for place in range(N):
+        desk.ask("unit", place=place)
+        desk.widget._suggestions._later.join()
+    assert sorted(model.asked) == sorted(IDS[place] for place in range(N) if place not in LEFT_OUT)
+    for place in range(N):
+        do(desk, "finish", place)
+        answer = look(desk, place)
+        assert answer["unit"]["suggestions"]["withheld"] is (place in LEFT_OUT)
+        assert bool(answer["unit"]["suggestions"]["rows"]) is (place not in LEFT_OUT)
+    shown = suggestions.shown(store.acts())
+    assert sorted(shown[~shown].index) == sorted(IDS[place] for place in LEFT_OUT)
+    assert len(LEFT_OUT) in range(1, 7)
+    for place in (PLACE, LEFT_OUT[0]):
+        do(desk, "apply", place, code="interest", start=None, end=None)
+    before = store.decisions(before_suggestions=True)
+    assert before.loc[before["applied"], "unit_id"].tolist() == [IDS[LEFT_OUT[0]]]
+    effect = suggestions.effect(store.decisions(), shown, units=store.units)
+    assert effect["n_withheld"].unique().tolist() == [len(LEFT_OUT)]
+
+
+@pytest.mark.parametrize("switch", ["never", "training", "no model"])
+def test_without_suggestions_nothing_is_asked_of_a_model(store: Store, switch: str) -> None:
+    model = Model()
+    named: dict[str, Any] = {} if switch == "no model" else {"suggest": model}
+    if switch == "never":
+        store.set_options(suggestions="never", coder="lead")
+    if switch == "training":
+        gold = pd.DataFrame([(i, code.id, False) for i in IDS for code in SENSE7.codable],
+                            columns=["unit_id", "code", "applied"])  # fmt: skip
+        opening = rounds.open_round(
+            "gold", units=IDS, coders=["ana"], coder="lead", codebook=SENSE7, gold=gold
+        )
+        store.append([opening])
+        named["round"] = "gold"
+    desk = Desk(store, **named)
+    assert desk.ask("hello")["suggest"] is None
+    desk.ask("unit", place=PLACE)
+    do(desk, "finish")
+    assert desk.ask("suggestions", place=PLACE)["type"] == "refused"
+    desk.widget._suggestions._later.join()
+    assert not model.asked
+    assert not store.acts(kind="show_suggestions")
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (lambda units: Model()(units).assign(code="nothing").head(1), "nothing"),
+        (lambda units: units[["unit_id"]], "suggestions"),
+        (lambda units: {}[units["text"].iloc[0]], "KeyError"),
+    ],
+)  # fmt: skip
+def test_a_model_that_fails_is_named_without_a_word_of_the_text_and_coding_goes_on(
+    store: Store, model: Any, words: str
+) -> None:
+    desk = Desk(store, suggest=model)
+    do(desk, "finish")
+    answer = look(desk)
+    assert answer["state"] == "failed"
+    assert words in answer["message"]
+    assert SENTINEL not in str(answer)
+    assert not store.acts(kind="show_suggestions")
+    assert do(desk, "finish", PLACE + 1)["type"] == "done"
+
+
+def test_what_cannot_be_recorded_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(store, suggest=Model())
+    do(desk, "finish")
+    desk.widget._suggestions._later.join()
+
+    def full(_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(desk.widget, "_save", full)
+    answer = look(desk)
+    assert answer["type"] == "failed"
+    assert "No space left" in answer["message"]
+    assert "interest" not in str(answer)
+    monkeypatch.undo()
+    assert not store.acts(kind="show_suggestions")
+    assert states(look(desk)) == {"interest": "none", "affective": "none"}
+
+
+def test_only_a_suggested_code_can_be_rejected(store: Store) -> None:
+    desk = Desk(store, suggest=Model())
+    assert do(desk, "reject_suggestion", code="interest")["type"] == "refused"
+    do(desk, "finish")
+    look(desk)
+    assert do(desk, "reject_suggestion", code="cognitive")["type"] == "refused"
+    with pytest.raises(CodebookError):
+        acts.reject_suggestion(coder="ana", unit_id="m0", code="none", codebook=SENSE7)
+
+
+def learned(
+    tmp_path: Path, *, coder: str | None, decided: pd.DataFrame = DECIDED, units: pd.DataFrame = UNITS
+) -> tuple[Store, Any]:
+    """Return a study of which ben coded a part, and a suggester that learned from those decisions."""
+    store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
+    ids = units["unit_id"].tolist()
+    store.append([rounds.open_round("one", units=ids, coders=["ana", "ben"], coder="lead", codebook=BOOK)])
+    for who in decided["coder"].unique():
+        own = decided[decided["coder"] == who]
+        spans = SPANS.merge(own[own["applied"]], on=["unit_id", "code"], suffixes=("", "_of"))
+        batch = [acts.apply(coder=who, unit_id=row.unit_id, code=row.code, start=row.start, end=row.end,
+                            codebook=BOOK, round="one") for row in spans.itertuples()]  # fmt: skip
+        finished = [
+            acts.finish(coder=who, unit_id=i, codebook=BOOK, round="one") for i in own["unit_id"].unique()
+        ]
+        store.append([*batch, *finished])
+    suggester = suggestions.fit(
+        units, store.decisions(), BOOK, embed=embed, codings=store.codings(), coder=coder
+    )
+    return store, suggester
+
+
+def test_a_suggester_that_learned_from_blind_colleagues_is_refused(tmp_path: Path) -> None:
+    half = UNITS["unit_id"].tolist()[:60]
+    both = DECIDED[DECIDED["unit_id"].isin(half)]
+    decided = pd.concat([both, both.assign(coder="ben")], ignore_index=True)
+    store, of_all = learned(tmp_path, coder=None, decided=decided)
+    with pytest.raises(ArgumentError, match=r"learned from 'ben'.*coder='ana'"):
+        Desk(store, suggest=of_all)
+    own = suggestions.fit(UNITS, store.decisions(), BOOK, embed=embed, coder="ana")
+    Desk(store, suggest=own)
+    agreed = store.decisions(consensus=True)
+    of_consensus = suggestions.fit(UNITS, agreed[agreed["coder"] == "consensus"], BOOK, embed=embed)
+    with pytest.raises(ArgumentError, match="ben"):
+        Desk(store, suggest=of_consensus)
+    store.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
+    Desk(store, suggest=of_all)
+
+
+def test_the_nearest_quotes_are_one_s_own_codings_alone(tmp_path: Path) -> None:
+    second, first = UNITS["unit_id"].tolist()[:50], UNITS["unit_id"].tolist()[50:90]
+    of_ben = UNITS["unit_id"].isin(second)
+    units = UNITS.assign(text=UNITS["text"].where(~of_ben, UNITS["text"].str.upper()))
+    decided = pd.concat(
+        [
+            DECIDED[DECIDED["unit_id"].isin(first)],
+            DECIDED[DECIDED["unit_id"].isin(second)].assign(coder="ben"),
+        ],
+        ignore_index=True,
+    )
+    store, suggester = learned(tmp_path, coder=None, decided=decided, units=units)
+    store.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
+    desk = Desk(store, suggest=suggester)
+    own = {
+        UNITS.set_index("unit_id")["text"][row.unit_id][row.start : row.end]
+        for row in store.codings(coder="ana").itertuples()
+    }
+    seen = []
+    for place in range(90, 120):
+        desk.ask("act", act={"kind": "finish", "unit_id": UNITS["unit_id"][place]})
+        for quotes in look(desk, place).get("quotes", {}).values():
+            assert len(quotes) <= 3
+            seen += quotes
+    assert seen
+    assert set(seen) <= own
+    assert {"ana", "ben"} == set(suggester.parameters["coders"])
+
+
+def test_of_a_withdrawn_participant_nothing_remains(store: Store) -> None:
+    desk = Desk(store, suggest=Model())
+    do(desk, "finish")
+    look(desk)
+    store.forget(f"p{PLACE // 2}", why="By mail.")
+    assert store.acts(kind="show_suggestions")[0].text is None
+    assert suggestions.answers(store.acts()).empty
+    assert suggestions.shown(store.acts()).empty
+    assert store.decisions(before_suggestions=True).empty
+    assert store.verify()["ok"].all()
+
+
+def test_a_study_takes_no_suggestions_that_do_not_fit_it(store: Store) -> None:
+    mine = {"coder": "ana", "unit_id": "m0", "codebook": SENSE7, "model": "words", "round": "one"}
+    long = acts.show_suggestions(**mine, suggestions=[acts.Suggestion(code="interest", start=0, end=900)])
+    with pytest.raises(ActError, match="inside the text"):
+        store.append([long])
+    stranger = acts.show_suggestions(**{**mine, "coder": "cleo"})
+    with pytest.raises(ActError, match="expected a coder of round"):
+        store.append([stranger])
+    assert not store.acts(kind="show_suggestions")
