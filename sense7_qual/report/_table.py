@@ -27,7 +27,7 @@ from sense7_qual.report._latex import latex_table
 from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Paper, Style
 
-__all__ = ["Alignment", "Layout", "Table"]
+__all__ = ["Alignment", "Layout", "Table", "left_then_right"]
 
 Alignment = Literal["left", "right"]
 Layout = Literal["grid", "list"]
@@ -276,6 +276,13 @@ class Table:
         head = f'<meta charset="utf-8">\n<title>{one_line(self.title, escape_html)}</title>\n{_STYLE}'
         body = f"<body>\n{self.html()}</body>\n"
         return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n{body}</html>\n'
+
+
+def left_then_right(n_left: int, n_right: int) -> tuple[Alignment, ...]:
+    """Return the alignments of a table whose last columns are numbers."""
+    left: Alignment = "left"
+    right: Alignment = "right"
+    return (*[left] * n_left, *[right] * n_right)
 
 
 def _no_formula(cell: str) -> str:

@@ -531,6 +531,20 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                found=partial(x.made, "redact.find")),
         "report.codebook_table": call(p.codebook_table, codebook=x.codebook, layout="list",
                                       notes=["A note."]),
+        "report.co_occurrence_table": drawn_from(p.co_occurrence_table, "links.co_occurrence", form="matrix",
+                                                 codebook=x.codebook, digits=2, notes=["A note."]),
+        "report.condition_table": call(
+            p.condition_table, decisions=x.decisions, units=x.units.assign(system="one"), condition="system",
+            source="ana", cluster="case_id", codebook=x.codebook, notes=["A note."]),
+        "report.disagreement_table": call(
+            p.disagreement_table, disagreements=qual.adjudication.queue(x.decisions, rulings=[ruling]),
+            codebook=x.codebook, notes=["A note."]),
+        "report.discussion_table": drawn_from(p.discussion_table, "agreement.before_after", **printed),
+        "report.human_model_table": drawn_from(p.human_model_table, "agreement.human_model", **printed,
+                                               models={"gpt": "a model"}),
+        "report.revision_table": call(
+            p.revision_table, revisions=(), codebooks={x.codebook.fingerprint: x.codebook},
+            notes=["A note."]),
         "report.disruption_table": drawn_from(p.disruption_table, "links.disruption", **printed),
         "report.joint_table": drawn_from(p.joint_table, "links.joint", **printed, rating="Empathy"),
         "report.link_table": drawn_from(p.link_table, "links.code_to_rating", source="ana", **printed,

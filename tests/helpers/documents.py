@@ -104,6 +104,39 @@ def of_hostile_strings() -> dict[str, Table]:
     return {"hostile grid": grid, "hostile list": replace(grid, layout="list", notes=())}
 
 
+def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Table]:
+    """Return tables of how the coding went: disagreements, discussion, a model, revisions, conditions."""
+    changed = replace(
+        SENSE7, codes=tuple(replace(code, label=f"{code.label} (revised)") for code in SENSE7.codes)
+    )
+    step = qual.revisions.Revision(
+        coder="lead", at="2026-02-03T14:05:00Z", base=SENSE7.fingerprint, codebook=changed.fingerprint,
+        changes=qual.revisions.changes(SENSE7, changed), why="Coders mixed them up 👍 היה",
+    )  # fmt: skip
+    talked = decisions.head(200).assign(applied=True)
+    model = decisions[decisions["coder"] == "ana"].assign(coder="gpt")
+    with_model = pd.concat([decisions, model], ignore_index=True)
+    pairs = qual.links.co_occurrence(decisions, source="majority")
+    report, book = qual.report, {"codebook": SENSE7}
+    return {
+        "revisions": report.revision_table(
+            [step], codebooks={one.fingerprint: one for one in (SENSE7, changed)}
+        ),
+        "disagreements": report.disagreement_table(qual.adjudication.queue(decisions), **book),
+        "discussion": report.discussion_table(
+            qual.agreement.before_after(decisions, talked, units=units, cluster="case_id", n_boot=50), **book
+        ),
+        "model": report.human_model_table(
+            qual.agreement.human_model(with_model, models="gpt", n_boot=50), **book
+        ),
+        "co-occurrence": report.co_occurrence_table(pairs, **book),
+        "co-occurrence by pair": report.co_occurrence_table(pairs, form="pairs", **book),
+        "conditions": report.condition_table(
+            decisions, units, condition="system", source="majority", cluster="case_id", **book
+        ),
+    }
+
+
 @cache
 def tables() -> dict[str, Table]:
     """Return every table that the package makes, by name."""
@@ -136,6 +169,7 @@ def tables() -> dict[str, Table]:
         "quotes": qual.report.quote_table(
             codings, units, codebook=SENSE7, per_code=3, rating="EmpathyOverall", seed=7
         ),
+        **of_the_coding(decisions, compared),
         **of_hostile_strings(),
         "characters": of_characters(),
     }

@@ -1,0 +1,100 @@
+"""Disagreements by code and by the reason that their ruling gives, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pandas as pd
+
+from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
+from sense7_qual.acts import REASONS
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError
+from sense7_qual.report._notes import made_with
+from sense7_qual.report._table import Table, left_then_right
+from sense7_qual.tables import require_column
+
+__all__ = ["disagreement_table"]
+
+_HEADS: Final = {
+    "slip": "Slip",
+    "unclear_rule": "Unclear rule",
+    "ambiguous_text": "Ambiguous text",
+    "missing_code": "Missing code",
+    "different_reading": "Different reading",
+}
+
+
+def disagreement_table(
+    disagreements: pd.DataFrame, *, codebook: Codebook | None = None, notes: Sequence[str] = ()
+) -> Table:
+    """Return how many disagreements each code has, how many are settled, and why coders disagreed.
+
+    One row per code, and one for all of them: texts on which coders disagreed about the code, those that are
+    not ruled on, and of the others how many were ruled on with each reason.
+
+    Parameters
+    ----------
+    disagreements : DataFrame
+        The result of `adjudication.queue` in the order "split": unit_id, code, settled, reason.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    notes : sequence of str
+        Further lines for the foot.
+
+    Raises
+    ------
+    TableError
+        A column is missing, or a disagreement stands in several rows, as in the other orders.
+    CodebookError
+        A code is not in the codebook.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts, adjudication
+    >>> decisions = pd.DataFrame({"unit_id": ["m1", "m1", "m2", "m2"], "coder": ["ana", "ben"] * 2,
+    ...                           "code": "interest", "applied": [True, False] * 2})
+    >>> ruling = acts.rule(coder="lead", unit_id="m1", code="interest", applied=True, reason="slip",
+    ...                    codebook=Codebook.read("sense7"))
+    >>> table = disagreement_table(adjudication.queue(decisions, rulings=[ruling]))
+    >>> table.headers[:4], table.rows[0]
+    (('Code', 'Disagreements', 'Open', 'Slip'), ('interest', '2', '1', '1', '0', '0', '0', '0', '0'))
+    """
+    check_arguments(disagreement_table, locals())
+    for name in ("unit_id", "code", "settled", "reason"):
+        require_column(disagreements, name, frame_name="disagreements")
+    twice = int(disagreements.duplicated(["unit_id", "code"]).sum())
+    if twice:
+        raise TableError(
+            f"disagreements: expected one row per text and code – found {twice} more – pass "
+            "adjudication.queue(…, by='split')."
+        )
+    codes = pd.DataFrame({"code": disagreements["code"].astype("string").unique()})
+    rows = _present.rows(codes, ["code"], frame_name="disagreements", codebook=codebook)
+    of_code = {str(code): some for code, some in disagreements.groupby("code", sort=False)}
+    shown = [(str(row["label"]), *_counts(of_code[str(row["code"])])) for row in rows]
+    wording = "; ".join(
+        f"{head} = {REASONS[name][0].lower()}{REASONS[name][1:]}" for name, head in _HEADS.items()
+    )
+    return Table(
+        title="Disagreements by code and reason",
+        headers=("Code", "Disagreements", "Open", *_HEADS.values(), "No reason given"),
+        rows=(*shown, ("All codes", *_counts(disagreements))),
+        notes=(
+            "Disagreements = texts on which coders decided differently about the code; open = not ruled on. "
+            f"Reasons, as the rulings give them: {wording}.",
+            *notes,
+            made_with(codebook),
+        ),
+        alignments=left_then_right(1, 8),
+    )
+
+
+def _counts(disagreements: pd.DataFrame) -> tuple[str, ...]:
+    settled = disagreements[disagreements["settled"].notna()]
+    reasons = settled["reason"].astype("string")
+    counts = [len(disagreements), len(disagreements) - len(settled)]
+    counts += [int((reasons == name).sum()) for name in _HEADS]
+    return tuple(_present.count(n) for n in [*counts, int(reasons.isna().sum())])

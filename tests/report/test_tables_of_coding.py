@@ -1,0 +1,214 @@
+"""The tables of how the coding went, from disagreements and revisions to conditions and models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, adjudication, agreement, links, report
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import CodebookError, TableError
+from sense7_qual.revisions import Revision, changes
+from tests.helpers import documents
+
+SENSE7 = documents.SENSE7
+
+
+def notes_of(table: report.Table) -> str:
+    return " ".join(table.notes)
+
+
+def decided(code: str, coder: str, applied: list[bool]) -> pd.DataFrame:
+    ids = [f"m{n}" for n in range(len(applied))]
+    return pd.DataFrame({"unit_id": ids, "coder": coder, "code": code, "applied": applied})
+
+
+def test_codes_by_condition_are_counted_as_by_hand() -> None:
+    units, _, decisions = documents.record()
+    system = ["b", "a", "c"] * len(units)
+    units = units.assign(system=pd.Categorical(system[: len(units)], categories=["c", "b", "a", "unused"]))
+    table = report.condition_table(
+        decisions, units, condition="system", source="ana", cluster="case_id", codebook=SENSE7
+    )
+    assert table.headers == ("Code", "c", "b", "a")
+    assert [row[0] for row in table.rows] == [SENSE7[code].label for code in SENSE7.ids]
+    own = decisions[decisions["coder"] == "ana"].merge(units, on="unit_id")
+    for code, row in zip(SENSE7.ids, table.rows, strict=True):
+        for name, cell in zip("cba", row[1:], strict=True):
+            some = own[(own["code"] == code) & (own["system"] == name)]
+            n, having = len(some), some[some["applied"]]
+            counts, people = cell.split("\n")
+            assert counts.startswith(f"{len(having)} / {n} (")
+            assert abs(float(counts.split("(")[1][:-1]) - 100 * len(having) / n) <= 0.05
+            assert people == f"{having['case_id'].nunique()} / {some['case_id'].nunique()}"
+
+
+def test_codes_by_condition_say_what_is_left_out() -> None:
+    units = pd.DataFrame({"unit_id": ["m0", "m1", "m2"], "system": ["x", "y", None]})
+    two = [decided("warm", "ana", [True, True, False]), decided("warm", "ben", [True, False, False])]
+    table = report.condition_table(pd.concat(two), units, condition="system", source="majority")
+    assert table.rows == (("warm", "1 / 1 (100.0)"),)  # m1 is tied, m2 has no condition
+    assert "Texts without a condition, which are left out: 1." in notes_of(table)
+    assert "tied" in notes_of(table)
+    cold = pd.concat([*two, decided("cold", "ana", [True, False, True]).head(1)])
+    gap = report.condition_table(cold, units, condition="system", source="ana")
+    assert gap.rows == (("warm", "1 / 1 (100.0)", "1 / 1 (100.0)"), ("cold", "1 / 1 (100.0)", "–"))
+    assert "– = no text of the condition was decided on." in notes_of(gap)
+
+
+def test_codes_by_condition_refuse_what_they_cannot_count() -> None:
+    units = pd.DataFrame({"unit_id": [f"m{n}" for n in range(13)], "system": list("abcdefghijklm")})
+    decisions = decided("warm", "ana", [True] * 13)
+    with pytest.raises(TableError, match="found 13"):
+        report.condition_table(decisions, units, condition="system", source="ana")
+    with pytest.raises(TableError, match="source of decisions"):
+        report.condition_table(decisions, units, condition="system", source="pooled")
+    with pytest.raises(TableError, match="found others: 'm12'"):
+        report.condition_table(decisions, units.head(12), condition="system", source="ana")
+
+
+def pairs_of_three() -> pd.DataFrame:
+    frames = [
+        decided("warm", "ana", [True, True, True, False]),
+        decided("cold", "ana", [True, False, True, False]),
+        decided("none", "ana", [False] * 4),
+    ]
+    return links.co_occurrence(pd.concat(frames), source="ana")
+
+
+def test_co_occurrence_as_a_matrix() -> None:
+    table = report.co_occurrence_table(pairs_of_three())
+    assert table.headers == ("Code", "1", "2", "3")
+    assert table.rows == (
+        ("1 warm", "3", ".58", "–"), ("2 cold", "2", "2", "–"), ("3 none", "0", "0", "0"),
+    )  # fmt: skip
+    assert "(warm – none, cold – none)" in notes_of(table)
+    assert "(number: 4)" in notes_of(table)
+    assert "A range" not in notes_of(table)
+    some = links.co_occurrence(
+        pd.concat([decided("warm", "ana", [True, True]), decided("cold", "ana", [True]),
+                   decided("none", "ana", [False, True])]), source="ana",
+    )  # fmt: skip
+    assert report.co_occurrence_table(some).rows[0][1] == "1–2"
+    assert "A range on the diagonal" in notes_of(report.co_occurrence_table(some))
+    book = Codebook(
+        name="b", codes=tuple(Code(id=one, label=one.upper()) for one in ("none", "cold", "warm"))
+    )
+    turned = report.co_occurrence_table(pairs_of_three(), codebook=book)
+    assert turned.rows == (
+        ("1 NONE", "0", "–", "–"), ("2 COLD", "0", "2", ".58"), ("3 WARM", "0", "2", "3"),
+    )  # fmt: skip
+
+
+def test_co_occurrence_by_pair() -> None:
+    table = report.co_occurrence_table(pairs_of_three(), form="pairs")
+    assert table.rows[0] == ("warm", "cold", "4", "3", "2", "2", ".58", "1.33")
+    assert table.rows[1] == ("warm", "none", "4", "3", "0", "0", "–", "–")
+    with pytest.raises(TableError, match="expected 3 pairs of 3 codes"):
+        report.co_occurrence_table(pairs_of_three().head(2))
+    with pytest.raises(TableError, match="one source"):
+        report.co_occurrence_table(pd.concat([pairs_of_three(), pairs_of_three().assign(source="ben")]))
+
+
+def test_disagreements_by_reason_add_up() -> None:
+    decisions = pd.concat(
+        [decided(code, coder, [True] * 6 if coder == "ana" else [False] * 6)
+         for code in ("interest", "prosocial") for coder in ("ana", "ben")]
+    )  # fmt: skip
+    said = {"m0": "slip", "m1": "unclear_rule", "m2": "ambiguous_text", "m3": "different_reading", "m4": None}
+    rulings = [
+        acts.rule(coder="lead", unit_id=unit, code="interest", reason=reason, codebook=SENSE7,
+                  applied=None if reason == "different_reading" else True)
+        for unit, reason in said.items()
+    ]  # fmt: skip
+    queue = adjudication.queue(decisions, rulings=rulings)
+    table = report.disagreement_table(queue, codebook=SENSE7)
+    assert table.rows == (
+        ("Prosocial Expression", "6", "6", "0", "0", "0", "0", "0", "0"),
+        ("Interest", "6", "1", "1", "1", "1", "0", "1", "1"),
+        ("All codes", "12", "7", "1", "1", "1", "0", "1", "1"),
+    )
+    assert all(int(row[1]) == sum(map(int, row[2:])) for row in table.rows)
+    with pytest.raises(TableError, match="12 more"):
+        report.disagreement_table(pd.concat([queue, queue]))
+
+
+def test_reasons_of_the_table_are_those_of_rulings() -> None:
+    from sense7_qual.report._disagreement_table import _HEADS
+
+    assert list(_HEADS) == list(acts.REASONS)
+
+
+def test_agreement_before_and_after_discussion_warns_of_what_it_is_not() -> None:
+    before = pd.concat([
+        decided("interest", "ana", [n % 2 == 0 for n in range(40)]),
+        decided("interest", "ben", [n % 2 == 0 or n % 5 == 1 for n in range(40)]),
+    ])  # fmt: skip
+    talked = before[before["unit_id"].isin(["m1", "m11", "m21"])].assign(applied=False)
+    result = agreement.before_after(before, talked, n_boot=50, seed=7)
+    table = report.discussion_table(result, codebook=SENSE7)
+    row = result.iloc[0]
+    assert table.rows[0][:4] == ("Interest", "40", "3", "3")
+    assert [float(cell) for cell in table.rows[0][4:7]] == [
+        pytest.approx(row[name], abs=0.005) for name in ("before", "after", "difference")
+    ]
+    assert "α after is not" in notes_of(table)
+    assert ("bootstrap over whole" in notes_of(table)) == (not pd.isna(row["n_boot"]))
+    unresampled = report.discussion_table(
+        result.assign(n_boot=pd.NA, n_undefined=pd.NA), cluster_name="people"
+    )
+    assert "from leaving out each of the people, Student's t: interest." in notes_of(unresampled)
+    fallen = report.discussion_table(result.assign(difference=-1.25, low=float("nan"), high=float("nan")))
+    assert fallen.rows[0][6:] == ("−1.25", "–")
+
+
+def test_every_kind_of_revision_is_told_with_who_when_and_why() -> None:
+    one, two = Code(id="one", label="One"), Code(id="two", label="Two")
+    others = (Code(id=name, label=name.title()) for name in ("old", "wide", "gone", "plain"))
+    first = Codebook(name="b", codes=(one, two, *others))  # fmt: skip
+    last = replace(first, codes=(
+        replace(one, label="First"), replace(two, definition="Another one.", parent="one"),
+        Code(id="part", label="Part"), Code(id="rest", label="Rest"), Code(id="new", label="New"),
+        replace(first["plain"], examples=("an example",)),
+    ))  # fmt: skip
+    steps = changes(first, last, merged={"old": "one"}, split={"wide": ["part", "rest"]})
+    step = Revision(coder="lea", at="2026-02-03T14:05:00Z", why="They were mixed up.", changes=steps,
+                    base=first.fingerprint, codebook=last.fingerprint)  # fmt: skip
+    books = {book.fingerprint: book for book in (first, last)}
+    table = report.revision_table([step], codebooks=books)
+    assert table.rows[0] == ("1", "–", "–", "as coding began", "–", "6")
+    number, date, by, told, why, n = table.rows[1]
+    assert (number, date, by, why, n) == ("2", "2026-02-03", "lea", "They were mixed up.", "6")
+    assert set(told.split("\n")) == {
+        "• New: added", "• One: renamed First", "• Two: moved under First", "• Two: redefined",
+        "• Old: merged into First", "• Wide: split into Part, Rest", "• Gone: retired", "• Plain: annotated",
+    }  # fmt: skip
+    assert f"fingerprint {first.fingerprint}" in notes_of(table)
+    assert f"fingerprint {last.fingerprint}" in notes_of(table)
+    assert len(report.revision_table([], codebooks={first.fingerprint: first}).rows) == 1
+    for wrong in ({"revisions": [step], "codebooks": {}}, {"revisions": [], "codebooks": books}):
+        with pytest.raises(CodebookError, match="of the codebook by fingerprint"):
+            report.revision_table(**wrong)
+
+
+def test_models_are_apart_from_humans_and_what_is_not_stated_is_said() -> None:
+    _, _, decisions = documents.record()
+    model = decisions[decisions["coder"] == "ana"].assign(coder="gpt")
+    other = model.assign(coder="llm", applied=False)
+    result = agreement.human_model(
+        pd.concat([decisions, model, other], ignore_index=True), models=["gpt", "llm"], n_boot=50, seed=7
+    )
+    table = report.human_model_table(
+        result.sample(frac=1, random_state=1), codebook=SENSE7, models={"gpt": "gpt-x, prompt in appendix B."}
+    )
+    assert table.rows[0][1] == "humans"
+    assert {row[1] for row in table.rows[1:3]} == {"humans – gpt", "humans – llm"}
+    assert [row[0] for row in table.rows[::3]] == [SENSE7[code].label for code in SENSE7.ids]
+    humans = report.reliability_table(agreement.by_code(decisions, n_boot=50, seed=7), codebook=SENSE7)
+    assert [row[6:] for row in table.rows[::3]] == [row[4:] for row in humans.rows]
+    assert "gpt: gpt-x, prompt in appendix B." in table.notes
+    assert "Not stated here: version, prompt and settings of llm." in table.notes
+    with pytest.raises(TableError, match="one row per code and comparison"):
+        report.human_model_table(pd.concat([result, result]))
