@@ -11,13 +11,13 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.report._notes import made_with, reason_notes
+from sense7_qual.report._notes import check_numbers, made_with, reason_notes
 from sense7_qual.report._table import Table, left_then_right
 from sense7_qual.tables import require_column
 
 __all__ = ["co_occurrence_table"]
 
-_COLUMNS: Final = ("code", "other", "source", "n", "n_code", "n_other", "n_both", "phi", "lift", "reason")
+_NUMBERS: Final = ("n", "n_code", "n_other", "n_both", "phi", "lift")
 _Row = Mapping[str, Any]
 
 
@@ -65,8 +65,9 @@ def co_occurrence_table(
     (('1 interest', '2', '.58'), ('2 prosocial', '1', '1'))
     """
     check_arguments(co_occurrence_table, locals())
-    for name in _COLUMNS:
+    for name in ("code", "other", "source", "reason"):
         require_column(pairs, name, frame_name="pairs")
+    check_numbers(pairs, _NUMBERS, frame_name="pairs")
     sources = sorted(set(pairs["source"].astype("string")))
     if len(sources) > 1:
         raise TableError(

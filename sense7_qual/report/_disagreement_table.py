@@ -47,7 +47,8 @@ def disagreement_table(
     Raises
     ------
     TableError
-        A column is missing, or a disagreement stands in several rows, as in the other orders.
+        A column is missing, a disagreement stands in several rows, as in the other orders, or a reason is
+        none of `acts.REASONS`.
     CodebookError
         A code is not in the codebook.
 
@@ -70,6 +71,12 @@ def disagreement_table(
         raise TableError(
             f"disagreements: expected one row per text and code – found {twice} more – pass "
             "adjudication.queue(…, by='split')."
+        )
+    unknown = int((disagreements["reason"].notna() & ~disagreements["reason"].isin(list(_HEADS))).sum())
+    if unknown:
+        raise TableError(
+            f"disagreements: expected reasons out of {', '.join(_HEADS)} – found {unknown} others – pass "
+            "adjudication.queue(…, rulings=store.rulings())."
         )
     codes = pd.DataFrame({"code": disagreements["code"].astype("string").unique()})
     rows = _present.rows(codes, ["code"], frame_name="disagreements", codebook=codebook)

@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
-from sense7_qual.report._notes import made_with, reason_notes, undefined_note
+from sense7_qual.report._notes import check_numbers, made_with, reason_notes, undefined_note
 from sense7_qual.report._table import Table, left_then_right
 
 __all__ = ["discussion_table"]
@@ -73,6 +73,7 @@ def discussion_table(
     (('interest', '8', '1', '1', '.50', '.76', '.26', '–'),)
     """
     check_arguments(discussion_table, locals())
+    check_numbers(before_after, _COLUMNS[1:-1], frame_name="before_after")
     rows = _present.rows(before_after, _COLUMNS, frame_name="before_after", codebook=codebook)
     interval = _present.interval_name(rows, frame_name="before_after")
     seed = _present.seed(rows, frame_name="before_after")

@@ -11,7 +11,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.report._notes import bootstrap_note, made_with, reason_notes
+from sense7_qual.report._notes import bootstrap_note, check_numbers, made_with, reason_notes
 from sense7_qual.report._table import Table, left_then_right
 from sense7_qual.tables import require_column
 
@@ -109,6 +109,7 @@ def _rows(agreement: pd.DataFrame, codebook: Codebook | None) -> list[dict[str, 
     """Return the rows in the codebook's order, humans first, under the names that the notes expect."""
     for name in _COLUMNS:
         require_column(agreement, name, frame_name="agreement")
+    check_numbers(agreement, _COLUMNS[4:-1], frame_name="agreement")
     if agreement.duplicated(["code", "comparison", "model"]).any():
         raise TableError(
             "agreement: expected one row per code and comparison – found several – pass one result of "

@@ -11,10 +11,13 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError
+from sense7_qual.tables import require_column
 
 __all__ = [
     "bootstrap_note",
     "caution_notes",
+    "check_numbers",
     "family_note",
     "grouped",
     "made_with",
@@ -22,6 +25,19 @@ __all__ = [
     "row_label",
     "undefined_note",
 ]
+
+
+def check_numbers(frame: pd.DataFrame, names: Iterable[str], *, frame_name: str) -> None:
+    """Raise `TableError`, which shows no value, where a column is missing or holds anything but numbers."""
+    for name in names:
+        require_column(frame, name, frame_name=frame_name)
+        known = frame[name].notna()
+        wrong = int((known & pd.to_numeric(frame[name], errors="coerce").isna()).sum())
+        if wrong:
+            raise TableError(
+                f"{frame_name}: expected numbers in the column {name!r} – found {wrong} other values – pass "
+                "the result as it was computed."
+            )
 
 
 def row_label(row: Mapping[str, Any]) -> str:

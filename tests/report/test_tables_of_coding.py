@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -9,9 +11,10 @@ import pytest
 
 from sense7_qual import acts, adjudication, agreement, links, report
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import CodebookError, TableError
+from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.revisions import Revision, changes
 from tests.helpers import documents
+from tests.helpers.calls import Call, calls
 
 SENSE7 = documents.SENSE7
 
@@ -212,3 +215,32 @@ def test_models_are_apart_from_humans_and_what_is_not_stated_is_said() -> None:
     assert "Not stated here: version, prompt and settings of llm." in table.notes
     with pytest.raises(TableError, match="one row per code and comparison"):
         report.human_model_table(pd.concat([result, result]))
+
+
+WORDS = "zqcanary told us in confidence"
+
+
+@pytest.fixture(scope="module")
+def every_call(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[], Call]]:
+    return calls(tmp_path_factory.mktemp("calls"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["co_occurrence_table", "condition_table", "disagreement_table", "discussion_table", "human_model_table"],
+)
+def test_no_error_shows_what_stands_in_a_column_of_the_wrong_kind(
+    name: str, every_call: dict[str, Callable[[], Call]]
+) -> None:
+    function, arguments = every_call[f"report.{name}"]()
+    frames = [(key, value) for key, value in arguments.items() if isinstance(value, pd.DataFrame)]
+    shown = []
+    for key, frame in frames:
+        for column in set(frame.columns) - {"unit_id", "coder", "code", "case_id"}:
+            changed = arguments | {key: frame.assign(**{column: WORDS})}
+            try:
+                function(**changed)
+            except QualError as error:
+                shown.append("".join(traceback.format_exception(error)))
+    assert shown
+    assert [text for text in shown if "zqcanary" in text] == []
