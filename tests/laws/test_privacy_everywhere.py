@@ -25,13 +25,32 @@ import pandas as pd
 
 warnings.simplefilter("ignore")
 SAID = "my zqcanary brother left me"
-NAMES, CALLS, SEEN = {}, {}, set()
+NAMES, CALLS, SEEN = set(), {}, set()
+exec(compile("def noting(*arguments, **named): return 'noted'(arguments, named)", "noting", "exec"))
 
 def note(name, value):
+    # Its code gives way to one that notes the call and goes on: `sys.settrace` takes as long as all the calls.
     for step in ("fget", "__func__", "func", "__wrapped__"):
         value = getattr(value, step, value)
-    if isinstance(value, types.FunctionType):
-        NAMES[id(value.__code__)] = name  # the hash of a code object goes through all of it
+    if not isinstance(value, types.FunctionType) or value.__code__.co_name == "noting":
+        return
+    NAMES.add(name)
+    signature, old = inspect.signature(value), value.__code__
+    function = types.FunctionType(old, value.__globals__, old.co_name, value.__defaults__, value.__closure__)
+    function.__kwdefaults__ = value.__kwdefaults__
+
+    def noted(arguments, named):
+        SEEN.add(name)
+        if len(CALLS.get(name, ())) < 2:
+            with contextlib.suppress(TypeError):  # the function itself will say what does not fit
+                bound = signature.bind(*arguments, **named)
+                bound.apply_defaults()
+                CALLS.setdefault(name, []).append(dict(bound.arguments))
+        return function(*arguments, **named)
+
+    value.__signature__ = signature
+    consts = tuple(noted if one == "noted" else one for one in noting.__code__.co_consts)
+    value.__code__ = noting.__code__.replace(co_consts=consts, co_freevars=old.co_freevars)
 
 for module in pkgutil.iter_modules(qual.__path__):
     if module.name == "models" or module.name.startswith("_"):
@@ -44,11 +63,6 @@ for module in pkgutil.iter_modules(qual.__path__):
             if not method.startswith("_"):
                 note(f"{module.name}.{name}.{method}", inner)
 
-def watch_calls(frame, event, argument):  # of calls alone: where it returns None, no line is told
-    if (name := NAMES.get(id(frame.f_code))) is not None:
-        SEEN.add(name)
-        CALLS.setdefault(name, []).append(dict(frame.f_locals)) if len(CALLS.get(name, ())) < 2 else None
-
 def examples():
     failed = []
     for module in list(pkgutil.walk_packages(qual.__path__, "sense7_qual.")):
@@ -56,21 +70,16 @@ def examples():
             continue
         for test in doctest.DocTestFinder().find(importlib.import_module(module.name), module.name):
             said = io.StringIO()
-            sys.settrace(watch_calls)
             with contextlib.redirect_stdout(said):
                 found = doctest.DocTestRunner(verbose=False).run(test, out=said.write)
-            sys.settrace(None)
             failed += [test.name] * found.failed
     return failed
 
-for module in ("altair", "bertopic"):  # twice as slow while it is watched
-    importlib.import_module(module)
 FAILED = examples()
 CALLED = list(CALLS.items())
 """
 
 THE_REST = """
-sys.settrace(watch_calls)
 first = units["unit_id"].iloc[0]
 mark = qual.acts.apply(coder="ana", unit_id=first, code=code, codebook=codebook, start=0, end=2)
 store.append([
@@ -127,7 +136,7 @@ showing = qual.acts.show_suggestions(**seen, model="words", suggestions=suggeste
 assert qual.acts.Suggested.from_text(showing.text).to_text() == showing.text
 store.append([showing, qual.acts.reject_suggestion(**seen, code=code)])
 assert qual.suggestions.shown(store.acts()).all() and len(qual.suggestions.answers(store.acts())) == 1
-assert len(qual.acts.before_suggestions(store.acts())) < len(store.acts())
+assert qual.acts.before_suggestions([*store.acts(), qual.acts.finish(**seen)]) == store.acts()
 ruling = qual.acts.rule(coder="lead", unit_id=first, code=code, applied=True, reason="slip", note="a note",
                         codebook=changed)
 store.append([ruling])
@@ -179,13 +188,9 @@ table = qual.report.reliability_table(by_code)
 table.latex(), table.html(), table.csv(), table.frame
 changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
-sys.settrace(None)  # its linear programs take a minute while they are watched
 qual.agreement.gamma(spans, {"t": 40}, seed=7, n_samples=2)
-SEEN.add("agreement.gamma")
-sys.settrace(watch_calls)
 qual.widgets.CodingWidget(plan["ana"], codebook, coder="ana", acts=[], save=store.append).close()
-sys.settrace(None)
-left = sorted(set(NAMES.values()) - SEEN)
+left = sorted(NAMES - SEEN)
 print(json.dumps({"tried": TRIED, "failed": FAILED, "left": left, "n": len(SEEN)}))
 """
 # Each call of an example again, one column or list of its tables at a time filled with a participant's words.
