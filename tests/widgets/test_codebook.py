@@ -20,6 +20,7 @@ from sense7_qual.store._postgres import server
 from sense7_qual.widgets import CodebookWidget, _codebook
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
+from tests.helpers.simulation import SOAK
 
 pytestmark = pytest.mark.long
 
@@ -51,7 +52,24 @@ def rounds_of(store: Store) -> None:
     store.append(coded("cleo", "m2", "warm", round="blind", start=5, end=20))
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+IN_BOTH = {
+    "test_nothing_of_a_blind_round_reaches_an_answer", "test_figures_are_those_of_the_statistics",
+    "test_a_proposal_becomes_a_code_and_its_coder_is_told_once_it_is_saved",
+    "test_what_two_people_changed_differently_is_chosen_field_by_field",
+    "test_a_failure_to_save_keeps_the_draft",
+    "test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed",
+}  # fmt: skip
+"""What touches the store in a way of its own; the rest runs on PostgreSQL in `make soak`."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "store" in metafunc.fixturenames:
+        both = SOAK or metafunc.function.__name__ in IN_BOTH
+        kinds = ["folder", *[pytest.param("postgresql", marks=pytest.mark.postgres)] * both]
+        metafunc.parametrize("store", kinds, indirect=True)
+
+
+@pytest.fixture
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "folder":
         made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
