@@ -29,7 +29,7 @@ NAMES, CALLS, SEEN = set(), {}, set()
 exec(compile("def noting(*arguments, **named): return 'noted'(arguments, named)", "noting", "exec"))
 
 def note(name, value):
-    # Its code gives way to one that notes the call and goes on: `sys.settrace` takes as long as all the calls.
+    # Its code gives way to one that notes the call and goes on: `sys.settrace` takes as long as they do.
     for step in ("fget", "__func__", "func", "__wrapped__"):
         value = getattr(value, step, value)
     if not isinstance(value, types.FunctionType) or value.__code__.co_name == "noting":
