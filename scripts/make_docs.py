@@ -29,6 +29,7 @@ GUIDES: Final = (
     "command_line",
     "agreement",
     "links",
+    "tables",
     "record",
     "training",
     "adjudication",

@@ -12,6 +12,7 @@ What do the codes mean?              `codebook_table`       ``_codebook_table.py
 How well do coders agree?            `reliability_table`    ``_reliability_table.py``
 … before and after they discussed?   `discussion_table`     ``_discussion_table.py``
 … and a model with them?             `human_model_table`    ``_human_model_table.py``
+What was made of suggestions?        `suggestion_table`     ``_suggestion_table.py``
 Why did they disagree?               `disagreement_table`   ``_disagreement_table.py``
 How often is each code applied?      `condition_table`      ``_condition_table.py``
 Which codes come together?           `co_occurrence_table`  ``_co_occurrence_table.py``
@@ -44,6 +45,7 @@ from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._rating_table import rating_table
 from sense7_qual.report._reliability_table import reliability_table
 from sense7_qual.report._revision_table import revision_table
+from sense7_qual.report._suggestion_table import suggestion_table
 from sense7_qual.report._table import Table
 from sense7_qual.report._variance_table import variance_table
 
@@ -64,5 +66,6 @@ __all__ = [
     "rating_table",
     "reliability_table",
     "revision_table",
+    "suggestion_table",
     "variance_table",
 ]

@@ -11,7 +11,13 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.report._notes import bootstrap_note, check_numbers, made_with, reason_notes
+from sense7_qual.report._notes import (
+    bootstrap_note,
+    check_numbers,
+    made_with,
+    reason_notes,
+    statements_of_models,
+)
 from sense7_qual.report._table import Table, left_then_right
 from sense7_qual.tables import require_column
 
@@ -97,7 +103,7 @@ def human_model_table(
             "permission to replace humans.",
             bootstrap_note(rows, interval, cluster_name, "the coefficient", seed),
             *reason_notes(rows, ("prevalence_humans", "percent", "estimate", "low", "high")),
-            *_of_models(named, read_mapping(models)),
+            *statements_of_models(named, read_mapping(models)),
             *notes,
             made_with(codebook, rows),
         ),
@@ -140,11 +146,3 @@ def _comparison_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
         _present.coefficient(row["estimate"], digits),
         _present.interval(row["low"], row["high"], digits),
     )
-
-
-def _of_models(named: Sequence[str], models: Mapping[str, str]) -> list[str]:
-    """Return what is stated of each model, and of which nothing is."""
-    known = [f"{name}: {models[name].rstrip('.')}." for name in named if models.get(name)]
-    silent = [name for name in named if not models.get(name)]
-    missing = "Not stated here: version, prompt and settings of"
-    return [*known, *([f"{missing} {', '.join(silent)}."] if silent else [])]

@@ -23,6 +23,7 @@ __all__ = [
     "made_with",
     "reason_notes",
     "row_label",
+    "statements_of_models",
     "undefined_note",
 ]
 
@@ -134,3 +135,11 @@ def made_with(codebook: Codebook | None, rows: Sequence[Mapping[str, Any]] | Non
     without = f" Codes without a result: {', '.join(absent)}." if absent else ""
     name = codebook.title or codebook.name
     return f"Codebook: {name}{number}, fingerprint {codebook.fingerprint}.{without} {software}"
+
+
+def statements_of_models(named: Sequence[str], models: Mapping[str, str]) -> list[str]:
+    """Return what is stated of each model, and of which nothing is."""
+    known = [f"{name}: {models[name].rstrip('.')}." for name in named if models.get(name)]
+    silent = [name for name in named if not models.get(name)]
+    missing = "Not stated here: version, prompt and settings of"
+    return [*known, *([f"{missing} {', '.join(silent)}."] if silent else [])]

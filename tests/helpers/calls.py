@@ -564,6 +564,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.variance_table": drawn_from(p.variance_table, "links.variance_shares",
                                             names={"case_id": "Participant"}, digits=2, rating="Empathy",
                                             notes=["A note."]),
+        "report.suggestion_table": call(
+            p.suggestion_table, answers=pd.DataFrame({
+                "unit_id": ["m1", "m2"], "coder": "ana", "code": code, "model": "gpt", "when": "finished",
+                "before": [False, True], "answer": ["accepted", "agreed"],
+            }), codebook=x.codebook, models={"gpt": "a model"}, notes=["A note."]),
         "report.Table.latex": method("latex", partial(x.made, "report.codebook_table"), label=lambda: "t1",
                                      style=lambda: "apa", page_columns=lambda: 2),
         "report.Table.write": method("write", partial(x.made, "report.codebook_table"),

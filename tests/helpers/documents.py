@@ -129,6 +129,20 @@ def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Tab
         "model": report.human_model_table(
             qual.agreement.human_model(with_model, models="gpt", n_boot=50), **book
         ),
+        "suggestions": report.suggestion_table(
+            pd.DataFrame(
+                {
+                    "unit_id": decisions["unit_id"],
+                    "coder": decisions["coder"],
+                    "code": decisions["code"],
+                    "model": "words",
+                    "when": "finished",
+                    "before": False,
+                    "answer": "accepted",
+                }
+            ),
+            **book,
+        ),
         "co-occurrence": report.co_occurrence_table(pairs, **book),
         "co-occurrence by pair": report.co_occurrence_table(pairs, form="pairs", **book),
         "conditions": report.condition_table(

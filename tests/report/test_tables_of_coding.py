@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +10,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, adjudication, agreement, links, report
+from sense7_qual import acts, adjudication, agreement, links, report, suggestions
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.revisions import Revision, changes
@@ -217,6 +218,50 @@ def test_models_are_apart_from_humans_and_what_is_not_stated_is_said() -> None:
         report.human_model_table(pd.concat([result, result]))
 
 
+def test_suggestions_are_counted_by_what_became_of_them() -> None:
+    given = ["agreed", "withdrawn", "accepted", "accepted", "edited", "rejected", "none", "none"]
+    answers = pd.DataFrame({
+        "unit_id": [f"m{n // 2}" for n in range(8)], "coder": ["ana", "ben"] * 4, "model": "words",
+        "code": ["prosocial"] * 7 + ["interest"], "when": ["finished"] * 5 + ["shown"] * 3,
+        "before": [one in ("agreed", "withdrawn") for one in given], "answer": given,
+    })  # fmt: skip
+    table = report.suggestion_table(answers, codebook=SENSE7, models={"words": "logistic, version 3"})
+    assert table.headers[2:8] == ("Agreed", "Withdrawn", "Accepted", "Edited", "Rejected", "No answer")
+    assert table.rows == (
+        ("Prosocial Expression", "7", "1", "1", "2", "1", "1", "1", "60.0"),
+        ("Interest", "1", "0", "0", "0", "0", "0", "1", "0.0"),
+        ("All codes", "8", "1", "1", "2", "1", "1", "2", "50.0"),
+    )
+    notes = notes_of(table)
+    assert (
+        "4 texts to coders (number: 2): 5 after the coder had finished the text, 3 from the start." in notes
+    )
+    assert "words: logistic, version 3." in table.notes
+    had = report.suggestion_table(answers[answers["before"]])
+    assert had.rows[-1][-1] == "–"
+    assert "Not stated here: version, prompt and settings of words." in had.notes
+
+
+def test_answers_of_the_record_make_a_table() -> None:
+    mine = {"coder": "ana", "unit_id": "m1", "codebook": SENSE7}
+    done = [
+        acts.finish(**mine),
+        acts.show_suggestions(**mine, model="words", suggestions=[acts.Suggestion(code="interest")]),
+        acts.reject_suggestion(**mine, code="interest"),
+    ]
+    table = report.suggestion_table(suggestions.answers(done), codebook=SENSE7)
+    assert table.rows[0] == ("Interest", "1", "0", "0", "0", "0", "1", "0", "0.0")
+    assert report.suggestion_table(suggestions.answers([])).rows[0][:2] == ("All codes", "0")
+
+
+def test_the_page_on_tables_names_every_function_and_its_examples_run() -> None:
+    page = (documents.ROOT / "docs" / "tables.md").read_text("utf-8")
+    tables = [name for name in report.__all__ if name.endswith("_table")]
+    assert [name for name in tables if f"report.{name}" not in page] == []
+    example = doctest.DocTestParser().get_doctest(page.replace("```", ""), {}, "tables.md", None, 0)
+    assert doctest.DocTestRunner().run(example) == (0, len(example.examples))
+
+
 WORDS = "zqcanary told us in confidence"
 
 
@@ -227,7 +272,14 @@ def every_call(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[
 
 @pytest.mark.parametrize(
     "name",
-    ["co_occurrence_table", "condition_table", "disagreement_table", "discussion_table", "human_model_table"],
+    [
+        "suggestion_table",
+        "co_occurrence_table",
+        "condition_table",
+        "disagreement_table",
+        "discussion_table",
+        "human_model_table",
+    ],
 )
 def test_no_error_shows_what_stands_in_a_column_of_the_wrong_kind(
     name: str, every_call: dict[str, Callable[[], Call]]
