@@ -39,7 +39,7 @@ _SPARE: Final = 1.05  # how much wider than in Computer Modern the letters may b
 _LEFT: Final = "\\raggedright\\hspace{0pt}"  # so that TeX may hyphenate the first word too
 _RIGHT: Final = "\\raggedleft"
 _MOST_LINES: Final = 30  # of a table that is on one page
-_MOST_LINES_ACROSS: Final = 44  # of a float on pages of two columns, notes and all
+_MOST_LINES_ACROSS: Final = 50  # of a float on pages of two columns, notes and all
 _MOST_NAMES: Final = 30  # of characters in a comment
 
 
@@ -142,10 +142,11 @@ def _over_pages(heights: Sequence[int], rest: int) -> list[slice]:
             places.append(slice(first, place))
             first, used = place, 0
         used += height
-    while used > room:  # what the notes would push off the page stands on one more
-        last = next(n for n in range(1, len(heights)) if sum(heights[first : first + n + 1]) > room)
-        places.append(slice(first, first + last))
-        first += last
+    while used > room:  # the notes would push some off the page: half of them stand on one more
+        halves = (n for n in range(first + 1, len(heights) - 1) if 2 * sum(heights[first:n]) >= used)
+        last = next(halves, len(heights) - 1)
+        places.append(slice(first, last))
+        first = last
         used = sum(heights[first:])
     return [*places, slice(first, len(heights))]
 
