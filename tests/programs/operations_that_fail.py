@@ -1,5 +1,5 @@
 # Does one operation over and over on a fresh copy of a study, each time with another of the calls that change
-# the disk failing: seven calls for each kind of fault, or in the long version every call for each. A fault
+# the disk failing: nine calls for each kind of fault, or in the long version every call for each. A fault
 # is either that one call, or that and all later ones until the disk is mended (the first write then cut
 # short), or SIGKILL there (in the long version also after half of the write). Tells for each what happened,
 # as JSON.
@@ -44,7 +44,7 @@ FULL = sum(
     1 << kind for kind in CHANGES if kind not in (TRUNCATE, UNLINK, RMDIR)
 )  # a full disk still deletes
 ALL = sum(1 << kind for kind in CHANGES)
-N_CALLS = 7
+N_CALLS = 9
 
 
 def batch(coder, size, unit_id="m1"):
