@@ -70,7 +70,13 @@ def _report(parsed: argparse.Namespace) -> int:
         raise ArgumentError(
             "report: expected texts that a coder has finished – found none – report when some are."
         )
-    tables, figures = _agreement(decisions, units, codebook, cluster, parsed.seed)
+    independent = store.decisions(round=parsed.round, before_suggestions=True)
+    if independent.empty:
+        raise ArgumentError(
+            "report: expected texts that a coder decided on before a model's suggestions were shown – found "
+            "none – have some coded without: what agreement there is on the others is the model's too."
+        )
+    tables, figures = _agreement(independent, units, codebook, cluster, parsed.seed)
     if parsed.rating:
         of_links = _links(decisions, units, codebook, str(cluster), parsed)
         tables, figures = tables | of_links[0], figures | of_links[1]

@@ -24,8 +24,9 @@ def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, di
     dict
         ``n``: finished texts on which anybody applied it. ``prevalence``: the share of the decisions on it
         that apply it, in words. ``alpha``: Krippendorff's alpha with its 95 % interval (participants
-        resampled; texts, which is said, where one has no participant), in words; empty where it cannot be
-        computed. ``n_both``: texts on which two coders or more decided.
+        resampled; texts, which is said, where one has no participant) of what was decided before a model's
+        suggestions were shown, in words; empty where it cannot be computed. ``n_both``: texts on which two
+        coders or more decided so.
     """
     decided = decisions(seen.codings, seen.coverage, codebook, revisions=seen.revisions)
     counts = tally(decided)
@@ -34,6 +35,9 @@ def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, di
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
     cluster = participants(units, decided["unit_id"])
     by: dict[str, Any] = {"units": units, "cluster": cluster} if cluster else {}
+    before = seen.before_suggestions
+    if seen.n_suggested:
+        decided = decisions(before.codings, before.coverage, codebook, revisions=seen.revisions)
     agreed = by_code(decided, **by).set_index("code").to_dict("index")
     return {
         code.id: {

@@ -14,10 +14,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.acts import Act, Record, fold
+from sense7_qual.acts import Act, Record, before_suggestions, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened, visible
+from sense7_qual.suggestions import shown as shown_of
 
 __all__ = ["Seen", "assigns", "followed", "pace", "participants", "seen"]
 
@@ -37,6 +38,10 @@ class Seen:
         As `tables` has them; none of others in a blind round, none of training, none of units that are gone.
     memos : DataFrame
         The person's own, and those for the team in rounds that are unblinded.
+    before_suggestions : Record
+        `codings` and `coverage` as they were before a model's suggestions were shown: what agreement is of.
+    n_suggested : int
+        On how many texts suggestions were shown.
     discussed : Record
         What was decided in unblinded discussions of rounds; `codings` and `coverage` are without it.
     rulings : tuple of Act
@@ -61,6 +66,8 @@ class Seen:
     coverage: pd.DataFrame
     proposals: pd.DataFrame
     memos: pd.DataFrame
+    before_suggestions: Record
+    n_suggested: int
     discussed: Record
     rulings: tuple[Act, ...]
     team_rulings: tuple[Act, ...]
@@ -139,12 +146,16 @@ def seen(
         )
     ]
     record = fold(chosen, codebook=codebook)
+    before = before_suggestions(chosen)
+    n_suggested = int(shown_of(chosen).sum())
     talked = [act for act in there if act.round in discussions and (act.coder, act.act_id) in shown]
     return Seen(
         codings=record.codings,
         coverage=record.coverage,
         proposals=record.proposals,
         memos=record.memos,
+        before_suggestions=fold(before, codebook=codebook) if n_suggested else record,
+        n_suggested=n_suggested,
         discussed=fold(talked, codebook=codebook),
         rulings=_rulings(chosen),
         team_rulings=_rulings(there),

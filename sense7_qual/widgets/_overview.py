@@ -156,14 +156,14 @@ class OverviewWidget(Desk):
         n_finished = int(board.tally["unit_id"].nunique())
         words = _counted_words(board)
         self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
-        known = self._decided is not None and board.decided.equals(self._decided)
+        known = self._decided is not None and board.independent.equals(self._decided)
         agreed = self._agreed if known else []
         by_round = self._by_round if known else []
         self._tell_part("attention", rows=attention(board, progress, agreed))
         if not known:
             agreed = agreement_rows(board, width=self._width)
             by_round = agreement_by_round(board)
-        self._decided, self._agreed, self._by_round = board.decided, agreed, by_round
+        self._decided, self._agreed, self._by_round = board.independent, agreed, by_round
         said = agreement_words(board, agreed, width=self._width)
         self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
         self._tell_part("change", **change(board))

@@ -24,9 +24,9 @@ def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
     Both resample, or leave out, whole participants; texts where some have no participant. Empty where no text
     may be seen that two coders decided.
     """
-    if not (board.tally["n_coders"] > 1).any():
+    decided = board.independent
+    if not (codings.tally(decided)["n_coders"] > 1).any():
         return []
-    decided = board.decided
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
     once = by_code(decided, **by)
     looks = sequential(decided, width=width, **by).set_index("code").to_dict("index")
@@ -38,10 +38,10 @@ def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
 def agreement_by_round(board: Board) -> list[dict[str, Any]]:
     """Return for each round its alpha of each code, with the interval for one look, where there are several.
 
-    Each round by itself, as ``by_code(store.decisions(round=…))``: those that may be seen, and in which two
-    coders finished a text.
+    Each round by itself, as ``by_code(store.decisions(round=…, before_suggestions=True))``: those that may be
+    seen, and in which two coders finished a text.
     """
-    pairs = board.read.coverage
+    pairs = board.read.before_suggestions.coverage
     n_coders = pairs.groupby([pairs["round"].fillna(""), "unit_id"])["coder"].nunique()
     double = set(n_coders[n_coders > 1].index.get_level_values(0))
     names = [one.name for one in board.rounds if one.name in double]
@@ -53,7 +53,7 @@ def _of_round(board: Board, name: str | None) -> dict[str, Any]:
     read = board.read
     coded, finished = (
         frame[frame["round"].isna() if name is None else (frame["round"] == name).fillna(False)]
-        for frame in (read.codings, read.coverage)
+        for frame in (read.before_suggestions.codings, read.before_suggestions.coverage)
     )
     decided = codings.decisions(coded, finished, board.codebook, revisions=read.revisions)
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
@@ -109,6 +109,12 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
         said.append(
             f"{which} {', '.join(blind)}: blind, so agreement is shown to nobody: who knows the numbers "
             f"codes towards them. It comes once {are} unblinded."
+        )
+    n = board.read.n_suggested
+    if n:
+        said.append(
+            f"A model's suggestions were shown on {n} {'text' if n == 1 else 'texts'}: agreement is of what "
+            "coders had decided before they saw them."
         )
     if not rows:
         return [*said, "No text that two coders have finished may be seen yet."]

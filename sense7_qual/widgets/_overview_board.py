@@ -100,6 +100,16 @@ class Board:
         return codings.decisions(read.codings, read.coverage, self.codebook, revisions=read.revisions)
 
     @cached_property
+    def independent(self) -> pd.DataFrame:
+        """These decisions as they were before suggestions were shown: what agreement is of."""
+        if not self.read.n_suggested:
+            return self.decided
+        before = self.read.before_suggestions
+        return codings.decisions(
+            before.codings, before.coverage, self.codebook, revisions=self.read.revisions
+        )
+
+    @cached_property
     def tally(self) -> pd.DataFrame:
         """unit_id, code, n_coders, n_applied of these decisions."""
         return codings.tally(self.decided)

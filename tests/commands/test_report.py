@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,22 @@ def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     assert printed == f"8 files in {out}: tables of codebook, reliability; figures of reliability.\n"
     written = (out / "reliability.tex").read_text("utf-8") + (out / "reliability.csv").read_text("utf-8")
     assert not [text for text in store.units["text"] if text in written]
+
+
+@pytest.mark.long
+def test_agreement_is_that_of_before_suggestions(folder, tmp_path) -> None:
+    shutil.copytree(folder, tmp_path / "study")
+    store = qual.Store(tmp_path / "study")
+    before = qual.agreement.by_code(store.decisions(), units=store.units, cluster="case_id", seed=7)
+    for unit_id in store.coverage(coder="ana")["unit_id"][:20]:
+        mine = {"coder": "ana", "unit_id": unit_id, "codebook": store.codebook}
+        code = next(code.id for code in store.codebook.codable)
+        store.append([qual.acts.show_suggestions(**mine, model="words"), qual.acts.apply(**mine, code=code)])
+    out = tmp_path / "paper"
+    assert main(["report", str(store.path), "--out", str(out), "--format", "csv", "--seed", "7"]) == 0
+    own = qual.report.reliability_table(before, codebook=store.codebook, cluster_name="participants")
+    own.write(tmp_path / "own.csv")
+    assert (out / "reliability.csv").read_bytes() == (tmp_path / "own.csv").read_bytes()
 
 
 @pytest.mark.long

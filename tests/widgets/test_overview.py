@@ -141,6 +141,26 @@ def test_agreement_of_each_round_is_that_of_the_engine_and_none_of_a_blind_one(s
     assert values[0] != values[1]
 
 
+def test_agreement_is_of_what_was_decided_before_suggestions(store: Store) -> None:
+    before = Viewer(store).look()["agreement"]
+    ids = store.coverage(coder="ana")["unit_id"].tolist()[:20]
+    theirs = store.codings(coder="ben").groupby("unit_id")["code"].agg(set)
+    for unit_id in ids:
+        mine = {"coder": "ana", "unit_id": unit_id, "codebook": BASE, "round": "one"}
+        batch = [acts.show_suggestions(**mine, model="words")]
+        batch += [acts.apply(**mine, code=code) for code in theirs.get(unit_id, ())]
+        store.append(batch)
+    after = Viewer(store).look()["agreement"]
+    assert after["rows"] == before["rows"]
+    assert f"suggestions were shown on {len(ids)} texts" in " ".join(after["words"])
+    decided = store.decisions(before_suggestions=True)
+    wanted = agreement.by_code(decided, units=store.units, cluster="case_id").set_index("code")
+    now = agreement.by_code(store.decisions(), units=store.units, cluster="case_id").set_index("code")
+    shown = {row["code"]: row["alpha"] for row in after["rows"]}
+    assert shown == pytest.approx(wanted["alpha"].to_dict())
+    assert (now["alpha"] > wanted["alpha"] + 0.05).any()
+
+
 def test_rounds_that_agreement_is_pooled_over_are_named_and_no_blind_one(store: Store) -> None:
     def pooled() -> list[str]:
         words = Viewer(store).look()["agreement"]["words"]
