@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual.codings import carried
 from sense7_qual.exchange._study import Study
 
-__all__ = ["coded_tables"]
+__all__ = ["DECIDED", "coded_tables"]
+
+DECIDED: Final = "1 applied, 0 decided and not applied, missing: not decided"
+"""The values of a column that says what was decided."""
 
 _MEANINGS: Final = {
     "unit_id": "The text's id.",
@@ -38,8 +42,10 @@ def coded_tables(store: Study) -> dict[str, pd.DataFrame]:
 
     In `texts` the column ``interest.ana`` is 1 where ana applied the code `interest` to the text, 0 where she
     finished the text without it, and missing where she did not decide on it; ``interest.consensus`` is what
-    all decided alike or a ruling settled. `codings` are those on finished texts that stand under the present
-    codebook. `columns` has a row for each column of the others: table, column, meaning, values.
+    all decided alike or a ruling settled. `reliability` has a row for each text and code, and the coders'
+    decisions before any suggestions of a model as columns. `codings` are those on finished texts that stand
+    under the present codebook. `columns` has a row for each column of the others: table, column, meaning,
+    values.
     """
     decided = store.decisions(consensus=True)
     codes, coders = [code.id for code in store.codebook.codable], list(dict.fromkeys(decided["coder"]))
@@ -52,8 +58,28 @@ def coded_tables(store: Study) -> dict[str, pd.DataFrame]:
         by_text.reindex(columns=order), how="left", left_on="unit_id", right_index=True,
         suffixes=(" (variable)", ""),
     )  # fmt: skip
-    tables = {"texts": texts, "codings": _codings(store), "memos": store.memos()}
+    tables = {
+        "texts": texts,
+        "codings": _codings(store),
+        "reliability": _reliability(store),
+        "memos": store.memos(),
+    }
     return {**tables, "columns": _columns(store, tables, order)}
+
+
+def _reliability(store: Study) -> pd.DataFrame:
+    """Return unit_id, code, and for each coder 1, 0 or missing."""
+    decided = store.decisions(before_suggestions=True)
+    key = ["unit_id", "code"]
+    if decided.empty:
+        return pd.DataFrame(columns=key, dtype="string")
+    values = decided.assign(applied=decided["applied"].astype("Int64"))
+    wide = values.set_index([*key, "coder"])["applied"].unstack()  # noqa: PD010 – nothing is aggregated
+    named = {coder: f"{coder} (coder)" if coder in key else coder for coder in wide.columns}
+    frame = wide.rename(columns=named).rename_axis(None, axis=1).reset_index()
+    places = [{one: n for n, one in enumerate(ids)} for ids in (store.codebook.ids, store.units["unit_id"])]
+    order = [frame["code"].map(places[0]), frame["unit_id"].map(places[1])]
+    return frame.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
 
 
 def _codings(store: Study) -> pd.DataFrame:
@@ -82,7 +108,9 @@ def _columns(store: Study, tables: dict[str, pd.DataFrame], decided: list[str]) 
                 code, _, coder = name.rpartition(".")
                 who = "is agreed or was ruled" if coder == "consensus" else f"was applied by {coder}"
                 meaning = f"Whether “{store.codebook[code].label}” {who}."
-                values = "1 applied, 0 decided and not applied, missing: not decided"
+                values = DECIDED
+            elif table == "reliability" and name not in ("unit_id", "code"):
+                meaning, values = f"Whether {name} applied the code to the text.", DECIDED
             elif name in facets and table == "codings":
                 meaning = f"What the coding says: {facets[name].label or name}."
                 values = ", ".join(facets[name].names)

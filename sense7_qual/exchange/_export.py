@@ -6,14 +6,16 @@ import io
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
-from sense7_qual.exchange._coded_tables import coded_tables
+from sense7_qual.errors import ArgumentError
+from sense7_qual.exchange._coded_tables import DECIDED, coded_tables
 from sense7_qual.exchange._losses import LossReport, losses_of
+from sense7_qual.exchange._statistics_files import dta, sav
 from sense7_qual.exchange._study import Study, require_study
 
 __all__ = ["export"]
@@ -23,31 +25,45 @@ _NO_CELL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # XML 
 _CELL: Final = 32_767  # characters that a cell of Excel holds
 
 
-def export(store: Study, path: str | Path, *, overwrite: bool = False) -> LossReport:
+def export(
+    store: Study,
+    path: str | Path,
+    *,
+    table: Literal["texts", "codings", "reliability", "memos"] = "texts",
+    overwrite: bool = False,
+) -> LossReport:
     """Write the coded data: one row a text, with a column of 0 and 1 for each code of each coder.
 
-    A text on which a coder did not decide is missing there, never 0. A workbook has further sheets: every
-    coding with its words, the memos, and what each column means. What a spreadsheet would take for a formula
-    is text in a workbook, and has an apostrophe before it in CSV.
+    A text on which a coder did not decide is missing there, never 0. A workbook has all tables, a sheet each,
+    and one that explains each column. What a spreadsheet would take for a formula is text in a workbook, and
+    has an apostrophe before it in CSV. In SPSS and Stata each variable has a label that says what it is, and
+    0 and 1 have theirs; a name that the program does not allow is changed, and stands in the label.
 
     Parameters
     ----------
     store : Store
         The study, with all that it shows to who has it open. The file holds the participants' words.
     path : str or Path
-        Where to, ending in .xlsx (sheets texts, codings, memos, columns), .csv or .parquet (texts).
+        Where to, ending in .xlsx (all tables), or in .csv, .parquet, .sav (SPSS; needs the extra `spss`) or
+        .dta (Stata 14 and later), which hold one table.
+    table : {"texts", "codings", "reliability", "memos"}
+        Which: "texts" as above; "codings", one row a coding with its words; "reliability", one row a text and
+        code with a column for each coder, as they had decided before suggestions of a model were shown: what
+        functions of reliability take (R: irr, irrCAC; SPSS: the macro KALPHA), a code at a time; "memos".
     overwrite : bool
         Whether to replace a file that is there.
 
     Returns
     -------
     LossReport
-        What a cell could not hold: control characters, and what is longer than a cell of Excel.
+        What the file could not hold: control characters, what is longer than a cell of Excel or a text of
+        SPSS, longer labels, spaces at the end of a text in SPSS.
 
     Raises
     ------
     ArgumentError
-        `path` ends otherwise, or `store` is no open study.
+        `path` ends otherwise, `store` is no open study, there is no such table, another table is asked of a
+        workbook, or what writes .sav is not installed.
     StoreError
         There is such a file, and `overwrite` is false.
 
@@ -57,15 +73,30 @@ def export(store: Study, path: str | Path, *, overwrite: bool = False) -> LossRe
     """
     check_arguments(export, locals(), but=("store", "path"))
     require_study(store, "export")
+    if table != "texts" and Path(path).suffix.lower() == ".xlsx":
+        raise ArgumentError(
+            f"export: expected a file of one table for table={table!r} – found a workbook, which holds all – "
+            "leave table out, or name a file in .csv, .parquet, .sav or .dta."
+        )
     lost: dict[str, list[str]] = {"control characters: replaced by U+FFFD": [], "texts cut to a cell": []}
 
     def bytes_of(write: Callable[[dict[str, pd.DataFrame]], bytes]) -> Callable[[], bytes]:
         return lambda: write(coded_tables(store))
 
+    def labelled(write: Callable[..., bytes], *more: Any) -> Callable[[], bytes]:
+        def written(tables: dict[str, pd.DataFrame]) -> bytes:
+            columns = tables["columns"][tables["columns"]["table"] == table].set_index("column")
+            decided = columns.index[columns["values"] == DECIDED].tolist()
+            return write(tables[table], columns["meaning"].to_dict(), decided, *more, lost)
+
+        return bytes_of(written)
+
     formats = {
         ".xlsx": bytes_of(lambda tables: _workbook(tables, lost)),
-        ".csv": bytes_of(lambda tables: _csv(tables["texts"])),
-        ".parquet": bytes_of(lambda tables: tables["texts"].to_parquet(index=False)),
+        ".csv": bytes_of(lambda tables: _csv(tables[table])),
+        ".parquet": bytes_of(lambda tables: tables[table].to_parquet(index=False)),
+        ".sav": labelled(sav, Path(path).parent),
+        ".dta": labelled(dta),
     }
     write_by_suffix(path, formats, what="coded data", overwrite=overwrite)
     return losses_of(lost.items())

@@ -42,7 +42,7 @@ class Study(Protocol):
     def proposals(self) -> pd.DataFrame:
         """Return the codes that coders proposed."""
 
-    def decisions(self, *, consensus: bool) -> pd.DataFrame:
+    def decisions(self, *, consensus: bool = ..., before_suggestions: bool = ...) -> pd.DataFrame:
         """Return what each coder decided."""
 
     def rulings(self) -> list[Act]:

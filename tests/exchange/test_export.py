@@ -61,7 +61,7 @@ def test_what_is_decided_is_0_or_1_and_what_is_not_is_missing(store: Store, tmp_
 def test_a_workbook_comes_back_equal_and_holds_no_formula(store: Store, tmp_path: Path) -> None:
     report = exchange.export(store, tmp_path / "coded.xlsx")
     book = openpyxl.load_workbook(tmp_path / "coded.xlsx")
-    assert book.sheetnames == ["texts", "codings", "memos", "columns"]
+    assert book.sheetnames == ["texts", "codings", "reliability", "memos", "columns"]
     assert {cell.data_type for sheet in book for row in sheet for cell in row} <= {"s", "n", "b", "inlineStr"}
     read = [row[1].value for row in book["texts"].iter_rows(min_row=2)]
     same = sum(one == text for one, text in zip(read, TEXTS, strict=True))
@@ -90,7 +90,7 @@ def test_a_file_that_is_there_stays(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         exchange.export(store, tmp_path / "coded.csv")
     with pytest.raises(ArgumentError, match=r"\.xlsx"):
-        exchange.export(store, tmp_path / "coded.sav")
+        exchange.export(store, tmp_path / "coded.sas")
     with pytest.raises(ArgumentError, match="open study"):
         exchange.export(store.units, tmp_path / "x.csv")  # type: ignore[arg-type]
     assert (tmp_path / "coded.csv").read_text() == "mine"

@@ -632,7 +632,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "edit_theme", with_themes, theme=lambda: 0, coder=lambda: "lead", name=lambda: "Kindness",
             merge_into=lambda: None, dismissed=lambda: None, parts=lambda: None, code=lambda: None),
         "exchange.export": late(
-            qual.exchange.export, store=store, path=partial(path, ".csv"), overwrite=lambda: True),
+            qual.exchange.export, store=store, path=partial(path, ".csv"), table=lambda: "texts",
+            overwrite=lambda: True),
         "exchange.write_project": late(
             qual.exchange.write_project, store=store, path=partial(path, ".qdpx"),
             offsets=lambda: "utf-16", overwrite=lambda: True),
