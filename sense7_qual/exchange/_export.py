@@ -73,7 +73,7 @@ def export(
     """
     check_arguments(export, locals(), but=("store", "path"))
     require_study(store, "export")
-    if table != "texts" and Path(path).suffix.lower() == ".xlsx":
+    if table != "texts" and str(path).lower().endswith(".xlsx"):
         raise ArgumentError(
             f"export: expected a file of one table for table={table!r} – found a workbook, which holds all – "
             "leave table out, or name a file in .csv, .parquet, .sav or .dta."
@@ -95,7 +95,7 @@ def export(
         ".xlsx": bytes_of(lambda tables: _workbook(tables, lost)),
         ".csv": bytes_of(lambda tables: _csv(tables[table])),
         ".parquet": bytes_of(lambda tables: tables[table].to_parquet(index=False)),
-        ".sav": labelled(sav, Path(path).parent),
+        ".sav": labelled(sav, path),
         ".dta": labelled(dta),
     }
     write_by_suffix(path, formats, what="coded data", overwrite=overwrite)

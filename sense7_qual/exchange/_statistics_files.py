@@ -39,9 +39,9 @@ Losses = dict[str, list[str]]
 
 
 def sav(
-    frame: pd.DataFrame, meanings: Mapping[str, str], decided: Sequence[str], beside: Path, lost: Losses
+    frame: pd.DataFrame, meanings: Mapping[str, str], decided: Sequence[str], path: str | Path, lost: Losses
 ) -> bytes:
-    """Return a table as a file of SPSS, made in the folder `beside`; what it cannot hold is added to `lost`.
+    """Return a table as a file of SPSS, made in the folder of `path`; what it cannot hold is added to `lost`.
 
     Raises
     ------
@@ -57,11 +57,11 @@ def sav(
         ) from None
     names = variable_names(list(frame.columns), "sav")
     plain = _plain(frame, lost, longest=_LONGEST_TEXT).set_axis(list(names.values()), axis=1)
-    with tempfile.TemporaryDirectory(dir=beside) as folder:
-        path = Path(folder) / "coded.sav"
+    with tempfile.TemporaryDirectory(dir=Path(path).parent) as folder:
+        made = Path(folder) / "coded.sav"
         pyreadstat.write_sav(
             plain,
-            path,
+            made,
             column_labels=_labels(names, meanings, "sav", lost),
             variable_value_labels={names[name]: _DECIDED for name in decided},
             variable_measure={
@@ -70,7 +70,7 @@ def sav(
             },
             row_compress=True,
         )
-        return path.read_bytes()
+        return made.read_bytes()
 
 
 def dta(frame: pd.DataFrame, meanings: Mapping[str, str], decided: Sequence[str], lost: Losses) -> bytes:
