@@ -30,6 +30,7 @@ GUIDES: Final = (
     "agreement",
     "links",
     "tables",
+    "review",
     "record",
     "training",
     "adjudication",

@@ -24,6 +24,7 @@ How well are ratings predicted?      `rating_table`         ``_rating_table.py``
 Which quotes show a code?            `quote_table`          ``_quote_table.py``, ``_choose_quotes.py``
 What was noted, and on which words?  `memo_table`           ``_memo_table.py``
 Who was overruled, and why?          `overruled_table`      ``_overruled_table.py``
+What will a reviewer object to?      `review`, `Review`     ``_review.py``
 How is a table written?              `Table`                ``_table.py``, ``_latex.py``, ``_docx.py``
 ===================================  =====================  ==========================================
 """
@@ -44,12 +45,14 @@ from sense7_qual.report._overruled_table import overruled_table
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._rating_table import rating_table
 from sense7_qual.report._reliability_table import reliability_table
+from sense7_qual.report._review import Review, review
 from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._suggestion_table import suggestion_table
 from sense7_qual.report._table import Table
 from sense7_qual.report._variance_table import variance_table
 
 __all__ = [
+    "Review",
     "Table",
     "co_occurrence_table",
     "codebook_table",
@@ -65,6 +68,7 @@ __all__ = [
     "quote_table",
     "rating_table",
     "reliability_table",
+    "review",
     "revision_table",
     "suggestion_table",
     "variance_table",

@@ -36,7 +36,7 @@ RESULTS = {
     "exchange.Project", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
-    "ratings.OrdinalRegression",
+    "ratings.OrdinalRegression", "report.Review",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
     "store.Options", "suggestions.Screening", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
@@ -650,6 +650,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
+        "report.review": late(
+            qual.report.review, store=store, with_agreement=lambda: True, n_boot=lambda: 5, seed=lambda: 0),
         "suggestions.answers": call(qual.suggestions.answers, acts=x.acts),
         "suggestions.shown": call(qual.suggestions.shown, acts=x.acts),
         "suggestions.check": late(

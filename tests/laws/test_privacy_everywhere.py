@@ -185,6 +185,8 @@ qual.codings.from_table(wide, unit_id="u", coder="c", codes=["warm"])
 figure = qual.figures.agreement_plot(by_code)
 figure.svg(), figure.png(), figure.pdf(), figure.chart, figure.write(folder + ".svg")
 table = qual.report.reliability_table(by_code)
+reviewed = qual.report.review(store, n_boot=5)
+assert len(reviewed.frame) == len(reviewed) == len(reviewed.table.rows)
 table.latex(), table.html(), table.csv(), table.frame
 changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})

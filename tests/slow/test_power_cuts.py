@@ -30,7 +30,7 @@ from tests.helpers.places import program
 pytestmark = pytest.mark.crash
 
 SOAK = bool(os.environ.get("SOAK"))
-N_CUTS, N_CONTROLS = (50_000, 1_000) if SOAK else (80, 40)
+N_CUTS, N_CONTROLS = (50_000, 1_000) if SOAK else (60, 30)
 N_SESSIONS, N_BATCHES = (10, 20) if SOAK else (2, 10)
 STUDIES = ("lab/studies/pilot", "copies/pilot", "again")
 # How often a study with a journal to be played back, and one without, is cut once more while it is opened;

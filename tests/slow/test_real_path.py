@@ -1,6 +1,6 @@
 """The whole path from file to tables, with the first thirty texts coded in a real browser.
 
-Texts: the first 400 real ones, or 286 synthetic ones where they are absent; in `make soak` all of both.
+Texts: the first 300 real ones, or 286 synthetic ones where they are absent; in `make soak` all of both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.helpers.simulation import SOAK
 pytestmark = [pytest.mark.browser, pytest.mark.model]
 
 # Texts, writers, texts that both coders get.
-SIZES = {"real": (1860, 372, 558) if SOAK else (400, 80, 120), "synthetic": (286, 40, 86)}
+SIZES = {"real": (1860, 372, 558) if SOAK else (300, 60, 90), "synthetic": (286, 40, 86)}
 
 
 def texts(source: str, folder: Path) -> Path:

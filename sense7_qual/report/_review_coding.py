@@ -1,0 +1,263 @@
+"""What a reviewer looks at in how a study was coded: blindness, order, completeness, the codebook."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import pandas as pd
+
+from sense7_qual.acts import Suggested
+from sense7_qual.report._review_facts import Facts, Objection
+
+__all__ = ["ON_CODING"]
+
+_KEEPING: Final = ("add", "rename", "move", "annotate", "retire")
+_FEWEST_PARTICIPANTS: Final = 10
+_SECONDS: Final = 3.0
+_LEAST_GAPS: Final = 20
+
+
+def _unfinished(facts: Facts) -> Iterator[Objection]:
+    dealt = facts.plan.dropna(subset=["coder"])[["unit_id", "coder"]].drop_duplicates()
+    done = facts.coverage[["unit_id", "coder"]].drop_duplicates()
+    n = len(dealt) - len(dealt.merge(done, on=["unit_id", "coder"]))
+    if n:
+        yield Objection(
+            kind="unfinished", n=n,
+            seen=f"{n:,} of {len(dealt):,} assigned codings of a text are not finished.",
+            why="Who leaves out which texts is seldom chance.",
+            answer="Finish them, or deal the rest anew (store.assign) and say what was left out and why.",
+        )  # fmt: skip
+
+
+def _no_round(facts: Facts) -> Iterator[Objection]:
+    shared = facts.coverage[facts.coverage["unit_id"].isin(facts.double)]
+    n = shared.loc[shared["round"].isna(), "unit_id"].nunique()
+    if n:
+        yield Objection(
+            kind="no_round", n=n,
+            seen=f"{n:,} texts that several coded were coded in no round.",
+            why="Nothing in the record shows that their coders were blind to each other.",
+            answer="Open a round for texts that several code (rounds.open_round) before they are coded; of "
+            "these, say how coders were kept blind.",
+        )  # fmt: skip
+
+
+def _late(facts: Facts) -> Iterator[Objection]:
+    first: dict[tuple[str, str | None, str | None], str] = {}
+    for act in facts.acts:
+        if act.kind == "finish":
+            first.setdefault((act.coder, act.unit_id, act.round), act.at)
+    late = [
+        key for key, at in first.items()
+        if (since := facts.unblinded.get(str(key[2]))) is not None and at > since
+    ]  # fmt: skip
+    if late:
+        yield Objection(
+            kind="finished_after_unblinding", n=len(late),
+            seen=f"{len(late):,} texts were first finished after their round was unblinded.",
+            why="Whoever could see the others' codings did not code independently of them.",
+            answer="Code other texts in a new round, blind, and report agreement on those.",
+        )  # fmt: skip
+
+
+def _changed(facts: Facts) -> Iterator[Objection]:
+    before = {(act.coder, act.unit_id, act.round) for act in facts.acts if act.kind == "finish"}
+    changed = {
+        (act.coder, act.unit_id)
+        for act in facts.acts
+        if act.kind in ("apply", "remove")
+        and (act.coder, act.unit_id, act.round) in before
+        and (since := facts.unblinded.get(str(act.round))) is not None
+        and act.at > since
+    }
+    if changed:
+        yield Objection(
+            kind="changed_after_unblinding", n=len(changed),
+            seen=f"{len(changed):,} codings of a text were changed in a round after it was unblinded.",
+            why="Agreement computed on them counts yielding to others as agreement.",
+            answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report agreement "
+            "before and after apart (adjudication.before_after).",
+        )  # fmt: skip
+
+
+def _revised(facts: Facts) -> Iterator[Objection]:
+    if not facts.unblinded:
+        return
+    since, last = min(facts.unblinded.values()), max(facts.coverage["finished_at"], default="")
+    late = [
+        one for one in facts.revisions
+        if one.at > since and any(change.kind not in _KEEPING for change in one.changes) and last < one.at
+    ]  # fmt: skip
+    if late:
+        yield Objection(
+            kind="revised_after_unblinding", n=len(late),
+            seen=f"{len(late)} revisions changed what codes mean after a round was unblinded, and nothing "
+            "was coded since.",
+            why="A codebook that was changed after its agreement was seen is not the one that was tested.",
+            answer="Code fresh texts under the last version, blind, and report agreement on those.",
+        )  # fmt: skip
+
+
+def _stale(facts: Facts) -> Iterator[Objection]:
+    n = len(facts.stale)
+    if n:
+        codes = list(dict.fromkeys(facts.stale["code"]))
+        yield Objection(
+            kind="stale_open", n=n,
+            seen=f"{n:,} decisions on {facts.labels(codes)} are open since the codebook changed.",
+            why="They are missing from every count, and not at random.",
+            answer="Have them looked at again: CodingWidget(store, coder=…, review=codings.stale(…)).",
+        )  # fmt: skip
+
+
+def _suggested_first(facts: Facts) -> Iterator[Objection]:
+    first = {
+        (act.coder, act.unit_id)
+        for act in facts.acts
+        if act.kind == "show_suggestions" and act.text is not None
+        and (shown := Suggested.from_text(act.text)).when == "shown" and not shown.withheld
+    }  # fmt: skip
+    if first:
+        yield Objection(
+            kind="suggestions_first", n=len(first),
+            seen=f"A model's suggestions were shown before {len(first):,} codings of a text.",
+            why="Coders follow what they are shown, so their agreement is partly the model's.",
+            answer="Report agreement on texts coded before any suggestion (store.decisions("
+            "before_suggestions=True)) and what suggestions changed (suggestions.effect).",
+        )  # fmt: skip
+
+
+def _rating_seen(facts: Facts) -> Iterator[Objection]:
+    shown = [
+        act for act in facts.acts
+        if act.kind == "set_options" and json.loads(str(act.text)).get("rating") == "shown"
+    ]  # fmt: skip
+    if shown:
+        yield Objection(
+            kind="rating_seen", n=len(shown),
+            seen="The participant's rating was shown beside the text while it was coded.",
+            why="Coders who know the rating read the text by it, so code and rating go together by itself.",
+            answer="Hide ratings until a text is finished (store.set_options(rating='finished')), have a "
+            "part coded again so, and compare the links.",
+        )  # fmt: skip
+
+
+def _participants(facts: Facts) -> Iterator[Objection]:
+    cases = facts.units.set_index("unit_id")["case_id"].reindex(facts.decisions["unit_id"].unique())
+    n_missing, n = int(cases.isna().sum()), cases.nunique()
+    if n_missing:
+        yield Objection(
+            kind="no_participant", n=n_missing,
+            seen=f"{n_missing:,} coded texts name no participant.",
+            why="Texts of one person are alike: intervals that take them for independent are too narrow.",
+            answer="Import the column of participants (case_id).",
+        )  # fmt: skip
+    elif 0 < n < _FEWEST_PARTICIPANTS:
+        yield Objection(
+            kind="few_participants", n=n,
+            seen=f"The coded texts are of {n} participants.",
+            why=f"Intervals over fewer than {_FEWEST_PARTICIPANTS} participants, of agreement or of links to "
+            "ratings, are unreliable.",
+            answer="Describe what was found, and test no link; or code texts of more participants.",
+        )  # fmt: skip
+
+
+def _coders_are_participants(facts: Facts) -> Iterator[Objection]:
+    both = sorted({one.coder for one in facts.acts} & set(facts.units["case_id"].dropna().astype(str)))
+    if both:
+        yield Objection(
+            kind="coder_is_participant", n=len(both),
+            seen=f"{len(both)} coders have the id of a participant.",
+            why="Either people coded their own texts, or two columns were taken for each other on import.",
+            answer="Compare the columns of the import (corpus.describe_columns) with the file.",
+        )  # fmt: skip
+
+
+def _one_participant(facts: Facts) -> Iterator[Objection]:
+    cases = facts.units.set_index("unit_id")["case_id"]
+    present = facts.decisions[facts.decisions["applied"]].drop_duplicates(["unit_id", "code"])
+    carried = []
+    for code, own in present.groupby("code", sort=False):
+        counts = own["unit_id"].map(cases).value_counts()
+        if len(own) >= 5 and len(counts) and counts.iloc[0] * 2 >= len(own):
+            carried.append(str(code))
+    if carried:
+        yield Objection(
+            kind="one_participant", n=len(carried),
+            seen=f"Of {facts.labels(carried)}, one participant wrote half of the texts or more.",
+            why="What one person says often is not a theme of the study.",
+            answer="Report participants beside texts for each code (report.condition_table), and say so.",
+        )  # fmt: skip
+
+
+def _unused(facts: Facts) -> Iterator[Objection]:
+    applied = set(facts.decisions.loc[facts.decisions["applied"], "code"])
+    unused = [code.id for code in facts.codebook.codable if code.id not in applied]
+    if unused and len(facts.decisions):
+        yield Objection(
+            kind="code_unused", n=len(unused),
+            seen=f"{facts.labels(unused)}: never applied.",
+            why="A code that nobody applies is either not in the material or not understood.",
+            answer="Say which; or retire it (CodebookWidget).",
+        )  # fmt: skip
+
+
+def _undefined(facts: Facts) -> Iterator[Objection]:
+    bare = [code.id for code in facts.codebook.codable if not code.definition.strip()]
+    if bare:
+        yield Objection(
+            kind="no_definition", n=len(bare),
+            seen=f"{facts.labels(bare)}: no definition.",
+            why="Nobody else can apply, or judge, a code that is a name alone.",
+            answer="Write what it means, when to use it and when not (CodebookWidget).",
+        )  # fmt: skip
+
+
+def _unsure(facts: Facts) -> Iterator[Objection]:
+    n, total = int((facts.codings["confidence"] == "unsure").sum()), len(facts.codings)
+    if total >= 20 and n * 4 > total:
+        yield Objection(
+            kind="many_unsure", n=n,
+            seen=f"Coders were unsure of {n:,} of {total:,} codings.",
+            why="Where coders doubt every fourth coding, the rules do not decide.",
+            answer="Sharpen the rules of the codes concerned, and report results without unsure codings too.",
+        )  # fmt: skip
+
+
+def _too_fast(facts: Facts) -> Iterator[Objection]:
+    fast = []
+    for coder, own in facts.coverage.groupby("coder"):
+        times = pd.to_datetime(own["finished_at"], utc=True, format="ISO8601").sort_values()
+        gaps = times.diff().dt.total_seconds().dropna()
+        if len(gaps) >= _LEAST_GAPS and 0 < gaps.median() < _SECONDS:
+            fast.append(str(coder))
+    if fast:
+        yield Objection(
+            kind="too_fast", n=len(fast),
+            seen=f"{len(fast)} coders finished half of their texts in under {_SECONDS:g} seconds each.",
+            why="Nobody reads a text and decides on every code so fast.",
+            answer="Ask them how they coded; have a part of their texts coded by somebody else.",
+        )  # fmt: skip
+
+
+def _repeated(facts: Facts) -> Iterator[Objection]:
+    texts = facts.units.set_index("unit_id")["text"].reindex(facts.decisions["unit_id"].unique()).dropna()
+    long = texts[texts.str.len() >= 40]
+    n = int(long.duplicated().sum())
+    if n * 20 > len(texts):
+        yield Objection(
+            kind="same_texts", n=n,
+            seen=f"{n:,} of {len(texts):,} coded texts repeat another one word for word.",
+            why="Texts that are there twice count twice, in agreement and in links.",
+            answer="Find out where they come from, and leave the repetitions out.",
+        )  # fmt: skip
+
+
+ON_CODING: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
+    _unfinished, _no_round, _late, _changed, _revised, _stale, _suggested_first, _rating_seen,
+    _participants, _coders_are_participants, _one_participant, _unused, _undefined, _unsure, _too_fast,
+    _repeated,
+)  # fmt: skip

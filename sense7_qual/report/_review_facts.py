@@ -1,0 +1,191 @@
+"""What a review reads of a study, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import pandas as pd
+
+from sense7_qual import agreement, codings
+from sense7_qual.acts import Act, standing
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ArgumentError
+from sense7_qual.revisions import Revision
+from sense7_qual.rounds import Round
+
+__all__ = ["Facts", "Objection", "Study", "require_study"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objection:
+    """One thing that a reviewer will object to.
+
+    Parameters
+    ----------
+    kind : str
+        A word for it, such as ``overlap_small``.
+    seen : str
+        What the record shows, with its numbers.
+    n : int
+        How many texts, codes, acts or people it is about.
+    why, answer : str
+        Why a reviewer minds, and what would meet it.
+    """
+
+    kind: str
+    seen: str
+    n: int
+    why: str
+    answer: str
+
+
+class Study(Protocol):
+    """What is reviewed: anything that has these, as a `Store` does."""
+
+    @property
+    def units(self) -> pd.DataFrame:
+        """The texts."""
+
+    @property
+    def codebook(self) -> Codebook:
+        """The present codebook."""
+
+    @property
+    def rounds(self) -> Sequence[Round]:
+        """The rounds that were opened."""
+
+    def acts(self) -> list[Act]:
+        """Return every act."""
+
+    def plan(self) -> pd.DataFrame:
+        """Return who codes what."""
+
+    def codings(self) -> pd.DataFrame:
+        """Return the codings that stand."""
+
+    def coverage(self) -> pd.DataFrame:
+        """Return which coder finished which text."""
+
+    def decisions(self, *, consensus: bool = ..., before_suggestions: bool = ...) -> pd.DataFrame:
+        """Return what each coder decided."""
+
+    def rulings(self) -> list[Act]:
+        """Return the rulings that stand."""
+
+    def revisions(self) -> tuple[Revision, ...]:
+        """Return how the codebook came to be."""
+
+
+def require_study(store: Study) -> None:
+    """Raise `ArgumentError` where `store` is no open study."""
+    needs = ("units", "codebook", "rounds", "acts", "decisions", "plan")
+    if isinstance(store, type) or not all(hasattr(store, name) for name in needs):
+        raise ArgumentError(
+            f"review: expected an open study as store – found {type(store).__name__} – pass Store(path)."
+        )
+
+
+class Facts:
+    """A study as its reviewer reads it: frames and acts, each read when it is first asked for."""
+
+    def __init__(self, store: Study, *, n_boot: int, seed: int) -> None:
+        self.units, self.codebook, self.rounds = store.units, store.codebook, tuple(store.rounds)
+        self.acts, self.revisions = store.acts(), tuple(store.revisions())
+        self._store, self._n_boot, self._seed = store, n_boot, seed
+
+    def __repr__(self) -> str:
+        return f"Facts({len(self.units)} units, {len(self.acts)} acts)"
+
+    @cached_property
+    def decisions(self) -> pd.DataFrame:
+        """What each coder decided in the end, without training and discussions."""
+        return self._store.decisions()
+
+    @cached_property
+    def independent(self) -> pd.DataFrame:
+        """What each coder had decided before suggestions were shown."""
+        return self._store.decisions(before_suggestions=True)
+
+    @cached_property
+    def agreed(self) -> pd.DataFrame:
+        """What all decided alike, or a ruling settled: unit_id, code, applied."""
+        both = self._store.decisions(consensus=True)
+        return both[both["coder"] == "consensus"]
+
+    @cached_property
+    def coverage(self) -> pd.DataFrame:
+        """Which coder finished which text in which round."""
+        return self._store.coverage()
+
+    @cached_property
+    def codings(self) -> pd.DataFrame:
+        """The codings that stand."""
+        return self._store.codings()
+
+    @cached_property
+    def plan(self) -> pd.DataFrame:
+        """Who codes what."""
+        return self._store.plan()
+
+    @cached_property
+    def rulings(self) -> list[Act]:
+        """The rulings that stand."""
+        return self._store.rulings()
+
+    @cached_property
+    def stale(self) -> pd.DataFrame:
+        """What is to be looked at again since the codebook changed."""
+        if not self.revisions:
+            return pd.DataFrame(columns=["unit_id", "coder", "code", "reason"])
+        return codings.stale(self.codings, self.coverage, self.codebook, revisions=self.revisions)
+
+    @cached_property
+    def double(self) -> set[str]:
+        """The texts that two coders or more decided on, independently of suggestions."""
+        n_coders = self.independent.groupby("unit_id")["coder"].nunique()
+        return set(n_coders.index[n_coders > 1])
+
+    @cached_property
+    def coders(self) -> list[str]:
+        """Who decided on anything."""
+        return sorted(self.decisions["coder"].unique())
+
+    @cached_property
+    def cluster(self) -> str | None:
+        """The column of participants; None where a text that was decided on has none."""
+        cases = self.units.set_index("unit_id")["case_id"].reindex(self.decisions["unit_id"].unique())
+        return None if cases.isna().any() else "case_id"
+
+    @cached_property
+    def alphas(self) -> pd.DataFrame:
+        """Agreement on each code with its interval, of what was decided before suggestions."""
+        by: dict[str, Any] = {"units": self.units, "cluster": self.cluster} if self.cluster else {}
+        return agreement.by_code(self.independent, n_boot=self._n_boot, seed=self._seed, **by)
+
+    @cached_property
+    def unblinded(self) -> Mapping[str, str]:
+        """When each round was unblinded, of those that were, but discussions and training."""
+        return {
+            one.name: one.unblinded_at
+            for one in self.rounds
+            if one.unblinded_at is not None and not one.discusses and not one.is_training
+        }
+
+    def label(self, code: str) -> str:
+        """Return what a code is called."""
+        return self.codebook[code].label if code in self.codebook else code
+
+    def labels(self, codes: Sequence[str]) -> str:
+        """Return the labels of the first three codes, and how many more there are."""
+        named = ", ".join(f"“{self.label(code)}”" for code in codes[:3])
+        return named + (f" and {len(codes) - 3} more" if len(codes) > 3 else "")
+
+    def after_unblinding(self, *kinds: str) -> Iterator[Act]:
+        """Yield the acts of these kinds that stand, and were done once their round was unblinded."""
+        for act in standing(self.acts):
+            since = self.unblinded.get(str(act.round))
+            if act.kind in kinds and since is not None and act.at > since:
+                yield act

@@ -1,0 +1,156 @@
+"""A study without a flaw, or with one that is planted: what `report.review` reads in the tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import acts, rounds
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.store import Store
+
+N, N_CASES, N_SHARED = 160, 40, 60
+CODERS = ("ana", "ben", "cleo")
+BOOK = Codebook(
+    name="reviewed",
+    codes=tuple(Code(id=f"c{i}", label=f"Code {i}", definition=f"It says {i}.") for i in range(4)),
+)
+
+#: Each flaw by the objection that finds it.
+FLAWS = (
+    "unfinished", "no_round", "finished_after_unblinding", "changed_after_unblinding",
+    "revised_after_unblinding", "stale_open", "suggestions_first", "rating_seen", "no_participant",
+    "few_participants", "coder_is_participant", "one_participant", "code_unused", "no_definition",
+    "many_unsure", "too_fast", "same_texts", "one_coder", "overlap_small", "wide_intervals",
+    "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own",
+)  # fmt: skip
+
+
+class Clock:
+    """Times that go on by so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.now, self.seconds = pd.Timestamp("2026-03-02T09:00:00Z"), seconds
+
+    def __call__(self) -> str:
+        self.now += pd.Timedelta(seconds=self.seconds)
+        return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def study(path: Path, *, seed: int = 0, flaw: str | None = None) -> Store:
+    """Make a study of 160 texts by 40 participants: 60 coded by three blind to each other, then settled."""
+    rng, tick = np.random.default_rng(seed), Clock(1.0 if flaw == "too_fast" else 40.0)
+    book = BOOK
+    if flaw == "no_definition":
+        book = replace(BOOK, codes=(replace(BOOK.codes[0], definition=""), *BOOK.codes[1:]))
+    units = _units(flaw)
+    store = Store.create(path, units=units, codebook=book)
+    truth = rng.random((N, 4)) < 0.35
+    if flaw == "code_unused":
+        truth[:, 3] = False
+    if flaw == "one_participant":
+        truth[:, 3] = units["case_id"].eq("p0").to_numpy() & (np.arange(N) % 40 == 0)
+        truth[:8, 3] = True
+    ids, named = units["unit_id"].tolist(), {"coder": "lead", "codebook": book}
+    n_shared = {"overlap_small": 10, "wide_intervals": 18}.get(str(flaw), N_SHARED)
+    shared, coders = ids[:n_shared], ["p1", "ben", "cleo"] if flaw == "coder_is_participant" else [*CODERS]
+    if flaw == "one_coder":
+        coders, shared = ["ana"], []
+    if shared and flaw != "no_round":
+        store.append([rounds.open_round("one", units=shared, coders=coders, at=tick(), **named)])
+    if flaw == "rating_seen":
+        store.set_options(rating="shown", coder="lead")
+    round_name = None if flaw == "no_round" else "one"
+    _code(store, book, coders, shared, ids, truth, round_name, rng, tick, flaw)
+    if shared and flaw != "no_round":
+        store.append([rounds.unblind("one", at=tick(), **named)])
+    _afterwards(store, book, shared, ids, tick, flaw)
+    return store
+
+
+def _units(flaw: str | None) -> pd.DataFrame:
+    n_cases = 6 if flaw == "few_participants" else N_CASES
+    texts = [f"Text {i} says at some length what participant {i % 40} had to say of it." for i in range(N)]
+    if flaw == "same_texts":
+        texts = [texts[i // 2] for i in range(N)]
+    cases = [f"p{i % n_cases}" for i in range(N)]
+    if flaw == "one_participant":
+        cases[:8] = ["p0"] * 8
+    frame = pd.DataFrame(
+        {"unit_id": [f"m{i}" for i in range(N)], "text": texts, "document_id": "d", "case_id": cases,
+         "position": range(N)}
+    )  # fmt: skip
+    if flaw == "no_participant":
+        frame["case_id"] = frame["case_id"].mask(np.arange(N) < 5)
+    return frame
+
+
+def _code(
+    store: Store, book: Codebook, coders: list[str], shared: list[str], ids: list[str], truth: Any,
+    round_name: str | None, rng: np.random.Generator, tick: Clock, flaw: str | None,
+) -> None:  # fmt: skip
+    wrong = {"low_agreement": 0.25}.get(str(flaw), 0.02)
+    for number, coder in enumerate(coders):
+        own = [*shared, *ids[len(shared) + number :: len(coders)]]
+        batch: list[Act] = []
+        for place, unit_id in enumerate(own):
+            if flaw == "unfinished" and coder == "ana" and place < 4:
+                continue
+            in_round = round_name if unit_id in shared else None
+            mine: dict[str, Any] = {"coder": coder, "unit_id": unit_id, "codebook": book, "round": in_round}
+            if flaw == "suggestions_first" and place < 30:
+                batch.append(acts.show_suggestions(**mine, model="words", when="shown", at=tick()))
+            for at, code in enumerate(book.codes):
+                applied = truth[ids.index(unit_id), at] ^ (rng.random() < wrong)
+                if flaw == "pooled_coders" and number == 2 and at == 0 and place % 6 == 0:
+                    applied = not applied
+                if flaw == "used_by_one" and number == 1 and at == 1:
+                    applied = False
+                if flaw == "code_unused" and at == 3:
+                    applied = False
+                if flaw == "one_participant" and at == 3:
+                    applied = bool(truth[ids.index(unit_id), at])
+                if applied:
+                    unsure = "unsure" if flaw == "many_unsure" and rng.random() < 0.5 else None
+                    batch.append(acts.apply(code=code.id, confidence=unsure, at=tick(), **mine))
+            batch.append(acts.finish(at=tick(), **mine))
+        store.append(batch)
+
+
+def _afterwards(
+    store: Store, book: Codebook, shared: list[str], ids: list[str], tick: Clock, flaw: str | None
+) -> None:
+    if flaw == "finished_after_unblinding":
+        store.append([rounds.open_round("two", units=ids[60:70], coders=["ana", "ben"], coder="lead",
+                                        codebook=book, at=tick())])  # fmt: skip
+        store.append([rounds.unblind("two", coder="lead", codebook=book, at=tick())])
+        mine = {"coder": "ana", "codebook": book, "round": "two"}
+        store.append([acts.finish(unit_id=unit_id, at=tick(), **mine) for unit_id in ids[60:70]])
+    if flaw == "changed_after_unblinding":
+        mine = {"coder": "ana", "codebook": book, "round": "one", "unit_id": shared[0]}
+        code = book.codes[0].id
+        has = (store.codings(coder="ana").query("unit_id == 'm0'")["code"] == code).any()
+        store.append([(acts.remove if has else acts.apply)(code=code, at=tick(), **mine)])
+    decided = store.decisions(consensus=True)
+    _settle(store, book, decided, tick, flaw)
+    if flaw in ("revised_after_unblinding", "stale_open"):
+        first = replace(book.codes[0], definition="Something else altogether.")
+        store.revise(replace(book, codes=(first, *book.codes[1:])), why="Sharper.", coder="lead")
+
+
+def _settle(store: Store, book: Codebook, decided: pd.DataFrame, tick: Clock, flaw: str | None) -> None:
+    people = decided[decided["coder"] != "consensus"].groupby(["unit_id", "code"])["applied"]
+    differ = people.agg(["nunique", "mean"]).query("nunique > 1")
+    keys = list(differ["mean"].items())[2 if flaw == "unsettled" else 0 :]
+    judge = "ana" if flaw == "ruled_own" else "lead"
+    named = {"coder": judge, "codebook": book}
+    rulings = [
+        acts.rule(unit_id=unit_id, code=code, applied=bool(share > 0.5), at=tick(), **named)
+        for (unit_id, code), share in keys
+    ]
+    store.append(rulings)
