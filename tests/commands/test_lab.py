@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 import zipfile
 from pathlib import Path
@@ -180,12 +182,15 @@ def test_the_installed_command_opens_jupyterlab_on_the_example(installed, tmp_pa
 
 
 def _address(log: Path, lab: subprocess.Popen[bytes]) -> str:
+    """The address that the log gives, once JupyterLab answers there: it is logged before it listens."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and lab.poll() is None:
         if found := re.search(r"(http://(?:127\.0\.0\.1|localhost):\d+)/lab", log.read_text("utf-8")):
-            return found[1]
+            with contextlib.suppress(ConnectionRefusedError, urllib.error.URLError):
+                _get(f"{found[1]}/api/status")
+                return found[1]
         time.sleep(0.2)
-    pytest.fail(f"JupyterLab gave no address:\n{log.read_text('utf-8')[-3000:]}")
+    pytest.fail(f"JupyterLab does not answer:\n{log.read_text('utf-8')[-3000:]}")
 
 
 def _get(url: str) -> bytes:
