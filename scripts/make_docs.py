@@ -30,6 +30,7 @@ GUIDES: Final = (
     "agreement",
     "links",
     "tables",
+    "preregistration",
     "review",
     "record",
     "training",

@@ -25,6 +25,7 @@ revise             the lead changes the codebook of the study (`Store.revise`)
 set_options        the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
 record_themes      the lead records the themes of a topic model (`Store.record_themes`, as `Store.edit_theme`)
 edit_theme         the lead names, merges, splits or dismisses a theme, or makes a code of it
+preregister        the lead registers what the study will do (`Store.preregister`); a later one amends it
 ================== =======================================================================================
 
 =================================  ==============================  ================
@@ -37,6 +38,7 @@ How is a new code proposed?        `propose`, `Proposal`           ``_propose.py
 Why did coders disagree?           `REASONS`                       ``_ruling.py``
 May it be recorded?                `check_coder`                   ``_validate.py``
 What did a model suggest?          `show_suggestions` …            ``_suggest.py``
+What is to be done, as registered? `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
 Which stand after undo and redo?   `standing`                      ``_undo.py``
 How do acts become frames?         `fold`                          ``_fold.py``
 =================================  ==============================  ================
@@ -45,6 +47,13 @@ How do acts become frames?         `fold`                          ``_fold.py``
 from __future__ import annotations
 
 from sense7_qual.acts._act import CONFIDENCES, KINDS, LEAD_KINDS, WRITTEN_KINDS, Act
+from sense7_qual.acts._analysis_plan import (
+    ANSWERS,
+    AnalysisPlan,
+    Preregistration,
+    preregister,
+    preregistrations,
+)
 from sense7_qual.acts._fold import Record, fold
 from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, rule, stamp, undo
 from sense7_qual.acts._memo import SpanMemo
@@ -62,6 +71,7 @@ from sense7_qual.acts._validate import check_coder
 from sense7_qual.tables import RESERVED_CODERS
 
 __all__ = [
+    "ANSWERS",
     "CONFIDENCES",
     "KINDS",
     "LEAD_KINDS",
@@ -69,6 +79,8 @@ __all__ = [
     "RESERVED_CODERS",
     "WRITTEN_KINDS",
     "Act",
+    "AnalysisPlan",
+    "Preregistration",
     "Proposal",
     "Record",
     "SpanMemo",
@@ -80,6 +92,8 @@ __all__ = [
     "finish",
     "fold",
     "memo",
+    "preregister",
+    "preregistrations",
     "propose",
     "redo",
     "reject_suggestion",

@@ -23,7 +23,7 @@ from sense7_qual.errors import ActError
 __all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "WRITTEN_KINDS", "Act"]
 
 LEAD_KINDS: Final = (
-    "open_round", "unblind", "assign", "revise", "set_options", "record_themes", "edit_theme"
+    "open_round", "unblind", "assign", "revise", "set_options", "record_themes", "edit_theme", "preregister",
 )  # fmt: skip
 """What the lead does for the whole team: seen by everybody at once, and never undone."""
 
@@ -76,8 +76,8 @@ class Act:
         What a memo is about, and which memo it revises.
     text : str, optional
         The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, or what
-        suggestions, a round, a plan, a revision, a setting, themes or their change consist of. Kept apart
-        from the act in the store.
+        suggestions, a round, a plan, a revision, a setting, themes, their change or an analysis plan consist
+        of. Kept apart from the act in the store.
 
     Raises
     ------
@@ -199,4 +199,5 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "set_options": ("text",),
     "record_themes": ("text",),
     "edit_theme": ("text",),
+    "preregister": ("text",),
 }

@@ -271,7 +271,7 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
         raise ActError(
             f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
             "team has seen stays seen; open another round, assign, revise or set options again; a theme is "
-            "edited the other way."
+            "edited the other way, a plan amended by another."
         )
     return Act(
         kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,

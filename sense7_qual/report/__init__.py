@@ -4,29 +4,31 @@ Every function takes unrounded frames and returns a `Table` of finished text tha
 LaTeX, HTML and Word. Numbers are rounded here and in figures alone, in APA style. What could not be computed
 is printed as "–", and a note under the table says why.
 
-===================================  =====================  ==========================================
-question                             function               file
-===================================  =====================  ==========================================
-What do the codes mean?              `codebook_table`       ``_codebook_table.py``
-… and how did they come about?       `revision_table`       ``_revision_table.py``
-How well do coders agree?            `reliability_table`    ``_reliability_table.py``
-… before and after they discussed?   `discussion_table`     ``_discussion_table.py``
-… and a model with them?             `human_model_table`    ``_human_model_table.py``
-What was made of suggestions?        `suggestion_table`     ``_suggestion_table.py``
-Why did they disagree?               `disagreement_table`   ``_disagreement_table.py``
-How often is each code applied?      `condition_table`      ``_condition_table.py``
-Which codes come together?           `co_occurrence_table`  ``_co_occurrence_table.py``
-Which codes go with higher ratings?  `link_table`           ``_link_table.py``
-… beside each other?                 `joint_table`          ``_joint_table.py``
-How individual are the judgements?   `variance_table`       ``_variance_table.py``
-What follows a poor turn?            `disruption_table`     ``_disruption_table.py``
-How well are ratings predicted?      `rating_table`         ``_rating_table.py``
-Which quotes show a code?            `quote_table`          ``_quote_table.py``, ``_choose_quotes.py``
-What was noted, and on which words?  `memo_table`           ``_memo_table.py``
-Who was overruled, and why?          `overruled_table`      ``_overruled_table.py``
-What will a reviewer object to?      `review`, `Review`     ``_review.py``
-How is a table written?              `Table`                ``_table.py``, ``_latex.py``, ``_docx.py``
-===================================  =====================  ==========================================
+===================================  =======================  ==========================================
+question                             function                 file
+===================================  =======================  ==========================================
+What do the codes mean?              `codebook_table`         ``_codebook_table.py``
+… and how did they come about?       `revision_table`         ``_revision_table.py``
+How well do coders agree?            `reliability_table`      ``_reliability_table.py``
+… before and after they discussed?   `discussion_table`       ``_discussion_table.py``
+… and a model with them?             `human_model_table`      ``_human_model_table.py``
+What was made of suggestions?        `suggestion_table`       ``_suggestion_table.py``
+Why did they disagree?               `disagreement_table`     ``_disagreement_table.py``
+How often is each code applied?      `condition_table`        ``_condition_table.py``
+Which codes come together?           `co_occurrence_table`    ``_co_occurrence_table.py``
+Which codes go with higher ratings?  `link_table`             ``_link_table.py``
+… beside each other?                 `joint_table`            ``_joint_table.py``
+How individual are the judgements?   `variance_table`         ``_variance_table.py``
+What follows a poor turn?            `disruption_table`       ``_disruption_table.py``
+How well are ratings predicted?      `rating_table`           ``_rating_table.py``
+Which quotes show a code?            `quote_table`            ``_quote_table.py``, ``_choose_quotes.py``
+What was noted, and on which words?  `memo_table`             ``_memo_table.py``
+Who was overruled, and why?          `overruled_table`        ``_overruled_table.py``
+What will a reviewer object to?      `review`, `Review`       ``_review.py``
+What is to be done, as registered?   `preregistration_table`  ``_preregistration_table.py``
+… and what was done otherwise?       `deviations`             ``_deviations.py``
+How is a table written?              `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
+===================================  =======================  ==========================================
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from __future__ import annotations
 from sense7_qual.report._co_occurrence_table import co_occurrence_table
 from sense7_qual.report._codebook_table import codebook_table
 from sense7_qual.report._condition_table import condition_table
+from sense7_qual.report._deviations import Deviations, deviations
 from sense7_qual.report._disagreement_table import disagreement_table
 from sense7_qual.report._discussion_table import discussion_table
 from sense7_qual.report._disruption_table import disruption_table
@@ -42,6 +45,7 @@ from sense7_qual.report._joint_table import joint_table
 from sense7_qual.report._link_table import link_table
 from sense7_qual.report._memo_table import memo_table
 from sense7_qual.report._overruled_table import overruled_table
+from sense7_qual.report._preregistration_table import preregistration_table
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._rating_table import rating_table
 from sense7_qual.report._reliability_table import reliability_table
@@ -52,11 +56,13 @@ from sense7_qual.report._table import Table
 from sense7_qual.report._variance_table import variance_table
 
 __all__ = [
+    "Deviations",
     "Review",
     "Table",
     "co_occurrence_table",
     "codebook_table",
     "condition_table",
+    "deviations",
     "disagreement_table",
     "discussion_table",
     "disruption_table",
@@ -65,6 +71,7 @@ __all__ = [
     "link_table",
     "memo_table",
     "overruled_table",
+    "preregistration_table",
     "quote_table",
     "rating_table",
     "reliability_table",

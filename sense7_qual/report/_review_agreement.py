@@ -109,15 +109,11 @@ def _used_by_one(facts: Facts) -> Iterator[Objection]:
 
 
 def _unsettled(facts: Facts) -> Iterator[Objection]:
-    both = facts.decisions.groupby(["unit_id", "code"])["applied"].agg(["nunique", "size"])
-    differ = both[both["nunique"] > 1].index
-    settled = set(facts.agreed[["unit_id", "code"]].itertuples(index=False, name=None))
-    settled |= {(str(act.unit_id), str(act.code)) for act in facts.rulings}
-    n = sum(key not in settled for key in differ)
+    n = facts.n_unsettled
     if n:
         yield Objection(
             kind="unsettled", n=n,
-            seen=f"{n:,} of {len(differ):,} disagreements are not settled.",
+            seen=f"{n:,} of {len(facts.disagreements):,} disagreements are not settled.",
             why="What is counted for these texts depends on whom one believes, and papers must say.",
             answer="Settle them (AdjudicationWidget), leaving readings that are both right as they are.",
         )  # fmt: skip

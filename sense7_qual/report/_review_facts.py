@@ -143,6 +143,22 @@ class Facts:
         return codings.stale(self.codings, self.coverage, self.codebook, revisions=self.revisions)
 
     @cached_property
+    def n_unsettled(self) -> int:
+        """How many disagreements nobody settled, a text and a code each."""
+        return sum(key not in self._settled for key in self.disagreements)
+
+    @cached_property
+    def disagreements(self) -> list[tuple[str, str]]:
+        """On which text and code coders disagree."""
+        n_values = self.decisions.groupby(["unit_id", "code"])["applied"].nunique()
+        return list(n_values.index[n_values > 1])
+
+    @cached_property
+    def _settled(self) -> set[tuple[str, str]]:
+        alike = set(self.agreed[["unit_id", "code"]].itertuples(index=False, name=None))
+        return alike | {(str(act.unit_id), str(act.code)) for act in self.rulings}
+
+    @cached_property
     def double(self) -> set[str]:
         """The texts that two coders or more decided on, independently of suggestions."""
         n_coders = self.independent.groupby("unit_id")["coder"].nunique()

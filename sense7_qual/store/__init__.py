@@ -16,6 +16,7 @@ Who codes what?                           `assign`, `plan`                   ``_
 How does the codebook change?             `revise`                           ``_operations/revise.py``
 Which themes has a topic model found?     `record_themes`, `themes` …        ``themes/_recorded.py``
 Which codes do coders propose?            `proposals`                        ``acts/_propose.py``
+What was registered beforehand?           `preregister`, `preregistrations`  ``acts/_analysis_plan.py``
 How do the coders work?                   `options`, `set_options`           ``_operations/set_options.py``
 Is everything as it was written?          `verify`, `salvage`                ``_operations/verify.py``
 How does a participant withdraw?          `forget`                           ``_operations/forget.py``

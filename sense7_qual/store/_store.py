@@ -13,8 +13,18 @@ from typing import Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual.acts import (
+    KINDS,
+    Act,
+    AnalysisPlan,
+    Preregistration,
+    Record,
+    check_coder,
+    fold,
+    preregister,
+    preregistrations,
+)
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
@@ -530,6 +540,50 @@ class Store:
         if act is not None:
             self.append([act])
         return self.options
+
+    def preregister(self, plan: AnalysisPlan, *, coder: str) -> Preregistration:
+        """Register what the study will do, and return it as it stands in the record; for good.
+
+        A later call amends it: both stay, and `report.deviations` says what became of them. A plan that is
+        registered last already is not registered again. ``.plan.fingerprint`` of what is returned, published
+        elsewhere (OSF, an e-mail), shows that no other plan was put in its place.
+
+        Parameters
+        ----------
+        plan : AnalysisPlan
+            What is settled beforehand (`acts.AnalysisPlan`); its rating and cluster are columns of `units`.
+        coder : str
+            The pseudonym of who registers it, the lead; in PostgreSQL one of a leading role.
+
+        Raises
+        ------
+        ActError
+            The plan names a column that the units do not have, or repeats words of a participant who
+            withdrew while this store was open.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.preregister, locals())
+        columns = [name for name in self.units.columns if name not in ("text", "context")]
+        for name in (plan.rating, plan.cluster):
+            if name is not None and name not in columns:
+                raise ActError(
+                    f"preregister: expected a column of the study's units – found {word(name)} – "
+                    f"{did_you_mean(name, columns)}"
+                )
+        before = self.preregistrations()
+        if before and before[-1].plan == plan:
+            return before[-1]
+        act = preregister(plan, coder=coder, codebook=self.codebook)
+        self.append([act])
+        return preregistrations([act])[0]
+
+    def preregistrations(self) -> tuple[Preregistration, ...]:
+        """Return the analysis plans that were registered, in order of time.
+
+        Everybody may see them. Errors as of `plan`.
+        """
+        return preregistrations(self._backend.lead_acts(self._known, ("preregister",)))
 
     def record_themes(self, themes: Themes, *, coder: str) -> pd.DataFrame:
         """Record the themes of a topic model, and return which of them the study had before.

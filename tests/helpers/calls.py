@@ -29,14 +29,14 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 # Made by the package alone and handed out; nothing is computed from what they are given.
 RESULTS = {
     "corpus.Assignment",
-    "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
+    "acts.Preregistration", "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
     "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
     "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
     "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "exchange.Loss", "exchange.LossReport",
     "exchange.Project", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
-    "ratings.OrdinalRegression", "report.Review",
+    "ratings.OrdinalRegression", "report.Deviations", "report.Review",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
     "store.Options", "suggestions.Screening", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
@@ -168,6 +168,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         return study
 
     @cache
+    def registered() -> qual.Store:
+        study = fresh()
+        study.preregister(k.AnalysisPlan(question="Why?", coders=("ana",)), coder="lead")
+        return study
+
+    @cache
     def assigned() -> list[qual.acts.Act]:
         study = fresh()
         study.assign(coders=["ana", "ben"], overlap=0.5, coder="lead")
@@ -268,6 +274,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.Proposal": call(k.Proposal, label="Hope", definition=""),
         "acts.Proposal.from_text": call(
             k.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
+        "acts.AnalysisPlan": call(
+            k.AnalysisPlan, question="Why?", hypotheses=(), coders=("ana",), rounds=("one",), n_units=3,
+            n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
+            new_codes="propose", rating_shown="hidden", suggestions="never", themes=False, discussion=False,
+            settled_by="rulings", coding_until="2026-03-31", with_agreement=True, min_alpha=0.667,
+            rating="EmpathyOverall", cluster="case_id", n_boot=50, seed=0, answers={"title": "So"}),
+        "acts.AnalysisPlan.from_text": call(
+            k.AnalysisPlan.from_text, text=k.AnalysisPlan(question="Why?").to_text()),
+        "acts.preregister": call(
+            k.preregister, plan=k.AnalysisPlan(question="Why?"), coder="lead", codebook=x.codebook, **stamp),
+        "acts.preregistrations": call(k.preregistrations, acts=x.acts),
         "acts.SpanMemo": call(k.SpanMemo, text="a memo", quote="It"),
         "acts.SpanMemo.from_text": call(k.SpanMemo.from_text, text='{"memo": "a", "quote": "It"}'),
         "acts.words_written": call(k.words_written, text="a memo"),
@@ -650,6 +667,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
+        "store.Store.preregister": method(
+            "preregister", store, plan=lambda: k.AnalysisPlan(question="Why?"), coder=lambda: "lead"),
+        "report.deviations": late(qual.report.deviations, store=registered),
+        "report.preregistration_table": late(
+            qual.report.preregistration_table, store=registered,
+            plan=lambda: k.AnalysisPlan(question="Why?")),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True, n_boot=lambda: 5, seed=lambda: 0),
         "suggestions.answers": call(qual.suggestions.answers, acts=x.acts),

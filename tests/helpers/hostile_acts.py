@@ -154,6 +154,7 @@ def pool(coder: str) -> list[acts.Act]:
         replace(opening, kind="set_options", round=None, act_id=number_id(3), text=json.dumps({"new_codes": "add", "rating": "shown"})),
         replace(opening, kind="record_themes", round=None, act_id=number_id(4), text=json.dumps(THEMES, sort_keys=True)),
         replace(opening, kind="edit_theme", round=None, act_id=number_id(5), text='{"name":"Hope","run":"' + number_id(4) + '","theme":0}'),
+        acts.preregister(acts.AnalysisPlan(question="Why?", coders=(coder,)), act_id=number_id(6), **named),
         replace(opening, kind="revise", round=None, act_id=number_id(1), text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []})),
     ]  # fmt: skip
 

@@ -42,14 +42,21 @@ class Clock:
         return self.now.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def study(path: Path, *, seed: int = 0, flaw: str | None = None) -> Store:
-    """Make a study of 160 texts by 40 participants: 60 coded by three blind to each other, then settled."""
+def study(
+    path: Path, *, seed: int = 0, flaw: str | None = None, plan: acts.AnalysisPlan | None = None
+) -> Store:
+    """Make a study of 160 texts by 40 participants: 60 coded by three blind to each other, then settled.
+
+    The plan is registered the day before.
+    """
     rng, tick = np.random.default_rng(seed), Clock(1.0 if flaw == "too_fast" else 40.0)
     book = BOOK
     if flaw == "no_definition":
         book = replace(BOOK, codes=(replace(BOOK.codes[0], definition=""), *BOOK.codes[1:]))
     units = _units(flaw)
     store = Store.create(path, units=units, codebook=book)
+    if plan is not None:
+        store.append([acts.preregister(plan, coder="lead", codebook=book, at="2026-03-01T09:00:00.000Z")])
     truth = rng.random((N, 4)) < 0.35
     if flaw == "code_unused":
         truth[:, 3] = False

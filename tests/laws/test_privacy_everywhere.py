@@ -168,6 +168,12 @@ themes = qual.themes.Themes(
 store.record_themes(themes, coder="chair")
 store.edit_theme(0, name="Kindness", coder="chair")
 assert store.themes().summary["label"].tolist() == ["Kindness"]
+planned = qual.acts.AnalysisPlan(question="Why?", coders=("ana",), answers={"sampling": "all"})
+(registered,) = [store.preregister(planned, coder="chair")]
+assert store.preregistrations() == (registered,) == qual.acts.preregistrations(store.acts())
+assert qual.acts.AnalysisPlan.from_text(planned.to_text()).fingerprint == planned.fingerprint
+assert planned.settled and "registered_late" in qual.report.deviations(store).frame["kind"].tolist()
+assert qual.report.deviations(store).table.rows and len(qual.report.preregistration_table(store).rows) == 16
 qual.exchange.export(store, folder + ".xlsx")
 losses = qual.exchange.write_project(store, folder + ".qdpx")
 project = qual.exchange.read_project(folder + ".qdpx")

@@ -457,6 +457,19 @@ def test_a_role_that_is_no_superuser_can_lead_a_study(postgres: Address) -> None
         server.connect(str(one.path)).engine.dispose()
 
 
+def test_a_coder_who_does_not_lead_sees_the_plan_and_registers_none(store: Store, postgres: Address) -> None:
+    name = str(store.path).partition("&study=")[2]
+    store.add_coder("ana", role="ana")
+    plan = acts.AnalysisPlan(question="What makes an answer empathic?")
+    registered = store.preregister(plan, coder="lead")
+    ana = Store(postgres("ana", name))
+    assert ana.preregistrations() == (registered,)
+    with pytest.raises(StoreError, match="expected a role with the right to do this"):
+        ana.preregister(replace(plan, n_units=2), coder="ana")
+    assert Store(store.path).preregistrations() == (registered,)
+    server.connect(str(ana.path)).engine.dispose()
+
+
 def test_a_coder_who_does_not_lead_proposes_where_others_add_codes(store: Store, postgres: Address) -> None:
     """Who may revise: a leading role alone, whatever the lead settled for the coders."""
     name = str(store.path).partition("&study=")[2]

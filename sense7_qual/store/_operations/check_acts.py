@@ -10,7 +10,7 @@ from typing import Final
 
 from sense7_qual._checks import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import LEAD_KINDS, Act, Proposal, SpanMemo, Suggested
+from sense7_qual.acts import LEAD_KINDS, Act, AnalysisPlan, Proposal, SpanMemo, Suggested
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
@@ -95,7 +95,7 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
 
 
 def has_readable_change(act: Act) -> bool:
-    """Return True if an act says what it opens, assigns, revises, sets, proposes or notes."""
+    """Return True if an act says what it opens, assigns, revises, sets, proposes, notes or registers."""
     try:
         if act.kind == "open_round":
             opened([act])
@@ -111,6 +111,8 @@ def has_readable_change(act: Act) -> bool:
             Suggested.from_text(act.text)
         elif act.kind == "memo":
             _ = act.memo_text
+        elif act.kind == "preregister":
+            AnalysisPlan.from_text(act.text)
         elif act.kind in THEME_KINDS:
             check_recorded([act])
     except (ActError, CodebookError):
@@ -262,6 +264,9 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
         return act
     if act.kind in THEME_KINDS:
         check_recorded([act], units=texts)
+        return act
+    if act.kind == "preregister":
+        AnalysisPlan.from_text(act.text)
         return act
     if act.kind in ("open_round", "assign"):
         _check_units(act, texts)

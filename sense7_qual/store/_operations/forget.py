@@ -71,6 +71,7 @@ _ADVICE: Final = {
     "codebook": "no call: acts count on every version; leave it out of what is published",
     "revision": "no call: the record keeps reasons; leave it out of what is published",
     "round": "no call: the record keeps names of rounds; leave it out of what is published",
+    "analysis plan": "no call: the record keeps what was registered; leave it out of what is published",
     **dict.fromkeys(
         ["memo to judge", "proposal to judge", "ruling to judge", "theme to judge"],
         "read it; nothing takes a single one out, so keep it out of what is published",
@@ -106,8 +107,9 @@ class Forgotten:
 
         - ``backup``, ``archive``, ``hand-out``: made before; ``file``: one that is none of the study's;
           ``unfinished copy``: one that is being made, or was when its process was killed;
-        - ``codebook``, ``revision``, ``round``, ``note``: a version, the reason for one, the name of a round
-          or the reason for a withdrawal that repeats, or may repeat, their words;
+        - ``codebook``, ``revision``, ``round``, ``analysis plan``, ``note``: a version, the reason for one,
+          the name of a round, what was registered or the reason for a withdrawal that repeats, or may
+          repeat, their words;
         - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``theme to judge``, ``unit to
           judge``: a memo, a proposal, a ruling's note, a theme's name, or another unit's text, context or
           variable that may repeat them: 12 letters and digits in a row over more than one word that no other
@@ -258,13 +260,13 @@ def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
 
 def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
     """Raise `ActError` where something written repeats words of participants who withdrew."""
-    texts = [words_written(act.text) for act in acts if act.text and act.kind in (*WRITTEN_KINDS, "revise")]
+    texts = [words_written(act.text) for act in acts if act.text and act.kind in _SAID]
     n_repeating = sum(any(words.repeated_in(text) for words in withdrawn) for text in texts)
     if n_repeating:
         raise ActError(
             f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals, "
-            "rulings, names of themes or reasons that repeat a passage of theirs – write them "
-            "without; nothing was recorded."
+            "rulings, names of themes, reasons or plans of analysis that repeat a passage of theirs – write "
+            "them without; nothing was recorded."
         )
 
 
@@ -284,6 +286,7 @@ ToJudge = tuple[str, str, str]
 note that has it, and of a unit the column."""
 
 _THEIRS: Final = "theirs"
+_SAID: Final = (*WRITTEN_KINDS, "revise", "preregister")
 _WRITTEN: Final = {"memo": "memo", "propose": "proposal", "rule": "ruling", "edit_theme": "theme"}
 
 
@@ -379,6 +382,8 @@ class Words:
             return {"": "", "doubtful": doubtful, "sure": _THEIRS}[in_text(words_written(act.text))]
         if act.kind == "revise" and in_text(_reason(act)):
             return "revision"
+        if act.kind == "preregister" and in_text(act.text or ""):
+            return "analysis plan"
         return "round" if act.round is not None and in_text(act.round) else ""
 
     def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:

@@ -1,0 +1,78 @@
+"""What a study says beforehand: a value that is checked, written and read, and an act that registers it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from sense7_qual import acts
+from sense7_qual.acts import AnalysisPlan
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+
+FULL = AnalysisPlan(
+    question="Why?", hypotheses=("It “helps” \\ 🙂",), coders=("ana", "ben"), rounds=("one",), n_units=3,
+    n_participants=2, double_coded=0.25, n_repeated=1, level="span", codebook="open", blind=False,
+    new_codes="add", rating_shown="finished", suggestions="shown", themes=True, discussion=True,
+    settled_by="discussion", coding_until="2026-03-31", with_agreement=False, min_alpha=-0.5, rating="R",
+    cluster="case_id", n_boot=50, seed=3, answers={"title": "So\nit is", "aims": ""},
+)  # fmt: skip
+
+
+def test_every_field_is_written_and_read_back() -> None:
+    again = AnalysisPlan.from_text(FULL.to_text())
+    assert again == FULL
+    assert again.fingerprint == FULL.fingerprint
+    for one in fields(AnalysisPlan):
+        default = replace(FULL, **{one.name: getattr(AnalysisPlan(question="Who?"), one.name)})
+        assert default.fingerprint != FULL.fingerprint, one.name
+
+
+WRONG: list[dict[str, Any]] = [
+    {"question": " "}, {"question": None}, {"coders": "ana"}, {"coders": ("ana", "ana")},
+    {"coders": ("a b",)},
+    {"coders": ("consensus",)}, {"rounds": (1,)}, {"n_units": -1}, {"n_units": 2.0}, {"n_units": True},
+    {"double_coded": 25}, {"double_coded": float("nan")}, {"min_alpha": 2}, {"level": "text"},
+    {"codebook": True}, {"blind": "yes"}, {"new_codes": "never"}, {"rating_shown": "never"},
+    {"suggestions": "hidden"}, {"settled_by": "ruling"}, {"coding_until": "31.3.2026"}, {"rating": ""},
+    {"n_boot": 1}, {"seed": None}, {"with_agreement": None}, {"answers": {"sampel": "x"}},
+    {"answers": {"sampling": None}}, {"answers": ["x"]}, {"question": "\ud800"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_what_cannot_be_planned_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ActError, match=r"expected .* – found .* – "):
+        AnalysisPlan(**({"question": "Why?"} | wrong))
+
+
+def test_a_name_that_is_almost_right_is_shown() -> None:
+    with pytest.raises(ActError, match="did you mean 'sampling'"):
+        AnalysisPlan(question="Why?", answers={"sampel": "x"})
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", "[]", "null", '{"question": "Why?"}', FULL.to_text() + " "])
+def test_another_text_is_no_plan(text: str | None) -> None:
+    with pytest.raises(ActError, match=r"store\.preregister"):
+        AnalysisPlan.from_text(text)
+
+
+def test_the_repr_and_the_answers_show_and_change_nothing() -> None:
+    assert "Why" not in repr(FULL)
+    assert repr(FULL) == "AnalysisPlan(22 things settled, 2 answers)"
+    with pytest.raises(TypeError):
+        FULL.answers["title"] = "Other"  # type: ignore[index]
+
+
+def test_registrations_come_in_order_of_time() -> None:
+    book = Codebook.read("sense7")
+    late = acts.preregister(FULL, coder="lead", codebook=book, at="2026-03-02T00:00:00.000Z")
+    early = acts.preregister(
+        AnalysisPlan(question="Who?"), coder="chair", codebook=book, at="2026-03-01T00:00:00.000Z"
+    )
+    first, last = acts.preregistrations([late, early])
+    assert (first.coder, last.plan, last.codebook) == ("chair", FULL, book.fingerprint)
+    with pytest.raises(ActError, match="expected an analysis plan"):
+        acts.preregistrations([replace(late, text="{}")])

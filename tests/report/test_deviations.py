@@ -1,0 +1,117 @@
+"""A study beside what it had registered: each planted departure is found, and without one there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, report
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report._deviation_checks import CHECKS
+from tests.helpers.planned_study import BEFORE, DEVIATIONS, NAMED, PLAN, planned_study
+from tests.helpers.reviewed_study import study
+from tests.helpers.simulation import studies
+
+#: What goes with some: texts that are not finished are not double-coded either, say.
+WITH = {
+    "registered_late": {"registered_after_unblinding"},
+    "registered_after_unblinding": {"registered_late"},
+    "coder_added": {"coder_missing"},
+    "fewer_double_coded": {"alpha_missed"},
+    "suggestions_otherwise": {"fewer_double_coded"},
+    "discussion_added": {"round_added"},
+    "codes_merged_or_split": {"left_unsettled"},
+    "unblinded_early": {"fewer_double_coded", "fewer_texts"},
+}
+
+
+def test_a_study_that_keeps_its_plan_has_no_deviation(tmp_path: Path) -> None:
+    found = {seed: report.deviations(planned_study(tmp_path / f"s{seed}", seed=seed)) for seed in studies(2)}
+    assert {seed: one.frame["kind"].tolist() for seed, one in found.items() if one} == {}
+    assert "Nothing that was settled" in found[0].table.markdown()
+
+
+@pytest.mark.parametrize("deviation", DEVIATIONS)
+def test_a_planted_deviation_is_found(deviation: str, tmp_path: Path) -> None:
+    store = planned_study(tmp_path / "study", seed=11, deviation=deviation)
+    found = {one.kind: one for one in report.deviations(store)}
+    assert deviation in found
+    assert set(found) - {deviation} <= WITH.get(deviation, set())
+    one = found[deviation]
+    assert one.n > 0
+    assert all(text.endswith(".") and len(text) > 5 for text in (one.planned, one.done))
+
+
+def test_what_is_planted_is_all_that_is_looked_at() -> None:
+    assert len(DEVIATIONS) == len(set(DEVIATIONS)) == 32
+    assert len(CHECKS) == 16
+
+
+def test_what_a_plan_leaves_open_cannot_be_departed_from(tmp_path: Path) -> None:
+    plan = acts.AnalysisPlan(question="What do people say of it?")
+    assert len(report.deviations(study(tmp_path / "study", flaw="unsettled", plan=plan))) == 0
+
+
+def test_the_last_plan_before_coding_counts_and_later_ones_are_told(tmp_path: Path) -> None:
+    store = study(tmp_path / "study", plan=replace(PLAN, n_units=7, level="span"))
+    store.append([acts.preregister(PLAN, coder="chair", codebook=store.codebook, at=BEFORE)])
+    assert len(report.deviations(store)) == 0
+    store.append([acts.preregister(replace(PLAN, n_units=7, level="span"), **NAMED)])
+    (amended,) = report.deviations(store)
+    assert (amended.kind, amended.n) == ("amended", 2)
+    assert "n_units, level" in amended.done
+
+
+def test_the_chain_proves_the_order_where_clocks_lie(tmp_path: Path) -> None:
+    """A plan that is dated back stands behind the unblinding in the chain of its writer."""
+    store = study(tmp_path / "study")
+    store.append([acts.preregister(PLAN, at="2026-03-01T09:00:00.000Z", **NAMED)])
+    found = report.deviations(store)
+    assert found.frame["kind"].tolist() == ["registered_after_unblinding"]
+    assert "acts after the first unblinding in the chain of lead's acts" in found.registered
+    kept = report.deviations(planned_study(tmp_path / "kept"))
+    assert "2 acts before the first unblinding in the chain" in kept.registered
+    assert PLAN.fingerprint in kept.registered
+
+
+def test_the_clocks_tell_where_somebody_else_unblinded(tmp_path: Path) -> None:
+    store = study(tmp_path / "study")
+    named = {"coder": "chair", "codebook": store.codebook}
+    store.append([acts.preregister(PLAN, at="2026-03-01T09:00:00.000Z", **named)])
+    found = report.deviations(store)
+    assert len(found) == 0
+    assert "before the first unblinding, by lead, as their computers' clocks tell" in found.registered
+
+
+def test_without_a_plan_or_a_study_it_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"store\.preregister"):
+        report.deviations(study(tmp_path / "study"))
+    with pytest.raises(ArgumentError, match="open study"):
+        report.deviations(pd.DataFrame())  # type: ignore[arg-type]
+
+
+def test_the_form_is_filled_from_plan_and_study_and_asks_for_the_rest(tmp_path: Path) -> None:
+    plan = replace(PLAN, answers={"sampling": "All who stayed.", "positionality": "Two of us built it."})
+    store = study(tmp_path / "study", plan=plan)
+    table = report.preregistration_table(store)
+    answers = dict(table.rows)
+    assert (
+        answers["Sampling and case selection"]
+        == "All who stayed.\nTo be coded: 160 texts of 40 participants."
+    )
+    assert answers["Data sources and types"].startswith("160 texts by 40 participants from 1 document")
+    assert answers["Positionality"] == "Two of us built it."
+    assert ".667" in answers["Credibility strategies"]
+    n_open = sum(answer.startswith("To be answered: ") for answer in answers.values())
+    assert n_open == 8
+    assert "8 of 16 items are answered. Registered 2026-03-01 09:00 UTC by lead." in table.notes[1]
+    assert plan.fingerprint in table.notes[1]
+    draft = replace(plan, with_agreement=False, double_coded=None, min_alpha=None)
+    asked = report.preregistration_table(store, draft)
+    assert "Not registered yet" in asked.notes[1]
+    assert "alpha" not in asked.markdown()
+    with pytest.raises(ArgumentError, match="none is registered"):
+        report.preregistration_table(study(tmp_path / "other"))
