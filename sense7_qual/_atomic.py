@@ -1,11 +1,14 @@
-"""A file is written whole or not at all, and takes the place of another only where it may."""
+"""A file is written whole or not at all, takes the place of another only where it may, and says no time."""
 
 from __future__ import annotations
 
 import errno
+import io
 import os
+import re
 import stat
 import uuid
+import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +16,9 @@ from pathlib import Path
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, StoreError
 
-__all__ = ["move_in", "save", "sync_folder", "write", "write_by_suffix", "write_new"]
+__all__ = ["move_in", "save", "sync_folder", "undated", "write", "write_by_suffix", "write_new"]
+
+_TIMES = re.compile(rb"(<dcterms:(created|modified)\b[^>]*>)[^<]*")
 
 
 def write_new(path: Path, content: bytes, mode: int = 0o600, *, sync: bool = True) -> Path:
@@ -152,6 +157,29 @@ def write_by_suffix(
     if path.exists() and not overwrite:
         raise _taken(path)  # before the work of drawing it
     save(path, formats[path.suffix.lower()](), overwrite=overwrite)
+
+
+def undated(document: bytes) -> bytes:
+    """Return a Word document or workbook without the time at which it was made: equal contents, equal bytes.
+
+    Examples
+    --------
+    >>> made = io.BytesIO()
+    >>> with zipfile.ZipFile(made, "w") as archive:
+    ...     archive.writestr("a.txt", b"one")
+    >>> zipfile.ZipFile(io.BytesIO(undated(made.getvalue()))).getinfo("a.txt").date_time[0]
+    1980
+    """
+    same = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(document)) as old, zipfile.ZipFile(same, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "docProps/core.xml":
+                content = _TIMES.sub(rb"\g<1>1980-01-01T00:00:00Z", content)
+            member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            member.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(member, content)
+    return same.getvalue()
 
 
 def _taken(path: Path) -> StoreError:

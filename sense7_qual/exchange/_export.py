@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._atomic import write_by_suffix
+from sense7_qual._atomic import undated, write_by_suffix
 from sense7_qual.errors import ArgumentError
 from sense7_qual.exchange._coded_tables import DECIDED, coded_tables
 from sense7_qual.exchange._losses import LossReport, losses_of
@@ -135,7 +135,7 @@ def _workbook(tables: dict[str, pd.DataFrame], lost: dict[str, list[str]]) -> by
             sheet.append([cell(value, str(row[0])) for value in row])
     file = io.BytesIO()
     book.save(file)
-    return file.getvalue()
+    return undated(file.getvalue())
 
 
 def _plain(value: Any, where: str, lost: dict[str, list[str]]) -> Any:

@@ -27,6 +27,7 @@ Who was overruled, and why?          `overruled_table`        ``_overruled_table
 What will a reviewer object to?      `review`, `Review`       ``_review.py``
 What is to be done, as registered?   `preregistration_table`  ``_preregistration_table.py``
 … and what was done otherwise?       `deviations`             ``_deviations.py``
+How is all of it written?            `paper`                  ``_paper.py``, ``_paper_parts.py``
 How is a table written?              `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
 ===================================  =======================  ==========================================
 """
@@ -45,6 +46,7 @@ from sense7_qual.report._joint_table import joint_table
 from sense7_qual.report._link_table import link_table
 from sense7_qual.report._memo_table import memo_table
 from sense7_qual.report._overruled_table import overruled_table
+from sense7_qual.report._paper import PaperFolder, paper
 from sense7_qual.report._preregistration_table import preregistration_table
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._rating_table import rating_table
@@ -57,6 +59,7 @@ from sense7_qual.report._variance_table import variance_table
 
 __all__ = [
     "Deviations",
+    "PaperFolder",
     "Review",
     "Table",
     "co_occurrence_table",
@@ -71,6 +74,7 @@ __all__ = [
     "link_table",
     "memo_table",
     "overruled_table",
+    "paper",
     "preregistration_table",
     "quote_table",
     "rating_table",

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from sense7_qual._atomic import undated
 from sense7_qual.report._column_widths import Column, columns, shared
 from sense7_qual.report._entries import BULLET, Entry, entries
 from sense7_qual.report._printed import Printed
@@ -77,7 +78,7 @@ def word_document(table: Printed, *, style: Style, paper: Paper) -> bytes:
         _write(paragraph, note, size=shown.size)
     packed = io.BytesIO()
     made.save(packed)
-    return packed.getvalue()
+    return undated(packed.getvalue())
 
 
 def _caption(made: Any, title: str, style: Style) -> None:

@@ -69,7 +69,24 @@ class Study(Protocol):
     def coverage(self) -> pd.DataFrame:
         """Return which coder finished which text."""
 
-    def decisions(self, *, consensus: bool = ..., before_suggestions: bool = ...) -> pd.DataFrame:
+    @property
+    def codebooks(self) -> Mapping[str, Codebook]:
+        """Every version of the codebook."""
+
+    def memos(self) -> pd.DataFrame:
+        """Return the memos that stand."""
+
+    def proposals(self) -> pd.DataFrame:
+        """Return the codes that coders proposed."""
+
+    def decisions(
+        self,
+        *,
+        round: str | None = ...,
+        consensus: bool = ...,
+        single: bool = ...,
+        before_suggestions: bool = ...,
+    ) -> pd.DataFrame:
         """Return what each coder decided."""
 
     def rulings(self) -> list[Act]:

@@ -40,9 +40,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     out = tmp_path / "paper"
     assert main(["report", str(folder), "--out", str(out), "--format", "csv, tex,docx", "--seed", "7"]) == 0
-    tables = [f"{name}.{form}" for name in ("codebook", "reliability") for form in ("csv", "docx", "tex")]
+    names = ("codebook", "reliability", "disagreements", "co_occurrence", "review")
+    tables = [f"{name}.{form}" for name in names for form in ("csv", "docx", "tex")]
     assert sorted(path.name for path in out.iterdir()) == sorted(
-        [*tables, "reliability.pdf", "reliability.png"]
+        [*tables, "agreement.pdf", "agreement.png", "reliability_data.csv"]
     )
     store = qual.Store(folder)
     agreement = qual.agreement.by_code(store.decisions(), units=store.units, cluster="case_id", seed=7)
@@ -50,8 +51,14 @@ def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     own.write(tmp_path / "own.csv")
     assert (out / "reliability.csv").read_bytes() == (tmp_path / "own.csv").read_bytes()
     printed = capsys.readouterr().out
-    assert printed == f"8 files in {out}: tables of codebook, reliability; figures of reliability.\n"
-    written = (out / "reliability.tex").read_text("utf-8") + (out / "reliability.csv").read_text("utf-8")
+    first, *rest = printed.splitlines()
+    assert first == (
+        f"18 files in {out}: codebook, reliability, agreement, disagreements, reliability_data, "
+        "co_occurrence, review."
+    )
+    assert "Left out: links – the analysis plan names no rating." in rest
+    read = [path for path in out.iterdir() if path.suffix in (".tex", ".csv") and path.stem != "codebook"]
+    written = "".join(path.read_text("utf-8") for path in read)
     assert not [text for text in store.units["text"] if text in written]
 
 
@@ -76,7 +83,7 @@ def test_a_rating_adds_the_links_of_the_source_that_is_named(folder, tmp_path) -
     out = tmp_path / "paper"
     words = ["--rating", "EmpathyOverall", "--source", "ana", "--format", "csv", "--cluster", "case_id"]
     assert main(["report", str(folder), "--out", str(out), *words]) == 0
-    assert (out / "links.pdf").stat().st_size > 1000
+    assert (out / "links_plot.pdf").stat().st_size > 1000
     with (out / "links.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))
     store = qual.Store(folder)

@@ -36,7 +36,7 @@ RESULTS = {
     "exchange.Project", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
-    "ratings.OrdinalRegression", "report.Deviations", "report.Review",
+    "ratings.OrdinalRegression", "report.Deviations", "report.PaperFolder", "report.Review",
     "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
     "store.Options", "suggestions.Screening", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
@@ -669,6 +669,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                      why=lambda: "asked to"),
         "store.Store.preregister": method(
             "preregister", store, plan=lambda: k.AnalysisPlan(question="Why?"), coder=lambda: "lead"),
+        "report.paper": late(
+            qual.report.paper, store=registered,
+            analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), path=path,
+            formats=lambda: ["csv"], style=lambda: "plain", conditions=lambda: ["document_id"],
+            source=lambda: "ana", round=lambda: None, with_texts=lambda: False, overwrite=lambda: True,
+            progress=lambda: False),
         "report.deviations": late(qual.report.deviations, store=registered),
         "report.preregistration_table": late(
             qual.report.preregistration_table, store=registered,

@@ -174,6 +174,8 @@ assert store.preregistrations() == (registered,) == qual.acts.preregistrations(s
 assert qual.acts.AnalysisPlan.from_text(planned.to_text()).fingerprint == planned.fingerprint
 assert planned.settled and "registered_late" in qual.report.deviations(store).frame["kind"].tolist()
 assert qual.report.deviations(store).table.rows and len(qual.report.preregistration_table(store).rows) == 16
+written = qual.report.paper(store, None, folder + "-paper", formats=["csv"])
+assert len(written.table.rows) > 3 and len(written.files) > 3
 qual.exchange.export(store, folder + ".xlsx")
 losses = qual.exchange.write_project(store, folder + ".qdpx")
 project = qual.exchange.read_project(folder + ".qdpx")

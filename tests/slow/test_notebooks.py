@@ -95,6 +95,7 @@ def test_the_last_one_writes_the_paper(workplace: Path) -> None:
         "quotes.html",
         "codebook.tex",
         "agreement.pdf",
-        "links.png",
+        "links_plot.png",
+        "coded.xlsx",
     } <= written
     assert (workplace / "paper" / "agreement.pdf").read_bytes().startswith(b"%PDF")

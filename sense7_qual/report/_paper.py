@@ -1,0 +1,202 @@
+"""Everything that a paper prints of a study, written into a folder in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._present import Progress, count, reporting
+from sense7_qual.acts import AnalysisPlan, preregistrations
+from sense7_qual.errors import ArgumentError, StoreError
+from sense7_qual.report._notes import made_with
+from sense7_qual.report._paper_parts import Part, Sources, parts_of
+from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._styles import Style
+from sense7_qual.report._table import Table
+
+__all__ = ["PaperFolder", "paper"]
+
+_FORMATS = ("docx", "tex", "csv", "md", "html")
+_PICTURES = ("pdf", "png")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFolder:
+    """What was written for a paper; its `repr` has counts only.
+
+    Attributes
+    ----------
+    path
+        The folder.
+    files
+        One row per file, in the order in which it was written: file (its name in the folder) and shows
+        (what is in it).
+    left_out
+        One row per table, figure or file that is not there: what, and why.
+    codebook_line
+        Which codebook it is of, and which version of the package made it.
+    """
+
+    path: Path
+    files: pd.DataFrame
+    left_out: pd.DataFrame
+    codebook_line: str
+
+    def __repr__(self) -> str:
+        return f"PaperFolder({count(len(self.files))} files, {len(self.left_out)} left out)"
+
+    @property
+    def table(self) -> Table:
+        """What was written and what was not, as a table."""
+        shown = self.files.groupby("shows", sort=False)["file"].agg(", ".join)
+        rows = [(names, str(shows)) for shows, names in shown.items()]
+        rows += [("–", f"{what}: {why}") for what, why in self.left_out.itertuples(index=False)]
+        return Table(
+            title=f"What was written into {self.path.name}",
+            headers=("File", "Shows"),
+            rows=tuple(rows),
+            notes=(self.codebook_line,),
+        )
+
+
+def paper(
+    store: Study,
+    analysis_plan: AnalysisPlan | None,
+    path: str | Path,
+    *,
+    formats: Sequence[str] = ("docx", "tex"),
+    style: Style = "plain",
+    conditions: Sequence[str] = (),
+    source: str | None = None,
+    round: str | None = None,
+    with_texts: bool = False,
+    overwrite: bool = False,
+    progress: Progress | bool | None = None,
+) -> PaperFolder:
+    """Write all tables, figures and data of a study that a paper prints, and return what was written.
+
+    What a study does not have (no discussion, no rating, no suggestions) is left out, and said. Everything is
+    computed before the first file is written.
+
+    Parameters
+    ----------
+    store : Store
+        The study, with all that it shows to who has it open.
+    analysis_plan : AnalysisPlan or None
+        What is analysed: the rating, the participant, agreement or none, resamples and seed. None takes the
+        plan that was registered last (`Store.preregister`); where there is none, agreement and no links.
+    path : str or Path
+        The folder; made where it is missing.
+    formats : sequence of str
+        Of the tables: docx, tex, csv, md, html. Figures are PDF and PNG.
+    style : {"plain", "acm", "apa"}
+        Of the tables in Word and LaTeX.
+    conditions : sequence of str
+        Columns of units by which the frequency of codes is compared, a table each.
+    source : str, optional
+        Whose decisions are counted and linked: a coder, "consensus", "majority" or "pooled". By default the
+        consensus, where all disagreements are settled (a text that one coder alone decided on counts as
+        coded so); else the majority for counts, and for links each coder's own, pooled; of one coder alone
+        this coder's.
+    round : str, optional
+        Only what was coded in this round.
+    with_texts : bool
+        Whether files may hold what participants wrote: quotes, memos, and the coded data with the texts.
+    overwrite : bool
+        Whether to replace files that are there.
+    progress : bool or callable, optional
+        True shows a bar; a function is told (done, total).
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study, nothing was coded, or a format, column or source is another one.
+    StoreError
+        A file is there, and `overwrite` is false, or the folder cannot be written.
+
+    Examples
+    --------
+    ``report.paper(store, None, "paper").table``
+    """
+    check_arguments(paper, locals(), but=("store",))
+    require_study(store)
+    _check_formats(formats)
+    plan = _plan(store, analysis_plan)
+    sources = Sources(store, plan, source=source, round=round, with_texts=with_texts)
+    _check_columns(store, plan, conditions)
+    wanted, left_out = parts_of(sources, conditions)
+    folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
+    _refuse_taken(folder, named, overwrite=overwrite)
+    with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
+        made = {}
+        for done, part in enumerate(wanted, 1):
+            made[part.name] = part.make()
+            tell(done, len(wanted))
+    files = _write(folder, named, made, style=style, overwrite=overwrite)
+    none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
+    return PaperFolder(folder, files, none, made_with(store.codebook))
+
+
+def _plan(store: Study, given: AnalysisPlan | None) -> AnalysisPlan:
+    registered = preregistrations(store.acts())
+    if given is not None:
+        return given
+    return registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
+
+
+def _check_formats(formats: Sequence[str]) -> None:
+    unknown = [name for name in formats if name not in _FORMATS]
+    if unknown or not formats:
+        raise ArgumentError(
+            f"paper: expected formats out of {', '.join(_FORMATS)} – found "
+            f"{first_three(unknown) or 'none'} – "
+            f"{did_you_mean(unknown[0], _FORMATS) if unknown else 'name one.'}"
+        )
+
+
+def _check_columns(store: Study, plan: AnalysisPlan, conditions: Sequence[str]) -> None:
+    known = [name for name in store.units.columns if name not in ("text", "context")]
+    for name in (plan.rating, plan.cluster, *conditions):
+        if name is not None and name not in known:
+            raise ArgumentError(
+                f"paper: expected a column of the study's units – found {word(name)} – "
+                f"{did_you_mean(name, known)}"
+            )
+
+
+def _forms(part: Part, formats: Sequence[str]) -> Sequence[str]:
+    return {"table": tuple(dict.fromkeys(formats)), "figure": _PICTURES, "data": (part.suffix,)}[part.kind]
+
+
+def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite: bool) -> None:
+    """Refuse before anything is computed, so that a paper is never half old and half new."""
+    taken = [f"{part.name}.{form}" for part, form in named if (folder / f"{part.name}.{form}").exists()]
+    if taken and not overwrite:
+        raise StoreError(
+            f"paper: expected a folder without these files – found {first_three(taken)} – name another "
+            "folder, or pass overwrite=True."
+        )
+
+
+def _write(
+    folder: Path, named: Sequence[tuple[Part, str]], made: dict[str, object], *, style: Style, overwrite: bool
+) -> pd.DataFrame:
+    rows = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for part, form in named:
+            part.write(made[part.name], folder / f"{part.name}.{form}", style=style, overwrite=overwrite)
+            rows.append((f"{part.name}.{form}", part.shows))
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(
+            f"paper: expected a folder that can be written at {str(folder)!r} – found "
+            f"{error.strerror or type(error).__name__} – name another folder."
+        ) from None
+    return pd.DataFrame(rows, columns=["file", "shows"]).astype("string")

@@ -1,0 +1,331 @@
+"""Which tables, figures and files a paper takes of a study, and what each is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from sense7_qual import adjudication, agreement, exchange, figures, links, suggestions
+from sense7_qual._messages import did_you_mean
+from sense7_qual.acts import AnalysisPlan, preregistrations
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report._co_occurrence_table import co_occurrence_table
+from sense7_qual.report._codebook_table import codebook_table
+from sense7_qual.report._condition_table import condition_table
+from sense7_qual.report._deviations import deviations
+from sense7_qual.report._disagreement_table import disagreement_table
+from sense7_qual.report._discussion_table import discussion_table
+from sense7_qual.report._link_table import link_table
+from sense7_qual.report._memo_table import memo_table
+from sense7_qual.report._preregistration_table import preregistration_table
+from sense7_qual.report._quote_table import quote_table
+from sense7_qual.report._reliability_table import reliability_table
+from sense7_qual.report._review import review
+from sense7_qual.report._review_facts import Study
+from sense7_qual.report._revision_table import revision_table
+from sense7_qual.report._suggestion_table import suggestion_table
+
+__all__ = ["Part", "Sources", "parts_of"]
+
+_PARTICIPANT: Final = "case_id"
+_NOT_IN_NAMES: Final = re.compile(r"[^\w-]")
+_COMPUTED: Final = ("majority", "pooled", "consensus")
+_TEXTS: Final = "it holds what participants wrote; pass with_texts=True"
+
+LeftOut = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Part:
+    """A table, a figure or a file of data: its name, what it shows, and what makes it."""
+
+    name: str
+    kind: Literal["table", "figure", "data"]
+    shows: str
+    make: Callable[[], Any]
+    suffix: str = ""
+
+    def __repr__(self) -> str:
+        return f"Part({self.name!r}, {self.kind!r})"
+
+    def write(self, made: Any, path: Path, *, style: str, overwrite: bool) -> None:
+        """Write what was made; a file of data is made as it is written."""
+        if self.kind == "data":
+            made(path, overwrite=overwrite)
+        elif self.kind == "table":
+            made.write(path, overwrite=overwrite, style=style)
+        else:
+            made.write(path, overwrite=overwrite)
+
+
+class Sources:
+    """What the parts are made of: frames of the study, each computed when it is first asked for."""
+
+    def __init__(
+        self, store: Study, plan: AnalysisPlan, *, source: str | None, round: str | None, with_texts: bool
+    ) -> None:
+        self.store, self.plan, self.with_texts = store, plan, with_texts
+        self.units, self.codebook, self.round = store.units, store.codebook, round
+        if self.decisions.empty:
+            raise ArgumentError(
+                "paper: expected texts that a coder has finished – found none – write it when some are."
+            )
+        self._asked = source
+        self._check_source()
+
+    def __repr__(self) -> str:
+        return f"Sources({len(self.units)} units, {len(self.coders)} coders)"
+
+    @cached_property
+    def decisions(self) -> pd.DataFrame:
+        """What each coder decided, and the consensus, of one coder where only one decided."""
+        return self.store.decisions(round=self.round, consensus=True, single=True)
+
+    @cached_property
+    def independent(self) -> pd.DataFrame:
+        """What each coder had decided before a model's suggestions were shown."""
+        return self.store.decisions(round=self.round, before_suggestions=True)
+
+    @cached_property
+    def coders(self) -> list[str]:
+        """Who decided."""
+        return sorted(set(self.decisions["coder"]) - set(_COMPUTED))
+
+    @cached_property
+    def cluster(self) -> str | None:
+        """The column of the participants; None where a text that was decided on has none."""
+        if self.plan.cluster is not None:
+            return self.plan.cluster
+        cases = self.units.set_index("unit_id")[_PARTICIPANT]
+        decided = cases.reindex(self.decisions["unit_id"].unique())
+        return None if decided.isna().any() else _PARTICIPANT
+
+    @property
+    def cluster_name(self) -> str:
+        """What the notes of the tables call the clusters."""
+        if self.cluster is None:
+            return "texts"
+        return "participants" if self.cluster == _PARTICIPANT else f"values of {self.cluster}"
+
+    @cached_property
+    def n_double(self) -> int:
+        """How many texts two or more decided on, independently of suggestions."""
+        n_coders = self.independent.groupby("unit_id")["coder"].nunique()
+        return int((n_coders > 1).sum())
+
+    @cached_property
+    def by_code(self) -> pd.DataFrame:
+        """Agreement on each code."""
+        return agreement.by_code(
+            self.independent,
+            units=self.units,
+            cluster=self.cluster,
+            n_boot=self.plan.n_boot,
+            seed=self.plan.seed,
+        )
+
+    @cached_property
+    def links(self) -> pd.DataFrame:
+        """Which codes go with higher ratings."""
+        return links.code_to_rating(
+            self.decisions, self.units, rating=str(self.plan.rating), cluster=str(self.cluster),
+            sources=[self.linked], n_boot=self.plan.n_boot, seed=self.plan.seed,
+        )  # fmt: skip
+
+    @cached_property
+    def disagreements(self) -> pd.DataFrame:
+        """On which text and code coders disagree."""
+        return adjudication.queue(self.decisions, rulings=self.store.rulings())
+
+    @cached_property
+    def is_settled(self) -> bool:
+        """Whether everything that was decided on has a consensus."""
+        agreed = self.decisions["coder"] == "consensus"
+        pairs = ["unit_id", "code"]
+        return len(self.decisions.loc[agreed, pairs]) == len(self.decisions[pairs].drop_duplicates())
+
+    @property
+    def counted(self) -> str:
+        """Whose decisions are counted."""
+        return "majority" if self.linked == "pooled" else self.linked
+
+    @property
+    def linked(self) -> str:
+        """Whose decisions are linked to ratings: those asked for, or the consensus where it is complete."""
+        if self._asked is not None:
+            return self._asked
+        if len(self.coders) == 1:
+            return self.coders[0]
+        return "consensus" if self.is_settled else "pooled"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the foot of a table says of whose decisions it shows."""
+        if self.counted != "consensus":
+            return ()
+        return (
+            "Consensus: what all coders of a text decided alike, or what was ruled; where one coder alone "
+            "decided, this coder’s decision.",
+        )
+
+    def _check_source(self) -> None:
+        known = [*self.coders, *_COMPUTED]
+        if self._asked is not None and self._asked not in known:
+            raise ArgumentError(
+                "paper: expected as source a coder, consensus, majority or pooled – found "
+                f"{self._asked!r} – {did_you_mean(self._asked, known)}"
+            )
+
+
+def parts_of(sources: Sources, conditions: Sequence[str]) -> tuple[list[Part], list[LeftOut]]:
+    """Return what is written of a study, and what is not: its name, and why."""
+    found: list[Part | LeftOut] = [
+        *_of_codebook(sources), *_of_plan(sources), *_of_agreement(sources), *_of_codes(sources, conditions),
+        *_of_links(sources), *_of_models(sources), *_of_texts(sources), *_of_review(sources),
+    ]  # fmt: skip
+    if sources.round is not None:
+        found.append(("coded data", "one round alone is shown, and data are of the whole study"))
+    return [one for one in found if isinstance(one, Part)], [one for one in found if isinstance(one, tuple)]
+
+
+def _of_codebook(sources: Sources) -> Iterator[Part | LeftOut]:
+    book, store = sources.codebook, sources.store
+    yield Part("codebook", "table", "What the codes mean", lambda: codebook_table(book))
+    if store.revisions():
+        yield Part("revisions", "table", "How the codebook came about",
+                   lambda: revision_table(store.revisions(), codebooks=store.codebooks))  # fmt: skip
+    else:
+        yield "revisions", "the codebook was not revised"
+
+
+def _of_plan(sources: Sources) -> Iterator[Part | LeftOut]:
+    store = sources.store
+    if preregistrations(store.acts()):
+        yield Part("preregistration", "table", "What was registered beforehand",
+                   lambda: preregistration_table(store))  # fmt: skip
+        yield Part("deviations", "table", "What was done otherwise than registered",
+                   lambda: deviations(store).table)  # fmt: skip
+    else:
+        yield "preregistration, deviations", "no analysis plan was registered"
+
+
+def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
+    book = sources.codebook
+    if not sources.plan.with_agreement:
+        yield "reliability, disagreements", "the analysis plan is without agreement"
+        return
+    if not sources.n_double:
+        yield "reliability, disagreements", "no text was coded by two or more, independently of suggestions"
+        return
+    how_well = "How well coders agree on each code"
+    yield Part("reliability", "table", how_well,
+               lambda: reliability_table(sources.by_code, codebook=book,
+                                         cluster_name=sources.cluster_name))  # fmt: skip
+    yield Part("agreement", "figure", how_well,
+               lambda: figures.agreement_plot(sources.by_code, codebook=book))  # fmt: skip
+    if len(sources.disagreements):
+        yield Part("disagreements", "table", "On what coders disagreed, and why",
+                   lambda: disagreement_table(sources.disagreements, codebook=book))  # fmt: skip
+    else:
+        yield "disagreements", "there are none"
+    yield from _of_discussions(sources)
+    if sources.round is None:
+        yield Part("reliability_data", "data", "Each coder's decisions, without the texts",
+                   lambda: partial(exchange.export, sources.store, table="reliability"), "csv")  # fmt: skip
+
+
+def _of_discussions(sources: Sources) -> Iterator[Part | LeftOut]:
+    talks = [one for one in sources.store.rounds if one.discusses]
+    if not talks:
+        yield "discussion", "there was no round of discussion"
+    for number, one in enumerate(talks, 1):
+        name = "discussion" if len(talks) == 1 else f"discussion_{number}"
+        yield Part(name, "table", f"Agreement before and after {one.name}",
+                   partial(_discussed, sources, str(one.discusses), one.name))  # fmt: skip
+
+
+def _discussed(sources: Sources, before: str, after: str) -> Any:
+    store, named = sources.store, {"n_boot": sources.plan.n_boot, "seed": sources.plan.seed}
+    frame = agreement.before_after(
+        store.decisions(round=before), store.decisions(round=after), units=sources.units,
+        cluster=sources.cluster, **named,
+    )  # fmt: skip
+    return discussion_table(frame, codebook=sources.codebook, cluster_name=sources.cluster_name)
+
+
+def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | LeftOut]:
+    book, source = sources.codebook, sources.counted
+    for name in dict.fromkeys(conditions):
+        yield Part(
+            f"codes_by_{_NOT_IN_NAMES.sub('_', name)}", "table",
+            f"How often each code was applied, by {name}",
+            partial(condition_table, sources.decisions, sources.units, condition=name, source=source,
+                    cluster=sources.cluster, codebook=book, notes=sources.notes),
+        )  # fmt: skip
+    if not conditions:
+        yield "codes by condition", "no condition was named; pass conditions=['…']"
+    yield Part(
+        "co_occurrence", "table", "Which codes come together",
+        lambda: co_occurrence_table(links.co_occurrence(sources.decisions, source=source), codebook=book,
+                                    notes=sources.notes),
+    )  # fmt: skip
+
+
+def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
+    rating, book, source = sources.plan.rating, sources.codebook, sources.linked
+    if rating is None:
+        yield "links", "the analysis plan names no rating"
+    elif sources.cluster is None:
+        yield "links", "a text has no participant, so that intervals would be too narrow"
+    else:
+        yield Part(
+            "links", "table", f"Which codes go with higher {rating}",
+            lambda: link_table(sources.links, source=source, codebook=book, rating=rating,
+                               cluster_name=sources.cluster_name, notes=sources.notes),
+        )  # fmt: skip
+        yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
+                   lambda: figures.link_plot(sources.links, source=source, codebook=book))  # fmt: skip
+
+
+def _of_models(sources: Sources) -> Iterator[Part | LeftOut]:
+    acts, book = sources.store.acts(), sources.codebook
+    if any(act.kind == "show_suggestions" for act in acts):
+        yield Part("suggestions", "table", "What coders made of a model's suggestions",
+                   lambda: suggestion_table(suggestions.answers(acts), codebook=book))  # fmt: skip
+    else:
+        yield "suggestions", "no model's suggestions were shown"
+
+
+def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
+    store, units, book = sources.store, sources.units, sources.codebook
+    if not sources.with_texts:
+        yield "quotes, memos, coded data with the texts", _TEXTS
+        return
+    yield Part(
+        "quotes", "table", "Quotes that show the codes: read each before it is printed",
+        lambda: quote_table(store.codings(), units, codebook=book, rating=sources.plan.rating,
+                            seed=sources.plan.seed),
+    )  # fmt: skip
+    memos = store.memos()
+    if len(memos):
+        yield Part("memos", "table", "What was noted", lambda: memo_table(memos, units, codebook=book))
+    else:
+        yield "memos", "there are none"
+    yield Part(
+        "coded", "data", "The coded data, with the texts", lambda: partial(exchange.export, store), "xlsx"
+    )
+
+
+def _of_review(sources: Sources) -> Iterator[Part | LeftOut]:
+    plan = sources.plan
+    yield Part(
+        "review", "table", "What a reviewer will object to: not for print",
+        lambda: review(sources.store, with_agreement=plan.with_agreement, n_boot=plan.n_boot,
+                       seed=plan.seed).table,
+    )  # fmt: skip

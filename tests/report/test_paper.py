@@ -1,0 +1,179 @@
+"""All that a paper prints, in one call: what is written, what is left out and why, and what never gets in."""
+
+from __future__ import annotations
+
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, agreement, links, report
+from sense7_qual.acts import AnalysisPlan
+from sense7_qual.errors import ArgumentError, StoreError
+from sense7_qual.store import Store
+from tests.helpers.planned_study import PLAN, planned_study
+from tests.helpers.reviewed_study import study
+
+QUICK = replace(PLAN, n_boot=20)
+
+
+def rated(path: Path, **named: object) -> Store:
+    """Make the study again with a rating, a condition and texts that can be told from everything else."""
+    made = study(path.with_name("first"), plan=QUICK)
+    units = made.units.assign(
+        text=[f"Zqcanary {text}" for text in made.units["text"]],
+        Warmth=[1 + i * 7 % 5 for i in range(len(made.units))],
+        **{"System / build": ["a", "b"] * (len(made.units) // 2)},
+    )
+    store = Store.create(path, units=units, codebook=made.codebook)
+    for coder in made.coders:
+        store.append(made.acts(coder=coder))
+    return store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return rated(tmp_path_factory.mktemp("paper") / "study")
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def everything(folder: Path) -> bytes:
+    """Return all bytes of all files, those inside Word documents and workbooks unpacked."""
+    parts = []
+    for path in sorted(folder.iterdir()):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                parts += [archive.read(name) for name in archive.namelist()]
+        else:
+            parts.append(path.read_bytes())
+    return b"".join(parts)
+
+
+def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_path: Path) -> None:
+    plan = replace(QUICK, rating="Warmth", cluster="case_id")
+    told: list[tuple[int, int]] = []
+    done = report.paper(
+        store, plan, tmp_path / "paper", formats=["csv", "docx"], conditions=["System / build"],
+        progress=lambda *so_far: told.append(so_far),
+    )  # fmt: skip
+    assert names(tmp_path / "paper") == set(done.files["file"])
+    some = ("codes_by_System___build.csv", "links.csv", "links_plot.pdf", "agreement.png", "deviations.docx",
+            "preregistration.csv", "reliability_data.csv", "review.docx")  # fmt: skip
+    assert set(some) <= set(done.files["file"])
+    assert told[-1] == (len(told), len(told))
+    assert repr(done) == f"PaperFolder({len(done.files)} files, {len(done.left_out)} left out)"
+    assert "quotes, memos" in done.table.markdown()
+    assert set(done.left_out["what"]) == {
+        "revisions", "discussion", "suggestions", "quotes, memos, coded data with the texts"
+    }  # fmt: skip
+    by_code = agreement.by_code(
+        store.decisions(before_suggestions=True), units=store.units, cluster="case_id", n_boot=20, seed=0
+    )
+    own = report.reliability_table(by_code, codebook=store.codebook, cluster_name="participants")
+    assert (tmp_path / "paper" / "reliability.csv").read_bytes() == own.csv().encode("utf-8-sig")
+    decided = store.decisions(consensus=True, single=True)
+    effects = links.code_to_rating(
+        decided, store.units, rating="Warmth", cluster="case_id", sources=["consensus"], n_boot=20, seed=0
+    )
+    assert int(effects["n_with"].iloc[0] + effects["n_without"].iloc[0]) == len(store.units)
+    table = report.link_table(
+        effects, source="consensus", codebook=store.codebook, rating="Warmth", cluster_name="participants"
+    )
+    printed = (tmp_path / "paper" / "links.csv").read_text("utf-8-sig")
+    assert table.csv().splitlines()[:5] == printed.splitlines()[:5]
+
+
+def test_no_text_gets_in_unless_it_may(store: Store, tmp_path: Path) -> None:
+    report.paper(store, None, tmp_path / "without", formats=["docx", "tex", "csv", "md", "html"])
+    assert b"Zqcanary" not in everything(tmp_path / "without")
+    done = report.paper(store, None, tmp_path / "with", formats=["csv"], with_texts=True)
+    assert {"quotes.csv", "coded.xlsx"} <= names(tmp_path / "with")
+    assert b"Zqcanary" in everything(tmp_path / "with")
+    assert "there are none" in done.left_out.set_index("what")["why"]["memos"]
+
+
+def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) -> None:
+    report.paper(store, None, tmp_path / "one", with_texts=True)
+    time.sleep(2)  # a zip archive counts every other second
+    report.paper(store, None, tmp_path / "two", with_texts=True)
+    assert names(tmp_path / "one") == names(tmp_path / "two")
+    for name in names(tmp_path / "one"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:
+    plan = AnalysisPlan(question="What is it like?", with_agreement=False, n_boot=20)
+    unregistered = study(tmp_path / "study")
+    done = report.paper(unregistered, plan, tmp_path / "paper", formats=["md", "csv"])
+    assert not {"reliability.md", "agreement.pdf", "reliability_data.csv"} & set(done.files["file"])
+    written = everything(tmp_path / "paper").decode("utf-8", "replace").lower()
+    assert not [word for word in ("alpha", "kappa", "ac1") if word in written]
+
+
+def test_one_coder_and_open_disagreements_choose_whose_decisions_count(tmp_path: Path) -> None:
+    one = report.paper(study(tmp_path / "one", flaw="one_coder"), None, tmp_path / "a", formats=["md"])
+    why = one.left_out.set_index("what")["why"]
+    assert why["reliability, disagreements"].startswith("no text was coded by two or more")
+    assert "ana" in (tmp_path / "a" / "co_occurrence.md").read_text("utf-8")
+    report.paper(study(tmp_path / "two", flaw="unsettled"), None, tmp_path / "b", formats=["md"])
+    assert "majority" in (tmp_path / "b" / "co_occurrence.md").read_text("utf-8")
+    report.paper(study(tmp_path / "three"), None, tmp_path / "c", formats=["md"])
+    assert "consensus" in (tmp_path / "c" / "co_occurrence.md").read_text("utf-8").lower()
+
+
+def test_what_a_study_has_more_is_written_too(tmp_path: Path) -> None:
+    revised = planned_study(tmp_path / "revised", deviation="codes_reworded")
+    assert (
+        "revisions.csv" in report.paper(revised, None, tmp_path / "a", formats=["csv"]).files["file"].tolist()
+    )
+    shown = study(tmp_path / "shown", flaw="suggestions_first")
+    done = report.paper(shown, None, tmp_path / "b", formats=["csv"])
+    assert "suggestions.csv" in done.files["file"].tolist()
+
+
+def test_a_file_that_is_there_stays_and_nothing_else_is_written(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "review.tex").write_text("mine", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"review\.tex"):
+        report.paper(store, None, folder)
+    assert names(folder) == {"review.tex"}
+    report.paper(store, None, folder, overwrite=True)
+    assert (folder / "review.tex").read_text("utf-8") != "mine"
+    with pytest.raises(StoreError, match="expected a folder that can be written"):
+        report.paper(store, None, folder / "review.tex")
+
+
+@pytest.mark.parametrize(
+    ("named", "error"),
+    [
+        ({"formats": ["doc"]}, "did you mean 'docx'"),
+        ({"formats": []}, "found none"),
+        ({"conditions": ["Warmt"]}, "did you mean 'Warmth'"),
+        ({"conditions": ["text"]}, "expected a column"),
+        ({"source": "anna"}, "did you mean 'ana'"),
+        ({"round": "two"}, "round"),
+        ({"analysis_plan": AnalysisPlan(question="Why?", rating="text")}, "expected a column"),
+        ({"store": pd.DataFrame()}, "open study"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    store: Store, tmp_path: Path, named: dict[str, object], error: str
+) -> None:
+    given: dict[str, object] = {"store": store, "analysis_plan": None, "path": tmp_path / "paper"} | named
+    with pytest.raises(ArgumentError, match=error):
+        report.paper(**given)  # type: ignore[arg-type]
+    assert not (tmp_path / "paper").exists()
+
+
+def test_a_study_that_nobody_has_coded_has_no_paper(store: Store, tmp_path: Path) -> None:
+    empty = Store.create(tmp_path / "empty", units=store.units, codebook=store.codebook)
+    empty.append([acts.preregister(QUICK, coder="lead", codebook=store.codebook)])
+    with pytest.raises(ArgumentError, match="texts that a coder has finished"):
+        report.paper(empty, None, tmp_path / "paper")
