@@ -10,7 +10,8 @@ left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``. Codings and rulings under an earlier codebook or of a round:
 ``_carry_over.py``, ``_carry_over_rulings.py``. How the codes came, participant by participant
-(`development`), and what further participants would bring (`saturation`): ``_saturation.py``.
+(`development`), and what further participants would bring (`saturation`): ``_saturation.py``; what each run
+of participants brought, in any order (`new_information`): ``_new_information.py``.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from __future__ import annotations
 from sense7_qual.codings._carry_over import carried, of_round, stale
 from sense7_qual.codings._carry_over_rulings import rulings
 from sense7_qual.codings._decisions import after_discussion, decisions, from_table, majority, tally
+from sense7_qual.codings._new_information import new_information
 from sense7_qual.codings._saturation import development, saturation
 
 __all__ = [
-    "after_discussion", "carried", "decisions", "development", "from_table", "majority", "of_round",
-    "rulings", "saturation", "stale", "tally",
+    "after_discussion", "carried", "decisions", "development", "from_table", "majority",
+    "new_information", "of_round", "rulings", "saturation", "stale", "tally",
 ]  # fmt: skip

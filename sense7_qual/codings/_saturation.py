@@ -18,7 +18,7 @@ from sense7_qual.codings._carry_over import of_round
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import clusters_by_unit, labels_by_unit
 
-__all__ = ["Incidence", "development", "new_codes", "saturation", "total_codes"]
+__all__ = ["Incidence", "by_participant", "development", "new_codes", "saturation", "total_codes"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -111,16 +111,16 @@ def development(
     [[1, 1], [2, 1]]
     """
     check_arguments(development, locals())
-    applied, finished = _by_participant(codings, units, cluster, coverage)
+    applied, finished = by_participant(codings, units, cluster, coverage)
     names = _in_order(finished) if order is None else _as_given(order, finished)
     if codes is not None:
         applied = applied[applied["code"].isin(list(codes))]
-    by_participant = {name: set(part["code"]) for name, part in applied.groupby("cluster")}
+    codes_of = {name: set(part["code"]) for name, part in applied.groupby("cluster")}
     n_units = finished.groupby("cluster")["unit_id"].nunique()
     seen: set[str] = set()
     rows = []
     for place, name in enumerate(names, start=1):
-        new = by_participant.get(name, set()) - seen
+        new = codes_of.get(name, set()) - seen
         seen |= new
         rows.append((place, name, n_units[name], len(seen), len(new), ", ".join(sorted(new))))
     return pd.DataFrame(rows, columns=list(_DEVELOPMENT)).astype(_DEVELOPMENT)
@@ -228,7 +228,7 @@ def saturation(
     """
     check_arguments(saturation, locals())
     _check(emerged, more, confidence_level)
-    applied, finished = _by_participant(codings, units, cluster, coverage)
+    applied, finished = by_participant(codings, units, cluster, coverage)
     counted = applied[applied["code"].isin(list(emerged))].drop_duplicates(["cluster", "code"])
     times = counted["code"].value_counts()
     incidence = Incidence(
@@ -302,10 +302,16 @@ def _reason(incidence: Incidence) -> str | None:
     return None if incidence.once else Reason.NONE_FOUND_ONCE
 
 
-def _by_participant(
+def by_participant(
     codings: pd.DataFrame, units: pd.DataFrame, cluster: str, coverage: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the codings and the coverage of finished units, each with its participant as `cluster`."""
+    """Return the codings and the coverage of finished units, each with its participant as `cluster`.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, or a finished unit has no participant.
+    """
     applied, finished = of_round(codings, coverage)
     labels = clusters_by_unit(units, cluster)
     if labels is None:

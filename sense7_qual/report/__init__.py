@@ -1,4 +1,4 @@
-"""Tables for a paper: codebook, reliability, adjudication, links to ratings, AI use, and quotes.
+"""Tables and texts for a paper: codebook, reliability, links to ratings, methods, checklists, and quotes.
 
 Every function takes unrounded frames and returns a `Table` of finished text that can be written as Markdown,
 LaTeX, HTML and Word. Numbers are rounded here and in figures alone, in APA style. What could not be computed
@@ -28,12 +28,18 @@ What will a reviewer object to?      `review`, `Review`       ``_review.py``
 What is to be done, as registered?   `preregistration_table`  ``_preregistration_table.py``
 … and what was done otherwise?       `deviations`             ``_deviations.py``
 How is all of it written?            `paper`                  ``_paper.py``, ``_paper_parts.py``
+How was it done, what came out?      `methods`, `results`     ``_methods.py``; sentences: ``_text_*.py``
+What does a reporting guideline ask? `checklist`              ``_checklist.py``, ``_checklist_items.py``
+What is stated on the use of AI?     `ai_statement`           ``_ai_statement.py``
 How is a table written?              `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
+… a text, and whence a number in it? `Text`                   ``_text.py``, ``_traced.py``
 ===================================  =======================  ==========================================
 """
 
 from __future__ import annotations
 
+from sense7_qual.report._ai_statement import ai_statement
+from sense7_qual.report._checklist import checklist
 from sense7_qual.report._co_occurrence_table import co_occurrence_table
 from sense7_qual.report._codebook_table import codebook_table
 from sense7_qual.report._condition_table import condition_table
@@ -45,6 +51,7 @@ from sense7_qual.report._human_model_table import human_model_table
 from sense7_qual.report._joint_table import joint_table
 from sense7_qual.report._link_table import link_table
 from sense7_qual.report._memo_table import memo_table
+from sense7_qual.report._methods import methods, results
 from sense7_qual.report._overruled_table import overruled_table
 from sense7_qual.report._paper import PaperFolder, paper
 from sense7_qual.report._preregistration_table import preregistration_table
@@ -55,6 +62,7 @@ from sense7_qual.report._review import Review, review
 from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._suggestion_table import suggestion_table
 from sense7_qual.report._table import Table
+from sense7_qual.report._text import Text
 from sense7_qual.report._variance_table import variance_table
 
 __all__ = [
@@ -62,6 +70,9 @@ __all__ = [
     "PaperFolder",
     "Review",
     "Table",
+    "Text",
+    "ai_statement",
+    "checklist",
     "co_occurrence_table",
     "codebook_table",
     "condition_table",
@@ -73,12 +84,14 @@ __all__ = [
     "joint_table",
     "link_table",
     "memo_table",
+    "methods",
     "overruled_table",
     "paper",
     "preregistration_table",
     "quote_table",
     "rating_table",
     "reliability_table",
+    "results",
     "review",
     "revision_table",
     "suggestion_table",

@@ -1,4 +1,7 @@
-"""A table as a Word document: a real table with caption, a head that is repeated on every page, and notes."""
+"""A table as a Word document: a real table with caption, a head that is repeated on every page, and notes.
+
+A text as one: paragraphs under headings.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,13 @@ from sense7_qual.report._entries import BULLET, Entry, entries
 from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Paper, Style
 
-__all__ = ["word_document"]
+__all__ = ["word_document", "word_text"]
 
 _LONGEST: Final = 255  # characters of a property of the document
 _FONT: Final = "Times New Roman"
 _CAPTION: Final = 10
 _LIST_SIZE: Final = 10
+_TEXT_SIZE: Final = 11
 _MARGIN: Final = 20  # millimetres
 _GAP: Final = 3  # points on either side of a column
 _SPARE: Final = 1.4  # LibreOffice takes a font that is so much wider where it lacks Times New Roman
@@ -79,6 +83,31 @@ def word_document(table: Printed, *, style: Style, paper: Paper) -> bytes:
     packed = io.BytesIO()
     made.save(packed)
     return undated(packed.getvalue())
+
+
+def word_text(
+    title: str, blocks: Sequence[tuple[str, str]], asked: str, questions: Sequence[str], *, paper: Paper
+) -> bytes:
+    """Return a Word document (.docx) of a text: paragraphs under headings, and questions as a list below."""
+    from docx import Document
+    from docx.shared import Pt
+
+    made = Document()
+    made.core_properties.title, made.core_properties.author = title[:_LONGEST], "sense7_qual"
+    made.core_properties.comments = ""
+    _turn(made, _Page(_TEXT_SIZE, landscape=False, paper=paper))
+    headed = [(1, title, ""), *((2, heading, text) for heading, text in blocks)]
+    for level, heading, text in [*headed, *([(2, asked, "")] if questions else [])]:
+        line = made.add_paragraph(style=f"Heading {level}")
+        _write(line, heading, size=_TEXT_SIZE + 4 - 2 * level, bold=True)
+        line.paragraph_format.space_before = Pt(8)
+        if text:
+            _write(made.add_paragraph(), text, size=_TEXT_SIZE)
+    for question in questions:
+        _write(made.add_paragraph(style="List Bullet"), question, size=_TEXT_SIZE)
+    packed = io.BytesIO()
+    made.save(packed)
+    return packed.getvalue()
 
 
 def _caption(made: Any, title: str, style: Style) -> None:

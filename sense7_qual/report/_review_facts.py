@@ -57,8 +57,18 @@ class Study(Protocol):
     def rounds(self) -> Sequence[Round]:
         """The rounds that were opened."""
 
-    def acts(self) -> list[Act]:
-        """Return every act."""
+    @property
+    def codebooks(self) -> Mapping[str, Codebook]:
+        """Every version of the codebook, by fingerprint."""
+
+    def acts(self, *, kind: str | None = ...) -> list[Act]:
+        """Return every act, or those of a kind."""
+
+    def memos(self) -> pd.DataFrame:
+        """Return the memos that stand."""
+
+    def proposals(self) -> pd.DataFrame:
+        """Return the codes that were proposed."""
 
     def plan(self) -> pd.DataFrame:
         """Return who codes what."""
@@ -96,12 +106,12 @@ class Study(Protocol):
         """Return how the codebook came to be."""
 
 
-def require_study(store: Study) -> None:
+def require_study(store: Study, *, function: str = "review") -> None:
     """Raise `ArgumentError` where `store` is no open study."""
     needs = ("units", "codebook", "rounds", "acts", "decisions", "plan")
     if isinstance(store, type) or not all(hasattr(store, name) for name in needs):
         raise ArgumentError(
-            f"review: expected an open study as store – found {type(store).__name__} – pass Store(path)."
+            f"{function}: expected an open study as store – found {type(store).__name__} – pass Store(path)."
         )
 
 

@@ -1,0 +1,214 @@
+"""What a paper states on the use of AI, from the record of suggestions, themes and models that code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import did_you_mean
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._sentences import (
+    Phrase,
+    coefficient,
+    count,
+    date,
+    listed,
+    named,
+    percent,
+    phrase,
+    plural,
+    sentence,
+)
+from sense7_qual.report._text import Paragraph, Sentence, Text
+from sense7_qual.report._text_record import Record, record_of
+from sense7_qual.report._traced import Traced
+
+__all__ = ["ai_statement", "ai_used"]
+
+_ANSWERS = {
+    "agreed": "the coder's own decision had it already", "withdrawn": "were taken away afterwards",
+    "accepted": "were accepted on the words suggested", "edited": "were accepted on other words",
+    "rejected": "were rejected", "none": "were left without an answer",
+}  # fmt: skip
+
+
+def ai_statement(
+    store: Study,
+    *,
+    models: Sequence[str] = (),
+    with_agreement: bool = True,
+    n_boot: int = 2000,
+    seed: int = 0,
+) -> Text:
+    """Return what a paper states on the use of AI in the coding of a study, from its record.
+
+    It tells of suggestions (what was shown to whom, when, and what became of it), of themes that a topic
+    model proposed, and of models that coded, their agreement with people apart from that of people among each
+    other. Where the record has none of it the text says so, and asks about what no record of coding holds.
+
+    Parameters
+    ----------
+    store : Store
+        The study.
+    models : sequence of str
+        The pseudonyms under which models, not people, have coded: the record does not know.
+    with_agreement : bool
+        Whether the agreement of these models with people is stated.
+    n_boot, seed
+        Of its intervals, as for `agreement.human_model`.
+
+    Returns
+    -------
+    Text
+        As of `methods`.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study, nobody of this name has coded, or a setting is out of its range.
+
+    Examples
+    --------
+    ``report.ai_statement(store).write("ai.docx")``
+    """
+    check_arguments(ai_statement, locals(), but=("store",))
+    require_study(store, function="ai_statement")
+    check_resampling("ai_statement", n_boot=n_boot, confidence_level=0.95, seed=seed)
+    record = record_of(
+        store, with_agreement=with_agreement, rating=None, cluster=None, n_boot=n_boot, seed=seed
+    )
+    coded = record.decisions.value["coder"].unique().tolist()
+    for name in models:
+        if name not in coded:
+            raise ArgumentError(
+                f"ai_statement: expected models to be coders of the study – found {name!r} – "
+                f"{did_you_mean(name, coded)}"
+            )
+    said = tuple(ai_used(record, models))
+    asked = [
+        "Was AI used outside of the coding, such as to transcribe, translate, compute or write, and where?",
+        "Which models made the texts themselves, where they are of conversations with one?",
+    ]
+    if len(said) > 1:
+        asked.insert(
+            0, "Of each model: version, prompt or features, settings, where it ran, what left the computer?"
+        )
+    return Text("Use of AI", (Paragraph("Use of AI in the coding", said),), tuple(asked))
+
+
+def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
+    """Yield what the record has of models, and that it has nothing else."""
+    told = [*_suggested(record), *_themes(record), *_coders(record, models)]
+    yield from told
+    if not told:
+        yield sentence(
+            "The record of the study has no use of a model: no suggestion was shown to a coder, no theme of "
+            "a topic model was recorded, and every coding was made by a coder."
+        )
+    else:
+        yield sentence("No suggestion and no theme is among the codings unless a coder applied the code.")
+
+
+def _suggested(record: Record) -> Iterator[Sentence]:
+    answers, shown = (
+        record["suggestions"].answers(record.store.acts()),
+        record["suggestions"].shown(record.store.acts()),
+    )
+    if not len(shown.value):
+        return
+    given = answers.value
+    names = list(dict.fromkeys(given["model"].dropna()))
+    known = answers["model"].dropna().unique()
+    models = listed([phrase("“{name}”", name=named(known[place])) for place in range(len(names))])
+    yield sentence(
+        "Codes were suggested to coders{by} on {n}; on {without}, drawn by chance, none were shown.",
+        by=phrase(" by {models}", models=models) if names else (), n=plural(shown.sum(), "text"),
+        without=plural(shown.eq(False).sum(), "text"),
+    )  # fmt: skip
+    if not len(given):
+        return
+    when = answers["when"]
+    yield sentence(
+        "Of {n} shown to {coders}, {after} were shown once the coder had finished the text and {first} from "
+        "the start.",
+        n=plural(answers.shape[0], "suggestion"),
+        coders=plural(answers["coder"].nunique(), "coder"), after=count(when.eq("finished").sum()),
+        first=count(when.eq("shown").sum()),
+    )  # fmt: skip
+    there = [
+        phrase("{n} {words}", n=count(answers["answer"].eq(key).sum()), words=words)
+        for key, words in _ANSWERS.items()
+        if given["answer"].eq(key).any()
+    ]
+    yield sentence("Of these suggestions, {there}.", there=listed(there))
+    new = answers.query("before == False")
+    if len(new.value):
+        yield sentence(
+            "Of {n} that the coder had not coded before, {share} % were taken over.",
+            n=plural(new.shape[0], "suggestion"),
+            share=percent(new["answer"].isin(["accepted", "edited"]).mean()),
+        )  # fmt: skip
+    if record.with_agreement:
+        yield sentence(
+            "Agreement between coders is of what they had decided before any suggestion was shown."
+        )
+
+
+def _themes(record: Record) -> Iterator[Sentence]:
+    runs, edits = record.store.acts(kind="record_themes"), record.store.acts(kind="edit_theme")
+    if not runs.value:
+        return
+    parameters = json.loads(str(runs.value[-1].text)).get("parameters", {})
+    settings: Phrase = ()
+    told = [name for name in ("model", "seed", "granularity") if name in parameters]
+    if told:
+        values = [
+            phrase("{name} {value}", name=name.replace("_", " "),
+                   value=named(runs.given(f'json.loads({runs.expression}[-1].text)["parameters"]["{name}"]',
+                                          parameters[name])))
+            for name in told
+        ]  # fmt: skip
+        settings = phrase(" ({values})", values=listed(values))
+    yield sentence(
+        "A topic model proposed themes, which were recorded {n}, last on {at}{settings}; people changed them "
+        "in {edits}.",
+        n=plural(runs.how_many(), "time"), at=date(runs[-1].at), settings=settings,
+        edits=plural(edits.how_many(), "step"),
+    )  # fmt: skip
+
+
+def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
+    if not models:
+        return
+    decided = record.decisions["coder"]
+    each = [
+        phrase("“{name}” {n}", name=name,
+               n=plural(record.decisions.query(f"coder == {name!r}")["unit_id"].nunique(), "text"))
+        for name in models
+    ]  # fmt: skip
+    yield sentence("Models coded as coders of their own: {each}.", each=listed(each))
+    people = set(decided.value.unique()) - set(models)
+    if not record.with_agreement or not people:
+        return
+    rows = record["agreement"].human_model(record.independent, models=list(models), **record.resampling)
+    for comparison in ("humans", "model"):
+        missing = "model.isna()" if comparison == "humans" else "model.notna()"
+        some = rows.query(missing, engine="python")
+        if some.value["estimate"].notna().any():
+            yield _between(some, people=comparison == "humans")
+
+
+def _between(rows: Traced, *, people: bool) -> Sentence:
+    what = (
+        "Among people, Krippendorff's alpha was" if people
+        else "Between people and models, cross-kappa (Wong, Paritosh & Aroyo, 2021) was"
+    )  # fmt: skip
+    estimate = rows["estimate"]
+    return sentence(
+        "{what} between {low} and {high} over codes (median {median}).",
+        what=what, low=coefficient(estimate.min()), high=coefficient(estimate.max()),
+        median=coefficient(estimate.median()),
+    )  # fmt: skip

@@ -1,0 +1,210 @@
+"""The methods and the results of a study in sentences, filled from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import did_you_mean
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report import _text_agreement as coders
+from sense7_qual.report import _text_findings as findings
+from sense7_qual.report import _text_material as material
+from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._text import Paragraph, Sentence, Text
+from sense7_qual.report._text_record import Record, record_of
+from sense7_qual.report._text_reflexive import positionality_memo, reflexivity
+
+__all__ = ["methods", "results"]
+
+Topic = Callable[[Record], Iterator[Sentence]]
+
+_METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
+    ("Material", None, (material.material, material.redaction)),
+    ("Codebook", None, (material.codebook,)),
+    ("Coding", None, (material.training, material.coding, material.blinding)),
+    ("Agreement between coders", True, (coders.agreement_method,)),
+    ("Disagreements", True, (coders.settling,)),
+    ("Reflexivity", False, (reflexivity,)),
+    ("Themes", False, (findings.themes_recorded,)),
+    ("Saturation", True, (findings.saturation_method,)),
+    ("Codes and ratings", None, (findings.link_method,)),
+    ("Memos", True, (material.memos,)),
+    ("Software and record", None, (material.software,)),
+)
+_RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
+    ("Agreement between coders", True, (coders.agreement_by_code,)),
+    ("Disagreements", True, (coders.settled, coders.discussions)),
+    ("Codes", True, (findings.frequencies,)),
+    ("Codes", False, (findings.applied_codes,)),
+    ("Saturation", True, (findings.saturation_found,)),
+    ("Codes and ratings", None, (findings.links_found,)),
+)
+_ASKED: Final = (
+    "How were participants found and chosen, how many were asked, and how many declined?",
+    "Where, when and how were the texts collected?",
+    "Which ethics board approved the study, and to what did participants consent?",
+    "Who coded: training, profession, and relation to participants and material?",
+)
+
+
+def methods(
+    store: Study,
+    *,
+    with_agreement: bool = True,
+    rating: str | None = None,
+    cluster: str | None = None,
+    positionality: str | None = None,
+    n_boot: int = 2000,
+    seed: int = 0,
+) -> Text:
+    """Return how a study was coded, in full sentences for the methods section, filled from its record.
+
+    Every number, name and date in it has the call that gives it (`Text.frame`). What the record does not hold
+    is not invented: it stands below the text, as questions.
+
+    Parameters
+    ----------
+    store : Store
+        The study, with all that it shows to who has it open.
+    with_agreement : bool
+        Whether agreement between coders is part of the argument. Without it (one coder, reflexive thematic
+        analysis) the text has no coefficient of agreement, and tells of memos, of themes and of how the
+        codebook changed.
+    rating : str, optional
+        The column of `units` with the rating that codes are linked to.
+    cluster : str, optional
+        The column of `units` with the participant, for intervals; by default "case_id" where every coded text
+        has one.
+    positionality : str, optional
+        The memo_id of a memo on the study (``store.memos()``) whose words are put into the text as they are.
+    n_boot, seed
+        Of the intervals, as for `agreement.by_code`.
+
+    Returns
+    -------
+    Text
+        Paragraphs of sentences, their numbers with their calls, and the open questions.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study, `rating` or `cluster` is no column of its units, `positionality` is no memo
+        on the study, or a setting is out of its range.
+
+    Notes
+    -----
+    Numbers in calls are those of this moment: the text is made anew, not mended, when coding goes on.
+
+    References
+    ----------
+    O'Connor & Joffe (2020), Intercoder reliability in qualitative research, International Journal of
+    Qualitative Methods 19. McDonald, Schoenebeck & Forte (2019), Reliability and inter-rater reliability in
+    qualitative research, PACM HCI 3 (CSCW), 72: what to report with and without agreement. Guest, Namey &
+    Chen (2020): see `codings.new_information`.
+
+    Examples
+    --------
+    ``report.methods(store).write("methods.docx")``
+    """
+    check_arguments(methods, locals(), but=("store",))
+    record = _record("methods", store, with_agreement, rating, cluster, n_boot, seed)
+    memo = () if positionality is None else (positionality_memo(record, positionality),)
+    paragraphs = _paragraphs(record, _METHODS, {"Reflexivity": memo} if not with_agreement else {})
+    if with_agreement and memo:
+        paragraphs = (*paragraphs, Paragraph("Positionality", memo))
+    return Text("Methods", paragraphs, tuple(_questions(record, positionality)))
+
+
+def results(
+    store: Study,
+    *,
+    with_agreement: bool = True,
+    rating: str | None = None,
+    cluster: str | None = None,
+    n_boot: int = 2000,
+    seed: int = 0,
+) -> Text:
+    """Return what came out of the coding of a study, in full sentences for the results section.
+
+    Agreement, disagreements and what became of them, how often each code is present, saturation, and the
+    association with a rating; without agreement how often each code was applied.
+
+    Parameters
+    ----------
+    store, with_agreement, rating, cluster, n_boot, seed
+        As for `methods`.
+
+    Returns
+    -------
+    Text
+        As of `methods`.
+
+    Raises
+    ------
+    ArgumentError
+        As of `methods`.
+
+    Examples
+    --------
+    ``report.results(store, rating="EmpathyOverall").frame[["printed", "call", "where"]]``
+    """
+    check_arguments(results, locals(), but=("store",))
+    record = _record("results", store, with_agreement, rating, cluster, n_boot, seed)
+    asked = (
+        "What do the codes and themes mean together: what is the answer to the research question?",
+        "Which quotations show it (report.quote_table), and which cases speak against it?",
+    )
+    return Text("Results", _paragraphs(record, _RESULTS, {}), asked)
+
+
+def _record(
+    function: str, store: Study, with_agreement: bool, rating: str | None, cluster: str | None, n_boot: int,
+    seed: int,
+) -> Record:  # fmt: skip
+    require_study(store, function=function)
+    check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
+    columns = [name for name in store.units.columns if name not in ("unit_id", "text", "context")]
+    for what, name in (("rating", rating), ("cluster", cluster)):
+        if name is not None and name not in columns:
+            raise ArgumentError(
+                f"{function}: expected {what} to be a column of the study's units – found {name!r} – "
+                f"{did_you_mean(name, columns)}"
+            )
+    return record_of(
+        store, with_agreement=with_agreement, rating=rating, cluster=cluster, n_boot=n_boot, seed=seed
+    )
+
+
+def _paragraphs(
+    record: Record,
+    plan: Sequence[tuple[str, bool | None, Sequence[Topic]]],
+    more: dict[str, tuple[Sentence, ...]],
+) -> tuple[Paragraph, ...]:
+    """Return the paragraphs that have a sentence, of those for studies with or without agreement."""
+    made = [
+        Paragraph(heading, (*(one for topic in topics for one in topic(record)), *more.get(heading, ())))
+        for heading, when, topics in plan
+        if when is None or when == record.with_agreement
+    ]
+    return tuple(paragraph for paragraph in made if paragraph.sentences)
+
+
+def _questions(record: Record, positionality: str | None) -> Iterator[str]:
+    yield from _ASKED
+    if not list(material.redaction(record)):
+        yield "Were direct identifiers removed from the texts before they were coded, and how?"
+    if record.n_coders.value > 1 and not record.store.rounds.value:
+        yield "How were coders kept from seeing each other's codings?"
+    if record.rating is not None and record.cluster is None:
+        yield "Whose are the ratings? Without a column of participants no association is computed."
+    if record.with_agreement:
+        yield "Which agreement was held to be enough before coding began, and after which source?"
+        if len(list(coders.settling(record))) == 1:
+            yield "How were disagreements settled?"
+        return
+    yield "Which approach to analysis was taken, and why does it do without counting how coders decide alike?"
+    if positionality is None:
+        yield "From which position do you read these texts (methods(…, positionality=memo_id))?"

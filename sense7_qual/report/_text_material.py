@@ -1,0 +1,262 @@
+"""Sentences on what was coded, with which codebook, by whom, and in what order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from sense7_qual.report._sentences import (
+    Phrase,
+    count,
+    date,
+    listed,
+    named,
+    number,
+    percent,
+    phrase,
+    plural,
+    sentence,
+)
+from sense7_qual.report._text import Sentence
+from sense7_qual.report._text_record import Record
+
+__all__ = ["blinding", "codebook", "coding", "material", "memos", "redaction", "software", "training"]
+
+_PSEUDONYM: Final = r"\[[A-Z]{2,20}-[0-9a-f]{1,16}\]"  # as redact.apply leaves them
+_CHANGES: Final = {
+    "add": "added", "rename": "renamed", "move": "moved in the tree", "redefine": "redefined",
+    "merge": "merged into another", "split": "split", "retire": "retired",
+}  # fmt: skip
+_MOST_ROUNDS: Final = 4
+
+
+def material(record: Record) -> Iterator[Sentence]:
+    """Yield what the texts are, and what one of them is counted as."""
+    units = record.store.units
+    if not len(units.value):
+        return
+    cases, missing = units["case_id"].nunique(), units["case_id"].isna().sum()
+    of: Phrase = ()
+    if cases.value:
+        of = phrase(" of {cases}", cases=plural(cases, "participant"))
+    yield sentence(
+        "The material was {n}{of}, from {conversations}.",
+        n=plural(units.shape[0], "text"), of=of,
+        conversations=plural(units["document_id"].nunique(), "conversation or document",
+                             "conversations or documents"),
+    )  # fmt: skip
+    if missing.value:
+        yield sentence("For {n} the record names no participant.", n=plural(missing, "text"))
+    length = units["text"].str.len()
+    yield sentence(
+        "Texts had between {low} and {high} characters (median {median}).",
+        low=count(length.min()), high=count(length.max()), median=number(length.median(), 1),
+    )  # fmt: skip
+    yield sentence(
+        "The unit of analysis was the text: a coder who had finished a text had decided on every code of the "
+        "codebook for it, and a text that a coder had not finished counts as missing for that coder, never "
+        "as a text without the code."
+    )
+
+
+def redaction(record: Record) -> Iterator[Sentence]:
+    """Yield how many identifiers pseudonyms stand for, where the texts hold any."""
+    found = record.store.units["text"].str.count(_PSEUDONYM)
+    if found.value.sum():
+        yield sentence(
+            "Direct identifiers had been replaced by pseudonyms in brackets before coding: {n} in {texts}.",
+            n=plural(found.sum(), "pseudonym stands", "pseudonyms stand"),
+            texts=plural(found.gt(0).sum(), "text"),
+        )
+
+
+def codebook(record: Record) -> Iterator[Sentence]:
+    """Yield what the codebook is, and how it came to be what it is."""
+    book = record.store.codebook
+    groups = [code for code in book.value.codes if not code.codable]
+    under: Phrase = ()
+    if groups:
+        n = book.given("sum(not code.codable for code in store.codebook.codes)", len(groups))
+        under = phrase(" under {n}", n=plural(n, "heading"))
+    facets: Phrase = ()
+    if book.value.facets:
+        names = listed([named(book.facets[place].label) for place in range(len(book.value.facets))])
+        facets = phrase(", and a coding could also state {names}", names=names)
+    yield sentence(
+        "The codebook, “{name}” (fingerprint {print}), had {codes}{under}{facets}.",
+        name=named(book.title if book.value.title else book.name), print=named(book.fingerprint[:12]),
+        codes=plural(book.codable.how_many(), "code"), under=under, facets=facets,
+    )  # fmt: skip
+    yield from _revisions(record)
+
+
+def _revisions(record: Record) -> Iterator[Sentence]:
+    revisions = record.store.revisions()
+    if not revisions.value:
+        yield sentence("It was the same from the first text to the last.")
+        return
+    first, last = date(revisions[0].at), date(revisions[-1].at)
+    when = phrase("on {first}", first=first)
+    if str(first) != str(last):
+        when = phrase("between {first} and {last}", first=first, last=last)
+    yield sentence(
+        "It was revised in {n} {when}, each with its reason on record; in all, {changes}.",
+        n=plural(revisions.how_many(), "step"), when=when, changes=_changes(record),
+    )  # fmt: skip
+    emerged = record["revisions"].emerged(revisions, record.store.codebooks)
+    yield sentence("{n} of the present codes had not been in its first version.", n=count(emerged.how_many()))
+    yield sentence(
+        "Codings under earlier versions were carried over where the meaning of the code had stayed the same, "
+        "and were to be looked at again where it had changed."
+    )
+    stale = record.objected("stale_open")
+    if stale.value:
+        yield sentence("Of these, {n} still open and enter no number.",
+                       n=plural(stale, "decision is", "decisions are"))  # fmt: skip
+
+
+def _changes(record: Record) -> Phrase:
+    revisions = record.store.revisions()
+    made = [change.kind for step in revisions.value for change in step.changes]
+    words = []
+    for kind, word in _CHANGES.items():
+        if kind in made:
+            call = f'sum(change.kind == "{kind}" for step in store.revisions() for change in step.changes)'
+            n = revisions.given(call, made.count(kind))
+            words.append(phrase("{n} {word}", n=plural(n, "code was", "codes were"), word=word))
+    return listed(words) if words else ("only what surrounds the codes was changed",)
+
+
+def coding(record: Record) -> Iterator[Sentence]:
+    """Yield who coded how much, how the texts were dealt, and what coders were sure of."""
+    if not record.n_coded.value:
+        yield sentence("No text has been finished by a coder yet.")
+        return
+    finished = record.store.coverage()["finished_at"]
+    yield sentence(
+        "In all, {n} coded by {coders}, between {first} and {last}.",
+        coders=plural(record.n_coders, "coder"), n=plural(record.n_coded, "text was", "texts were"),
+        first=date(finished.min()), last=date(finished.max()),
+    )  # fmt: skip
+    yield from _dealing(record)
+    if record.n_coders.value > 1:
+        yield sentence(
+            "Two or more of them coded {n} ({share} % of these), before any suggestion of a model.",
+            n=plural(record.n_double, "text"), share=percent(record.n_double / record.n_coded),
+        )  # fmt: skip
+    codings = record.store.codings()
+    if len(codings.value):
+        yield sentence(
+            "On record are {n}, {spans} of them on a passage and the others on a whole text; of {unsure} the "
+            "coder had noted to be unsure.",
+            n=plural(codings.shape[0], "coding"), spans=count(codings["start"].notna().sum()),
+            unsure=count(codings["confidence"].eq("unsure").sum()),
+        )  # fmt: skip
+    unfinished = record.objected("unfinished")
+    if unfinished.value:
+        yield sentence("{n} not finished.", n=plural(unfinished, "assigned coding of a text was",
+                                                     "assigned codings of a text were"))  # fmt: skip
+
+
+def _dealing(record: Record) -> Iterator[Sentence]:
+    dealt = record["corpus"].assignments(record.store.acts())
+    if not dealt.value or not dealt.value[-1][1].coders:
+        return
+    last, plan = dealt[-1][1], dealt.value[-1][1]
+    strata: Phrase = ()
+    if plan.stratify:
+        names = listed([named(last.stratify[place]) for place in range(len(plan.stratify))])
+        strata = phrase(" within strata of {names}", names=names)
+    each: Phrase = ("all coders",)
+    if plan.coders_per_unit:
+        each = plural(last.coders_per_unit, "coder")
+    weighted = " with unequal probabilities" if plan.weights else ""
+    yield sentence(
+        "The texts were dealt to {n} at random{weighted}{strata} (seed {seed}), {share} % of them to {each}.",
+        n=plural(last.coders.how_many(), "coder"), weighted=weighted, strata=strata, seed=named(last.seed),
+        share=percent(last.overlap), each=each,
+    )  # fmt: skip
+    if plan.calibration:
+        yield sentence("Everybody coded the same {n} first.", n=plural(last.calibration.how_many(), "text"))
+
+
+def training(record: Record) -> Iterator[Sentence]:
+    """Yield how coders were trained, where the record has it."""
+    rounds = record.store.rounds
+    for place, one in enumerate(rounds.value):
+        if one.is_training:
+            yield sentence(
+                "In the training round “{name}”, {coders} coded {n} and saw after each where they differed "
+                "from the decisions of an expert; nothing of it is among the data.",
+                name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
+                n=plural(rounds[place].units.how_many(), "text"),
+            )  # fmt: skip
+
+
+def blinding(record: Record) -> Iterator[Sentence]:
+    """Yield who was blind to whom and to what, and where that was broken."""
+    if record.n_coders.value > 1:
+        yield from _of_rounds(record)
+        for kind, one, several, why in (
+            ("no_round", "text that several coded was", "texts that several coded were",
+             "coded in no round: the record does not show whether their coders were blind to each other"),
+            ("finished_after_unblinding", "text was", "texts were",
+             "first finished once the round had been unblinded, and so not blind"),
+            ("changed_after_unblinding", "coding of a text was", "codings of a text were",
+             "changed in a round once it had been unblinded"),
+        ):  # fmt: skip
+            n = record.objected(kind)
+            if n.value:
+                yield sentence("{n} {why}.", n=plural(n, one, several), why=why)
+    first = record.objected("suggestions_first")
+    if first.value:
+        yield sentence("A model's suggestions were shown before {n}.",
+                       n=plural(first, "coding of a text", "codings of a text"))  # fmt: skip
+    if record.objected("rating_seen").value:
+        yield sentence("Coders saw the participants' ratings beside the texts while they coded.")
+
+
+def _of_rounds(record: Record) -> Iterator[Sentence]:
+    rounds = record.store.rounds
+    blind = [n for n, one in enumerate(rounds.value) if not one.is_training and not one.discusses]
+    for place in blind[:_MOST_ROUNDS]:
+        until: Phrase = ("and still are",)
+        if rounds.value[place].unblinded_at is not None:
+            until = phrase("until the round was unblinded on {at}", at=date(rounds[place].unblinded_at))
+        yield sentence(
+            "In the round “{name}”, {coders} were given {n} to code blind to each other {until}.",
+            name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
+            n=plural(rounds[place].units.how_many(), "text"), until=until,
+        )  # fmt: skip
+    if len(blind) > _MOST_ROUNDS:
+        call = "sum(not one.is_training and not one.discusses for one in store.rounds)"
+        yield sentence("In all there were {n} such rounds.", n=count(rounds.given(call, len(blind))))
+
+
+def memos(record: Record) -> Iterator[Sentence]:
+    """Yield how many memos were written, and on what."""
+    written = record.store.memos()
+    if not len(written.value):
+        return
+    kinds = {"unit": "whole texts", "span": "passages", "code": "codes", "study": "the study as a whole"}
+    there = set(written.value["target_kind"])
+    on = [
+        phrase("{n} on {what}", n=count(written["target_kind"].eq(kind).sum()), what=what)
+        for kind, what in kinds.items()
+        if kind in there
+    ]
+    yield sentence(
+        "In the course of the analysis {n} written ({on}), between {first} and {last}.",
+        n=plural(written.shape[0], "memo was", "memos were"), on=listed(on),
+        first=date(written["at"].min()), last=date(written["at"].max()),
+    )  # fmt: skip
+
+
+def software(record: Record) -> Iterator[Sentence]:
+    """Yield which software was used, and what the record is."""
+    yield sentence(
+        "Coding and analysis were done with sense7_qual {version}, which keeps every step of every coder as "
+        "an act that is never changed ({acts} so far), so that the way from each text to each number can be "
+        "followed.",
+        version=named(record["metadata"].version("sense7_qual")), acts=count(record.store.acts().how_many()),
+    )  # fmt: skip

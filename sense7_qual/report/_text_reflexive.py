@@ -1,0 +1,44 @@
+"""Sentences on work without agreement: memos, positionality, and how the analysis moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sense7_qual._messages import did_you_mean
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report._sentences import named, plural, sentence
+from sense7_qual.report._text import Sentence
+from sense7_qual.report._text_material import memos
+from sense7_qual.report._text_record import Record
+
+__all__ = ["positionality_memo", "reflexivity"]
+
+
+def reflexivity(record: Record) -> Iterator[Sentence]:
+    """Yield what of the researchers' own part in the analysis is on record."""
+    yield from memos(record)
+    proposed = record.store.proposals()
+    if len(proposed.value):
+        yield sentence(
+            "In the course of reading {n} proposed, each with the words that showed it.",
+            n=plural(proposed.shape[0], "code was", "codes were"),
+        )
+
+
+def positionality_memo(record: Record, memo_id: str) -> Sentence:
+    """Return a memo on the study in its own words.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such memo, or it is on something else, which may be a participant's words.
+    """
+    written = record.store.memos()
+    known = written.value.loc[written.value["target_kind"] == "study", "memo_id"].tolist()
+    if memo_id not in known:
+        hint = did_you_mean(memo_id, known) if known else "write one with acts.memo(…) that names no text."
+        raise ArgumentError(
+            f"methods: expected positionality to be the memo_id of a memo on the study – found {memo_id!r} – "
+            f"{hint}"
+        )
+    return sentence("{words}", words=named(written.set_index("memo_id").loc[memo_id, "text"]))
