@@ -31,6 +31,7 @@ GUIDES: Final = (
     "links",
     "tables",
     "preregistration",
+    "methods_text",
     "review",
     "record",
     "training",

@@ -13,7 +13,7 @@ from sense7_qual.report import _text_agreement as coders
 from sense7_qual.report import _text_findings as findings
 from sense7_qual.report import _text_material as material
 from sense7_qual.report._ai_statement import ai_used
-from sense7_qual.report._sentences import plural, sentence
+from sense7_qual.report._sentences import named, plural, sentence
 from sense7_qual.report._text import Sentence
 from sense7_qual.report._text_record import Record
 
@@ -65,6 +65,14 @@ def _sample(record: Record) -> Iterator[Sentence]:
         yield sentence("There are texts of {n}.", n=plural(cases, "participant"))
 
 
+def _limits(record: Record) -> Iterator[Sentence]:
+    """Yield what a reviewer will see in the record."""
+    seen = record["report"].review(record.store, with_agreement=record.with_agreement, n_boot=record.n_boot,
+                                   seed=record.seed).frame["seen"]  # fmt: skip
+    for place in range(len(seen.value)):
+        yield sentence("{seen}", seen=named(seen.iloc[place]))
+
+
 def _trail(record: Record) -> Iterator[Sentence]:
     yield from material.software(record)
     yield from material.memos(record)
@@ -88,7 +96,7 @@ _COREQ: Final = (
     Item("15", "Presence of others", "Was anybody else there?"),
     Item("16", "Description of the sample", "Which characteristics matter (age …)?", (material.material,)),
     Item("17", "Guide or prompts", "What were participants asked or given to do, and was it piloted?"),
-    Item("18", "Repeats", "Were there several sessions with a participant?"),
+    Item("18", "Repeats", "Were sessions repeated, and why?", (material.conversations,)),
     Item("19", "Recording", "How were the data recorded?"),
     Item("20", "Field notes", "Were notes taken while data were collected?"),
     Item("21", "Duration", "How long did sessions take?"),
@@ -97,8 +105,8 @@ _COREQ: Final = (
     Item("23", "Return of transcripts", "Did participants see and correct their texts?"),
     Item("24", "Number of coders", "", (material.coding,)),
     Item("25", "Coding tree", "", (material.codebook,), without=(findings.themes_recorded,)),
-    Item("26", "Where themes came from", "Which of them were set before, which came from the texts?",
-         (findings.themes_recorded,)),
+    Item("26", "Where themes came from", "Which came from theory, and how were the others found?",
+         (material.origins, findings.themes_recorded)),
     Item("27", "Software", "", (material.software,)),
     Item("28", "Participants' feedback", "Did participants comment on the findings?"),
     Item("29", "Quotations with participant's number", "Which quotations are printed?", (_quotations,)),
@@ -134,7 +142,7 @@ _SRQR: Final = (
          with_agreement=(findings.frequencies,), without=(findings.applied_codes,)),
     Item("17", "Links to data", "Which quotations show each finding?", (_quotations,)),
     Item("18", "Integration with prior work", "How do the findings stand to what was known?"),
-    Item("19", "Limitations", "What limits trust and transfer? (See report.review.)"),
+    Item("19", "Limitations", "What limits trust and transfer?", (_limits,)),
     Item("20", "Conflicts of interest", "Which are there?"),
     Item("21", "Funding", "Who paid, and what did they decide?"),
 )  # fmt: skip
@@ -152,7 +160,8 @@ _RTARG: Final = (
          "phases?", (material.coding,), without=(findings.themes_recorded,)),
     Item("–", "Coding as it moved", "What led from one version to the next?", (material.codebook,)),
     Item("–", "Reflexive practice", "How did notes and talks change the reading?", (material.memos,)),
-    Item("–", "Quality practices that fit", "Which practices were chosen, and do they fit the approach?", (material.software,)),
+    Item("–", "Quality practices that fit", "Which practices were chosen, and do they fit the approach?",
+         (material.software,)),
     Item("–", "Use of tools and AI", "What was left to a tool, and what was judged by a person?",
          (ai_used,)),
     Item("–", "Overview of themes", "What are the themes, and how do they hang together?",

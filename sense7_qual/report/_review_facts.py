@@ -57,18 +57,8 @@ class Study(Protocol):
     def rounds(self) -> Sequence[Round]:
         """The rounds that were opened."""
 
-    @property
-    def codebooks(self) -> Mapping[str, Codebook]:
-        """Every version of the codebook, by fingerprint."""
-
     def acts(self, *, kind: str | None = ...) -> list[Act]:
         """Return every act, or those of a kind."""
-
-    def memos(self) -> pd.DataFrame:
-        """Return the memos that stand."""
-
-    def proposals(self) -> pd.DataFrame:
-        """Return the codes that were proposed."""
 
     def plan(self) -> pd.DataFrame:
         """Return who codes what."""

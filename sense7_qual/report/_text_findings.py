@@ -157,8 +157,8 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
     if found is None or not len(found.value):
         return
     yield sentence(
-        "Saturation of the codes that emerged from the texts was assessed after Guest, Namey and Chen (2020): the "
-        "share of new codes in runs of {run} participants, relative to those of the first {base}, with "
+        "Saturation of the codes that emerged was assessed after Guest, Namey and Chen (2020): "
+        "the share of new codes in runs of {run} participants, relative to those of the first {base}, with "
         "a threshold of {threshold} %, in the order in which participants were coded and in {n} random "
         "orders of them (seed {seed}).",
         run=count(found["run_length"].iloc[0]), base=count(found["place"].iloc[0]),

@@ -20,7 +20,18 @@ from sense7_qual.report._sentences import (
 from sense7_qual.report._text import Sentence
 from sense7_qual.report._text_record import Record
 
-__all__ = ["blinding", "codebook", "coding", "material", "memos", "redaction", "software", "training"]
+__all__ = [
+    "blinding",
+    "codebook",
+    "coding",
+    "conversations",
+    "material",
+    "memos",
+    "origins",
+    "redaction",
+    "software",
+    "training",
+]
 
 _PSEUDONYM: Final = r"\[[A-Z]{2,20}-[0-9a-f]{1,16}\]"  # as redact.apply leaves them
 _CHANGES: Final = {
@@ -28,6 +39,8 @@ _CHANGES: Final = {
     "merge": "merged into another", "split": "split", "retire": "retired",
 }  # fmt: skip
 _MOST_ROUNDS: Final = 4
+_MOST_VARIABLES: Final = 12
+_CONTRACTED: Final = ("unit_id", "text", "document_id", "case_id", "position", "context")
 
 
 def material(record: Record) -> Iterator[Sentence]:
@@ -52,11 +65,42 @@ def material(record: Record) -> Iterator[Sentence]:
         "Texts had between {low} and {high} characters (median {median}).",
         low=count(length.min()), high=count(length.max()), median=number(length.median(), 1),
     )  # fmt: skip
+    yield from _variables(record)
     yield sentence(
         "The unit of analysis was the text: a coder who had finished a text had decided on every code of the "
         "codebook for it, and a text that a coder had not finished counts as missing for that coder, never "
         "as a text without the code."
     )
+
+
+def _variables(record: Record) -> Iterator[Sentence]:
+    """Yield what the study holds beside the texts, where that can be named in a sentence."""
+    columns = record.store.units.columns
+    own = [place for place, name in enumerate(columns.value) if name not in _CONTRACTED]
+    if 0 < len(own) <= _MOST_VARIABLES:
+        names = listed([phrase("“{name}”", name=named(columns[place])) for place in own])
+        yield sentence("Beside the texts the study holds {names}.", names=names)
+
+
+def conversations(record: Record) -> Iterator[Sentence]:
+    """Yield in how many conversations participants were."""
+    each = record.store.units.groupby("case_id")["document_id"].nunique()
+    if len(each.value):
+        yield sentence(
+            "A participant has texts from between {low} and {high} conversations or documents (median "
+            "{median}).",
+            low=count(each.min()), high=count(each.max()), median=number(each.median(), 1),
+        )  # fmt: skip
+
+
+def origins(record: Record) -> Iterator[Sentence]:
+    """Yield how many codes were there before coding began."""
+    emerged = record["revisions"].emerged(record.store.revisions(), record.store.codebooks)
+    yield sentence(
+        "Of {n} in the codebook, {emerged} not in its first version.",
+        n=plural(record.store.codebook.codable.how_many(), "code"),
+        emerged=plural(emerged.how_many(), "was", "were"),
+    )  # fmt: skip
 
 
 def redaction(record: Record) -> Iterator[Sentence]:

@@ -37,7 +37,8 @@ RESULTS = {
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
     "ratings.OrdinalRegression", "report.Deviations", "report.PaperFolder", "report.Review",
-    "redact.Redacted", "report.Table", "revisions.Change", "revisions.Revision", "rounds.Round",
+    "redact.Redacted", "report.Table", "report.Text", "revisions.Change", "revisions.Revision",
+    "rounds.Round",
     "store.Options", "suggestions.Screening", "suggestions.Suggester", "tables.Contract", "themes.Themes",
 }  # fmt: skip
 
@@ -400,6 +401,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codings.decisions": call(c.decisions, **carried, facet="valence"),
         "codings.development": call(
             c.development, **frames, units=x.units, cluster="case_id", codes=[code], order=None),
+        "codings.new_information": call(
+            c.new_information, **frames, units=x.units, cluster="case_id", codes=[code, "interest"],
+            order=None, base_size=2, run_length=1, threshold=0.05, n_orders=20, seed=0),
         "codings.saturation": call(
             c.saturation, **frames, units=x.units, cluster="case_id", emerged=[code, "interest"], more=[1],
             confidence_level=0.95),
@@ -591,6 +595,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.Table.write": method("write", partial(x.made, "report.codebook_table"),
                                      path=partial(path, ".md"), overwrite=lambda: False,
                                      style=lambda: "acm", page_columns=lambda: 2, paper=lambda: "letter"),
+        "report.Text.write": method("write", partial(x.made, "report.methods"), path=partial(path, ".md"),
+                                    overwrite=lambda: False, paper=lambda: "letter"),
         "revisions.changes": call(qual.revisions.changes, old=x.codebook, new=x.changed, merged=None,
                                   split=None),
         "revisions.combine": call(qual.revisions.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
@@ -681,6 +687,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             plan=lambda: k.AnalysisPlan(question="Why?")),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True, n_boot=lambda: 5, seed=lambda: 0),
+        **{
+            f"report.{name}": late(
+                getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
+                seed=lambda: 0, **more)
+            for name, more in {
+                "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None},
+                "results": {"rating": lambda: None, "cluster": lambda: None},
+                "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
+                "ai_statement": {"models": lambda: ()},
+            }.items()
+        },
         "suggestions.answers": call(qual.suggestions.answers, acts=x.acts),
         "suggestions.shown": call(qual.suggestions.shown, acts=x.acts),
         "suggestions.check": late(

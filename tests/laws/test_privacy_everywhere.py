@@ -195,6 +195,12 @@ figure.svg(), figure.png(), figure.pdf(), figure.chart, figure.write(folder + ".
 table = qual.report.reliability_table(by_code)
 reviewed = qual.report.review(store, n_boot=5)
 assert len(reviewed.frame) == len(reviewed) == len(reviewed.table.rows)
+written = qual.report.methods(store, n_boot=5), qual.report.results(store, n_boot=5)
+for text in (*written, qual.report.ai_statement(store)):
+    text.latex(), text.frame, text.markdown()
+    assert len(list(text.sentences)) == sum(len(one.sentences) for one in text.paragraphs)
+text.write(folder + ".txt")
+qual.report.checklist(store, "coreq", n_boot=5)
 table.latex(), table.html(), table.csv(), table.frame
 changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
