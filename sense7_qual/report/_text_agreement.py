@@ -168,8 +168,8 @@ def settling(record: Record) -> Iterator[Sentence]:
     ruled = queue["settled"].notna()
     if ruled.value.any():
         yield sentence(
-            "Disagreements were settled one by one: {people} ruled on them, seeing what each coder had "
-            "decided; coders' own decisions stayed as they were.",
+            "Disagreements were settled one by one: {people} ruled on them, and coders' own decisions "
+            "stayed as they were.",
             people=plural(queue["ruled_by"].nunique(), "adjudicator"),
         )
         own = record["report"].review(record.store, n_boot=2).frame.set_index("kind")["n"].get("ruled_own", 0)

@@ -122,12 +122,14 @@ def flawed(flaw: str) -> Callable[[Path], Store]:
 
 STUDIES: dict[str, Callable[[Path], Store]] = {
     "empty": empty, "alone": alone, "discussed": discussed, "suggested": suggested, "hostile": hostile,
-    "flawless": lambda path: study(path, seed=11), "no_participant": flawed("no_participant"),
+    "no_participant": flawed("no_participant"),
     "stale_open": flawed("stale_open"),
 }  # fmt: skip
 #: Further ones, of which one sentence is looked for.
-FLAWED = {flaw: flawed(flaw) for flaw in ("finished_after_unblinding", "changed_after_unblinding",
-                                          "rating_seen", "ruled_own")}  # fmt: skip
+FLAWED: dict[str, Callable[[Path], Store]] = {"flawless": lambda path: study(path, seed=11)} | {
+    flaw: flawed(flaw)
+    for flaw in ("finished_after_unblinding", "changed_after_unblinding", "rating_seen", "ruled_own")
+}
 
 
 def _coded(

@@ -14,11 +14,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sense7_qual import report
+from sense7_qual import report, rounds
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report import Text
 from sense7_qual.store import Store
 from tests.helpers.written_studies import FLAWED, STUDIES
+
+pytestmark = pytest.mark.long  # half a minute
 
 PACKAGES = ("acts", "adjudication", "agreement", "codings", "corpus", "links", "report", "revisions",
             "suggestions")  # fmt: skip
@@ -227,3 +229,16 @@ def test_what_is_wrong_is_refused(made: Callable[[str], Store]) -> None:
         report.checklist(store, "coreqs")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="n_boot"):
         report.results(store, n_boot=0)
+
+
+def test_a_coder_who_sees_their_own_acts_alone_can_have_it_written(
+    made: Callable[[str], Store], tmp_path: Path
+) -> None:
+    store = STUDIES["discussed"](tmp_path / "study")
+    named = {"coder": "chair", "codebook": store.codebook}
+    store.append([rounds.open_round("two", units=["m1", "m2"], coders=["cy"], **named)])
+    store.hand_out("two", "cy", tmp_path / "cy")
+    seen, known = Store(tmp_path / "cy"), {}
+    for text in texts(seen):
+        for row in text.frame.itertuples():
+            assert value_of(row.call, row.where, seen, known) == row.value or pd.isna(row.value)
