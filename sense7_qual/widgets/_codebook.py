@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 
 import pandas as pd
 import traitlets
 
-from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments
-from sense7_qual._messages import word
 from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError, CodebookError, QualError
-from sense7_qual.widgets._codebook_conflict import combined, conflicts, different, shown
+from sense7_qual.errors import ActError, ArgumentError, QualError
+from sense7_qual.widgets import _codebook_tray as tray
+from sense7_qual.widgets._codebook_begin import UNSAVED, from_file, left_unsaved, new_draft, resumed
 from sense7_qual.widgets._codebook_draft import Draft
 from sense7_qual.widgets._codebook_preview import preview
+from sense7_qual.widgets._codebook_saving import put_together, queues, revised
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._codebook_shown import (
     shown_changes,
     shown_codes,
-    shown_conflict,
     shown_preview,
     shown_revisions,
     shown_steps,
 )
 from sense7_qual.widgets._codebook_sight import Sight, answer_to
-from sense7_qual.widgets._codebook_sorting import Sorting
-from sense7_qual.widgets._coding import COMMANDS
+from sense7_qual.widgets._codebook_split_texts import SplitTexts
+from sense7_qual.widgets._codebook_versions import compared
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field
-from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._new_code import alike
 
@@ -51,9 +47,6 @@ _NEEDS: Final = (
     "current_codebook",
     "use_current_codebook",
 )
-_PAGE: Final = 20
-#: The draft of each study and lead, for a page that is loaded anew.
-_UNSAVED: Final[dict[str, Draft]] = {}
 _DOING: Final = {
     "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
     "step": "changing the draft", "compare": "comparing the versions", "sorting": "reading the texts",
@@ -134,12 +127,11 @@ class CodebookWidget(Desk):
         self._units: pd.DataFrame = store.units
         self._draft = self._new_draft(store.codebook)
         if draft is None:
-            self._begin_with_unsaved()
+            self._draft = left_unsaved(self._outbox, store.codebooks) or self._draft
         else:
-            self._draft.do({"do": "load", "yaml": _like(draft, store.codebook).to_yaml().decode()})
+            self._draft.do(from_file(draft, store.codebook))
         self._heard: dict[str, dict[str, Any]] = {}
-        self._at_sorting: tuple[Sight, Sorting] | None = None
-        self._done: list[tuple[str, tuple[str, ...], list[record.Act]]] = []
+        self._split_texts: SplitTexts | None = None
         self._sight: Sight | None = None
         self._counting = Later(self._count_or_say)
         super().__init__(
@@ -163,8 +155,7 @@ class CodebookWidget(Desk):
         return book
 
     def _new_draft(self, base: Codebook) -> Draft:
-        reserved = {key: name for name, key in COMMANDS.items()}
-        return Draft(base, versions=self._study.codebooks.values(), reserved=reserved)
+        return new_draft(base, self._study.codebooks)
 
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
         asked = str(content.get("id"))
@@ -199,8 +190,7 @@ class CodebookWidget(Desk):
             case "send_back":
                 return self._send_back(content)
             case "versions":
-                versions = shown_revisions(self._study.revisions(), self._study.codebooks)
-                return {"type": "versions", "versions": versions}
+                return self._versions()
             case "compare":
                 return self._compare(content)
             case "save":
@@ -234,28 +224,15 @@ class CodebookWidget(Desk):
         self._changed()
         return {"type": "changed"}
 
-    def _begin_with_unsaved(self) -> None:
-        """Begin with the draft that the widget before this one left unsaved, if it did."""
-        left = _UNSAVED.get(self._outbox)
-        if left is not None and left.state.base.fingerprint in self._study.codebooks:
-            self._draft = self._new_draft(left.state.base)
-            self._draft.restore(left.steps, left.undone)
-
     def _restore(self, content: Mapping[str, Any]) -> None:
         """Take over the steps of a draft that a page kept while its kernel died."""
-        base = self._study.codebooks.get(field(content, "base", str))
-        if base is None:
-            raise CodebookError(
-                "draft: expected the steps of a draft of this study – found those of another – discard them."
-            )
-        resumed = self._new_draft(base)
-        resumed.restore(field(content, "steps", list), field(content, "undone", list))
-        self._draft = resumed
+        base, versions = field(content, "base", str), self._study.codebooks
+        self._draft = resumed(base, field(content, "steps", list), field(content, "undone", list), versions)
 
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""
         self.n_codes, self.n_steps = len(self._draft.state.codebook), len(self._draft.steps)
-        _UNSAVED[self._outbox] = self._draft
+        UNSAVED[self._outbox] = self._draft
         self._tell({"type": "draft", **self._of_the_draft()})
         self._counting.ask()
 
@@ -327,29 +304,11 @@ class CodebookWidget(Desk):
         return {"type": "quotes", "code": code, **page}
 
     def _proposals(self) -> dict[str, Any]:
-        sight, taken = self._see(), self._draft.state.taken
-        rows = [
-            {
-                **{
-                    name: row[name]
-                    for name in ("proposal_id", "coder", "at", "label", "definition", "unit_id")
-                },
-                "round": None if pd.isna(row["round"]) else row["round"],
-                "words": sight.words_of(row),
-                "taken": taken.get(row["proposal_id"]),
-                "alike": alike(self.draft, row["label"], row["definition"])["codes"],
-            }
-            for row in sight.open_proposals()
-        ]
-        return {"type": "proposals", "rows": rows}
+        return {"type": "proposals", "rows": tray.rows(self._see(), self._draft.state)}
 
     def _send_back(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Answer a proposal by a memo on its words, which its coder sees once the round is unblinded."""
-        why = field(content, "why", str).strip()
-        if not why:
-            raise ActError(
-                "proposal: expected the reason why it is sent back – found none – say it in a sentence."
-            )
+        why = tray.reason_of(field(content, "why", str))
         row = self._see().proposal(field(content, "proposal", str))
         asked = field(content, "id", str)
         self._save_once(
@@ -358,76 +317,39 @@ class CodebookWidget(Desk):
         self._look_again()
         return {"type": "sent_back", "proposal": row["proposal_id"]}
 
-    # versions ---------------------------------------------------------------------------------------
+    def _versions(self) -> dict[str, Any]:
+        versions = shown_revisions(self._study.revisions(), self._study.codebooks)
+        return {"type": "versions", "versions": versions}
 
     def _compare(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        books = [self._version(content.get(name)) for name in ("one", "other")]
-        rows = [
-            {
-                "code": each.code,
-                "label": _label(each.code, *books),
-                "field": each.field,
-                "one": shown(each.mine),
-                "other": shown(each.theirs),
-            }
-            for each in different(*books)
-        ]
-        return {"type": "compare", "one": content.get("one"), "other": content.get("other"), "rows": rows}
-
-    def _version(self, name: object) -> Codebook:
-        if name == "draft":
-            return self._draft.state.codebook
-        book = self._study.codebooks.get(name) if isinstance(name, str) else None
-        if book is None:
-            raise CodebookError(
-                f"versions: expected one of this study's – found {word(name)} – choose another."
-            )
-        checked: Codebook = book
-        return checked
+        one, other = content.get("one"), content.get("other")
+        rows = compared(one, other, versions=self._study.codebooks, draft=self._draft.state.codebook)
+        return {"type": "compare", "one": one, "other": other, "rows": rows}
 
     # saving -----------------------------------------------------------------------------------------
 
     def _save_draft(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Save the draft, or say what another person changed meanwhile."""
         state, why = self._draft.state, field(content, "why", str)
-        theirs = self._current()
-        wished = state.codebook
-        if theirs != state.base:
-            choices = content.get("choices") or {}
-            found = conflicts(state.base, wished, theirs)
-            if any(choices.get(one.name) not in ("mine", "theirs") for one in found):
-                return {
-                    "type": "conflict",
-                    **shown_conflict(found, state.base, theirs, self._study.revisions()),
-                }
-            wished = combined(state.base, wished, theirs, choices)
-        before = len(self._study.revisions())
-        if wished != theirs or not state.taken:
-            gone = {code.id for code in theirs.codable} - {code.id for code in wished.codable}
-            self._study.revise(
-                wished, why=why, coder=self._coder,
-                merged={code: into for code, into in state.merged.items() if code in gone},
-                split={code: into for code, into in state.split.items() if code in gone},
-            )  # fmt: skip
+        before = self._study.revisions()
+        wished = put_together(state, self._current(), content.get("choices") or {}, before)
+        if not isinstance(wished, Codebook):
+            return {"type": "conflict", **wished}
+        revised(self._study, wished, state, why=why, coder=self._coder)
         answered = self._answer_taken(state.taken)
-        self._at_sorting = None
+        self._split_texts = None
         acted()
-        made = self._study.revisions()[before:]
+        made = self._study.revisions()[len(before) :]
         self._draft = self._new_draft(self._current())
         self._look_again()
         self._changed()
-        queues = self._queues()
-        return {"type": "saved_draft", "n_changes": sum(len(one.changes) for one in made), "queues": queues,
+        n_changes = sum(len(one.changes) for one in made)
+        return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._see()),
                 "unanswered": not answered}  # fmt: skip
 
     def _answer_taken(self, taken: Mapping[str, str]) -> bool:
         """Write under each proposal that was taken what became of it; return False where that failed."""
-        book, sight = self._current(), self._see()
-        memos = []
-        for proposal, code in taken.items():
-            asked = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{proposal} {book.fingerprint}"))
-            words = f"Taken: the code “{book[code].label}”." if code in book else "Taken."
-            memos.append(answer_to(sight.proposal(proposal), words, self._coder, book, asked))
+        memos = tray.answers(taken, self._see(), self._current(), coder=self._coder)
         try:
             if memos:
                 self._study.append(memos)
@@ -435,88 +357,30 @@ class CodebookWidget(Desk):
             return False
         return True
 
-    def _queues(self) -> list[dict[str, Any]]:
-        """Return for each coder how many texts wait for a review, and how the coder opens them."""
-        cell = (
-            "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale("
-            "store.codings(coder={0!r}), store.coverage(coder={0!r}), store.codebook, "
-            "revisions=store.revisions()))"
-        )
-        return [
-            {"coder": coder, "n": n, "cell": cell.format(coder, f", round={round!r}" if round else "")}
-            for coder, round, n in self._see().waiting()
-        ]
-
     # sorting ----------------------------------------------------------------------------------------
 
     def _to_sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return which texts of a code that was split wait, and one page of them."""
-        if content.get("fresh") is True or self._at_sorting is None:
-            self._sight, self._done = None, []
-            sight = self._see()
-            order = self._units["unit_id"].tolist()
-            sorting = Sorting(sight.seen, self._current(), viewer=self._coder, order=order)
-            self._at_sorting = sight, sorting
-        sight, sorting = self._at_sorting
-        done = {(code, unit) for code, units, _ in self._done for unit in units}
-        left = {
-            one.code: [unit for unit in one.units if (one.code, unit) not in done] for one in sorting.splits
-        }
-        wanted = content.get("code")
-        one = next((each for each in sorting.splits if each.code == wanted), next(iter(sorting.splits), None))
-        find = folded(str(content.get("find") or "")[:200]).strip()
-        units = (
-            []
-            if one is None
-            else [unit for unit in left[one.code] if find in folded(sight.quotes.text(unit))]
-        )
-        first, book = _first(content), self._current()
-        return {
-            "type": "sorting",
-            "splits": [{"code": each.code, "label": self._label(each.code), "n": len(left[each.code]),
-                        "n_all": each.n_all} for each in sorting.splits],
-            "code": None if one is None else one.code,
-            "parts": [] if one is None else [{"id": part, "label": book[part].label} for part in one.parts],
-            "n": len(units),
-            "first": first,
-            "ids": units,
-            "can_undo": bool(self._done),
-            "rows": [] if one is None else [
-                {"unit_id": unit, "text": sight.quotes.text(unit),
-                 "quotes": sight.quotes.of_unit(unit, one.sources)}
-                for unit in units[first : first + _PAGE]
-            ],
-        }  # fmt: skip
-
-    def _label(self, code: str) -> str:
-        """Return what a code was called last, in any version of the codebook."""
-        versions = [self._current(), *reversed(list(self._study.codebooks.values()))]
-        return next(str(book[code].label) for book in versions if code in book)
+        if content.get("fresh") is True or self._split_texts is None:
+            self._sight = None
+            self._split_texts = SplitTexts(
+                self._see(), self._current(), versions=self._study.codebooks, viewer=self._coder,
+                order=self._units["unit_id"].tolist(),
+            )  # fmt: skip
+        find = str(content.get("find") or "")
+        page = self._split_texts.page(content.get("code"), find=find, first=_first(content))
+        return {"type": "sorting", **page}
 
     def _sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Record to which parts texts belong, or take that back; what was read stays good for the rest."""
-        if self._at_sorting is None:
+        if self._split_texts is None:
             raise ActError("sorting: expected texts that wait – found none that were shown – open it again.")
         if content["type"] == "unsort":
-            if not self._done:
-                raise ActError(
-                    "sorting: expected texts that were sorted here – found none – nothing was done."
-                )
-            book = self._current()
-            self._save([record.undo(act, codebook=book) for act in reversed(self._done[-1][2])])
-            self._done.pop()
+            self._split_texts.take_back(codebook=self._current(), save=self._save)
         else:
             code, units = field(content, "code", str), field(content, "units", list)
-            done = {unit for one, others, _ in self._done if one == code for unit in others}
-            if done & set(units):
-                raise ActError(
-                    "sorting: expected texts that wait – found some that are sorted – take it back."
-                )
-            made = self._at_sorting[1].acts(
-                code, units, field(content, "parts", list), asked=field(content, "id", str)
-            )
-            self._save(made)
-            self._done.append((code, tuple(units), made))
+            parts, asked = field(content, "parts", list), field(content, "id", str)
+            self._split_texts.sort(code, units, parts, asked=asked, save=self._save)
         self._sight = None  # read anew where something else is asked
         return {"type": "sorted", "n": len(content.get("units") or [])}
 
@@ -535,21 +399,6 @@ class CodebookWidget(Desk):
 _CHANGING: Final = frozenset(
     {"step", "undo", "redo", "leave_out", "restore", "discard", "send_back", "save", "sort", "unsort"}
 )
-
-
-def _like(draft: Codebook, base: Codebook) -> Codebook:
-    """Return the draft; of a CSV, which holds the codes alone, with what the base says of itself."""
-    if draft.title == draft.name and not any((draft.version, draft.description, draft.source, draft.licence)):
-        own = {
-            name: getattr(base, name)
-            for name in ("name", "title", "version", "description", "source", "licence")
-        }
-        return replace(draft, **own)
-    return draft
-
-
-def _label(code: str | None, *books: Codebook) -> str:
-    return next((book[code].label for book in reversed(books) if code is not None and code in book), "")
 
 
 def _first(content: Mapping[str, Any]) -> int:

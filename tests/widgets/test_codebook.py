@@ -17,7 +17,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from sense7_qual.widgets import CodebookWidget, _codebook
+from sense7_qual.widgets import CodebookWidget, _codebook_begin
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
 from tests.helpers.simulation import SOAK
@@ -135,7 +135,7 @@ def test_the_next_kernel_takes_the_steps_over_that_a_page_kept(store: Store) -> 
     lead.ask("undo")
     kept = next(one for one in reversed(lead.told) if one["type"] == "draft")
     store.revise(edited(BASE, "cold", label="Icy"), why="Meanwhile.", coder="chair")
-    _codebook._UNSAVED.clear()  # as in a new kernel
+    _codebook_begin.UNSAVED.clear()  # as in a new kernel
     new = Lead(Store(store.path))
     welcome = new.ask("hello")
     assert welcome["outbox"] == lead.ask("hello")["outbox"]
