@@ -1,4 +1,5 @@
-"""What the store asks of the place where a study lies: the protocol that the folder and PostgreSQL meet."""
+"""What the store asks of the place where a study lies: the protocol that the folder, PostgreSQL and
+a bundle meet."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import pandas as pd
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.store._files.layout import Opened
+from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._operations import forget, merge, revise, verify
 from sense7_qual.store._operations.append import Heads, Salvage
 from sense7_qual.store._operations.check_acts import TEAM_KINDS
@@ -103,6 +105,9 @@ class Backend(merge.Into, Protocol):
 
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
+
+    def note_copy(self, value: Copy) -> None:
+        """Add the note of a copy that was made."""
 
     def as_folder(self, within: Path) -> AbstractContextManager[Path]:
         """Give the study as a folder, for another one to read; a copy is built in `within`."""

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._present import Progress
 from sense7_qual.acts import (
     KINDS,
     Act,
@@ -27,10 +28,12 @@ from sense7_qual.acts import (
 )
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import planned
-from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
+from sense7_qual.errors import ActError, ArgumentError, CodebookError, StoreError, TableError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Backend
+from sense7_qual.store._bundle import Bundle, is_bundle
+from sense7_qual.store._bundle import write as bundles
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._log import sqlite, versions
@@ -1067,6 +1070,104 @@ class Store:
         check_arguments(Store.archive, locals())
         self._backend.archive(Path(path).absolute())
 
+    def bundle(
+        self,
+        path: str | Path,
+        *,
+        texts: Literal["withheld", "redacted", "all"],
+        analysis_plan: AnalysisPlan | None = None,
+        rating: str | None = None,
+        cluster: str | None = None,
+        seed: int | None = None,
+        conditions: Sequence[str] = (),
+        variables: Sequence[str] = (),
+        names: Collection[str] = (),
+        formats: Sequence[str] = ("csv", "docx"),
+        title: str | None = None,
+        overwrite: bool = False,
+        progress: Progress | bool | None = None,
+    ) -> None:
+        """Write what a stranger needs to recompute every table and figure, to publish it (OSF, Zenodo).
+
+        The folder has the units, codebooks and acts, the tables and figures (`report.paper`), a script and a
+        notebook that recompute them and compare to the last byte, the versions of all packages, metadata
+        (RO-Crate 1.1), and a README that says what is not in it. The script runs here twice, in a process of
+        its own that knows the bundle alone: to write them, and to compare. ``Store(path)`` opens the folder,
+        to read. The same study and versions give the same bytes. A withdrawal afterwards names the bundle.
+
+        Parameters
+        ----------
+        path : str or Path
+            The new folder; or a file in .zip, which holds it.
+        texts : {"withheld", "redacted", "all"}
+            What of the participants' words is in it. "withheld": none; a text of blocks, as long, stands for
+            each. "redacted": the texts, with a block for each letter of an identifier that `redact.find` or
+            `names` finds; what it does not find stays. "all": all. In the first two the examples of the
+            codebook and what memos, proposals and notes say are withheld, and columns of words.
+        analysis_plan : AnalysisPlan, optional
+            What is analysed, as for `report.paper`; by default the one that was registered last.
+        rating, cluster, seed : optional
+            In the place of the plan's.
+        conditions : sequence of str
+            As for `report.paper`.
+        variables : sequence of str
+            Columns of words that stay: look at what is in them. Numbers, truth values, times, the rating, the
+            cluster and conditions stay anyway.
+        names : collection of str
+            Names to redact, as for `redact.find`.
+        formats : sequence of str
+            Of the tables, as for `report.paper`.
+        title : str, optional
+            What the bundle is called in its README and metadata; by default after the codebook.
+        overwrite : bool
+            Whether an earlier bundle at `path` is replaced.
+        progress : bool or callable, optional
+            True shows a bar; a function is told (done, total).
+
+        Raises
+        ------
+        ArgumentError
+            `texts`, a format or a column is another one, or no text was finished.
+        StoreError
+            Something is at `path`, it is within the study, the study is a bundle or not sound, the role does
+            not lead, the disk refuses, or the script fails or gives another result the second time. Nothing
+            is left at `path`.
+
+        Examples
+        --------
+        ``store.bundle("published", texts="withheld", rating="Warmth", progress=True)``
+        """
+        check_arguments(Store.bundle, locals())
+        target = Path(path).absolute()
+        self._refuse_within(target)
+        plan = self._plan_with(analysis_plan, rating=rating, cluster=cluster, seed=seed)
+        wish = bundles.Wish(
+            plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
+            names=tuple(names), formats=tuple(formats), overwrite=overwrite,
+        )  # fmt: skip
+        bundles.check(wish, [str(name) for name in self._known.units.columns])
+        if self.decisions().empty:
+            raise ArgumentError(
+                "bundle: expected texts that a coder has finished – found none – make it when some are."
+            )
+        place = self._backend.place
+        with self._backend.as_folder(place) as folder:
+            bundles.write(folder, target, wish, home=place, note=self._backend.note_copy, progress=progress)
+
+    def _refuse_within(self, target: Path) -> None:
+        """Refuse a bundle in the study folder: who copies the folder would copy what is not to be there."""
+        if isinstance(self.path, Path) and target.resolve().is_relative_to(self.path.resolve()):
+            raise StoreError(
+                "bundle: expected a place outside of the study – found one within its folder – name another."
+            )
+
+    def _plan_with(self, given: AnalysisPlan | None, **asked: Any) -> AnalysisPlan:
+        registered = self.preregistrations()
+        plan = given or (
+            registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
+        )
+        return replace(plan, **{name: value for name, value in asked.items() if value is not None})
+
     @classmethod
     def restore(cls, archive: str | Path, path: str | Path) -> Store:
         """Make the new study `path` from a file that `archive` wrote, and open it.
@@ -1138,4 +1239,7 @@ class Store:
 
 def open_backend(path: str | Path) -> Backend:
     """Return the folder or the database at a path or address; no study need be there yet."""
-    return Team(connect(str(path))) if is_address(path) else Folder(Path(path).absolute())
+    if is_address(path):
+        return Team(connect(str(path)))
+    folder = Path(path).absolute()
+    return Bundle(folder) if is_bundle(folder) else Folder(folder)

@@ -20,7 +20,9 @@ from sense7_qual.errors import TableError
 from sense7_qual.store._files import study_notes
 from sense7_qual.tables import UNITS
 
-__all__ = ["Passages", "Repeated", "checked", "normalised", "parquet", "repeated", "without"]
+__all__ = [
+    "Passages", "Repeated", "checked", "normalised", "parquet", "passages_of", "repeated", "without"
+]  # fmt: skip
 
 _PASSAGE: Final = 25  # letters and digits: longer than a turn of phrase, shorter than most sentences
 _OVERLAP: Final = 12  # of them: two or three words
@@ -187,6 +189,10 @@ class Passages:
         if not runs.isdisjoint(self.sure):
             return "sure"
         return "" if runs.isdisjoint(self.doubtful) else "doubtful"
+
+    def runs_in(self, text: str) -> frozenset[str]:
+        """Return the runs that `text` has."""
+        return self._search.runs_in(text)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -392,6 +398,11 @@ def _runs(text: str, n: int) -> set[str]:
     """Return the runs of `n` letters and digits of `text` that lie over more than one word."""
     line, begun = _line(text)
     return {line[i : i + n] for i in range(len(line) - n + 1) if begun[i + n - 1] > begun[i]}
+
+
+def passages_of(text: str) -> frozenset[str]:
+    """Return the runs of 25 letters and digits of `text` that lie over more than one word."""
+    return frozenset(_runs(text, _PASSAGE))
 
 
 def _pieces(line: str, n: int, step: int = 1) -> list[str]:

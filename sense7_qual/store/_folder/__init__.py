@@ -252,6 +252,10 @@ class Folder:
         """Add the note of a withdrawal (`merge.Into`)."""
         layout.note(self.path, value)
 
+    def note_copy(self, value: study_notes.Copy) -> None:
+        """Add the note of a copy that was made."""
+        layout.note(self.path, value)
+
     def withdrawals(self, _: object = None) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals, oldest first."""
         return study_notes.notes(self.path, study_notes.Withdrawal)

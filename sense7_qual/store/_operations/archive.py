@@ -48,7 +48,10 @@ from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import genesis
 from sense7_qual.store._operations import verify
 
-__all__ = ["archive", "backup", "hand_out", "refuse_withdrawn", "restore"]
+__all__ = [
+    "acts_of_coders", "archive", "backup", "copy_of", "hand_out", "line_of", "note_copy", "refuse_unsound",
+    "refuse_withdrawn", "restore",
+]  # fmt: skip
 
 _FORMAT: Final = "sense7_qual study"
 _MEMBER: Final = re.compile(
@@ -76,8 +79,8 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     whole_files.refuse_existing(target)
     with whole_files.making(target, "backup", path) as building:
         _copy_files(path, building, {file.stem for file in acts_files.acts_files(path)})
-        _refuse_unsound(building, "the copy")
-        _note(path, _copied(building, target, "backup"), note)
+        refuse_unsound(building, "the copy")
+        note_copy(path, copy_of(building, target, "backup"), note)
         move_in(building, target)
 
 
@@ -111,10 +114,10 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
             f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
         )
     with whole_files.making(target, "hand-out", path) as building:
-        made = _copied(path, target, "hand-out")  # first, as in `archive`
+        made = copy_of(path, target, "hand-out")  # first, as in `archive`
         _copy_files(path, building, going)
-        _refuse_unsound(building, "the copy")
-        _note(path, made, note)
+        refuse_unsound(building, "the copy")
+        note_copy(path, made, note)
         move_in(building, target)
 
 
@@ -154,13 +157,13 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
 def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
     whole_files.refuse_existing(target)
-    made = _copied(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
-    _refuse_unsound(path, "the study")
+    made = copy_of(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
+    refuse_unsound(path, "the study")
     with whole_files.making(target, "archive", path) as building:
         _write(path, building)
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
-        _note(path, made, note)
+        note_copy(path, made, note)
         move_in(building, target)
 
 
@@ -181,7 +184,7 @@ def restore(source: Path, target: Path, home: Path | None = None) -> None:
         study = layout.read(building)
         layout.refuse_newer(source, study)
         layout.read_units(building, study)
-        _refuse_unsound(building, "the archive")
+        refuse_unsound(building, "the archive")
         again = building.with_name(f"{building.name}.again")
         _write(building, again)  # the acts must be the same bytes again
         _refuse_other(again, names, source)
@@ -198,7 +201,8 @@ def _opened(source: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def _refuse_unsound(path: Path, what: str) -> None:
+def refuse_unsound(path: Path, what: str) -> None:
+    """Raise `StoreError` where `what`, the study folder at `path`, is not as it was written."""
     bad = [each for each in verify.verify(path, layout.read(path)) if each.problem]
     if bad:
         raise StoreError(
@@ -207,7 +211,7 @@ def _refuse_unsound(path: Path, what: str) -> None:
         )
 
 
-def _note(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
+def note_copy(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
     """Note the copy; whoever withdraws after this finds the note, and before this it is refused."""
     try:
         note(made)
@@ -231,7 +235,8 @@ def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
         )
 
 
-def _copied(path: Path, target: Path, kind: str) -> Copy:
+def copy_of(path: Path, target: Path, kind: str) -> Copy:
+    """Return the note that a copy of this kind is made at `target`."""
     withdrawn = tuple(each.id for each in study_notes.notes(path, Withdrawal))
     heads = {
         file.stem: head[1] for file in acts_files.acts_files(path) if (head := sqlite.head(file)) is not None
@@ -292,26 +297,39 @@ def _described(content: bytes) -> dict[str, object]:
 
 def _write_acts(path: Path, target: Path) -> dict[str, int]:
     """Write every act as a line of canonical JSON; return how many each coder has."""
-    study = layout.read(path)
-    counts = {}
+    counts: dict[str, int] = {}
     with _private(target).open("wb") as out:
-        for file in acts_files.acts_files(path):
-            if verify.second_copy(file) is not None:
-                continue  # `verify` has found nothing new in it
-            with sqlite.transaction(file) as connection:
-                chain = sqlite.read_chain(connection, file, study=study.id, coder=file.stem)
-                texts = {row.text_hash: row for row in connection.execute(select(sqlite.TEXTS))}
-            for seq, link in enumerate(chain, start=1):
-                line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
-                row = texts.get(line.get("text_hash", ""))
-                if row is not None and row.text is not None:
-                    line |= {"salt": row.salt, "text": row.text}
-                out.write(_line(line))
-            counts[file.stem] = len(chain)
+        for coder, lines in acts_of_coders(path):
+            counts[coder] = 0
+            for line in lines:
+                out.write(line_of(line))
+                counts[coder] += 1
     return counts
 
 
-def _line(values: Mapping[str, Any]) -> bytes:
+def acts_of_coders(path: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    """Yield each coder of the study folder, and the coder's acts as their lines have them, in the chain's
+    order: with seq and hash, and the salt and text where there is one."""
+    study = layout.read(path)
+    for file in acts_files.acts_files(path):
+        if verify.second_copy(file) is None:  # else `verify` has found nothing new in it
+            yield file.stem, _acts_in(file, study.id)
+
+
+def _acts_in(file: Path, study_id: str) -> Iterator[dict[str, Any]]:
+    with sqlite.transaction(file) as connection:
+        chain = sqlite.read_chain(connection, file, study=study_id, coder=file.stem)
+        texts = {row.text_hash: row for row in connection.execute(select(sqlite.TEXTS))}
+    for seq, link in enumerate(chain, start=1):
+        line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
+        row = texts.get(line.get("text_hash", ""))
+        if row is not None and row.text is not None:
+            line |= {"salt": row.salt, "text": row.text}
+        yield line
+
+
+def line_of(values: Mapping[str, Any]) -> bytes:
+    """Return an act as its line of canonical JSON."""
     return (json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n").encode()
 
 
@@ -409,7 +427,7 @@ def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
         try:
             row = json.loads(line)
             # As it was written: no half of a surrogate pair, no number that the database would not take.
-            fit = isinstance(row["coder"], str) and _line(row) == line and all(map(_is_plain, row.values()))
+            fit = isinstance(row["coder"], str) and line_of(row) == line and all(map(_is_plain, row.values()))
         except (ValueError, KeyError, TypeError, RecursionError):
             fit = False
         if not fit:

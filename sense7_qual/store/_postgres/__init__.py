@@ -270,6 +270,10 @@ class Team:
         with whole_files.making(target, kind, self.place) as built, self.as_folder(built.parent) as folder:
             archive.archive(folder, target, note)
 
+    def note_copy(self, value: study_notes.Copy) -> None:
+        """Add the note of a copy that was made."""
+        through_folder.note_copy(self.server, value)
+
     def hand_out(self, round: str, coder: str, target: Path) -> None:
         """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
         whole_files.refuse_existing(target)

@@ -1,0 +1,222 @@
+"""What a stranger is told of a bundle: README, metadata (RO-Crate 1.1), versions, notebook, checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any, Final
+
+__all__ = ["Told", "checksums", "crate", "licence", "notebook", "readme", "requirements"]
+
+CHECKSUMS: Final = "SHA256SUMS"
+_CRATE: Final = "ro-crate-metadata.json"
+_PACKAGE: Final = "sense7_qual"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TYPES: Final = {
+    ".csv": "text/csv", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".html": "text/html", ".ipynb": "application/x-ipynb+json", ".json": "application/json",
+    ".jsonl": "application/jsonl", ".md": "text/markdown", ".parquet": "application/vnd.apache.parquet",
+    ".pdf": "application/pdf", ".png": "image/png", ".py": "text/x-python", ".tex": "application/x-tex",
+    ".txt": "text/plain", ".yaml": "application/yaml",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}  # fmt: skip
+_WHAT: Final = {
+    "data": "the units: one row a text, with its participant, conversation and variables",
+    "codebooks": "every version of the codebook (YAML)",
+    "record": "every act of coders and leads, chained by hashes, and what is analysed",
+    "tables": "the tables of the paper, and the unrounded numbers behind them (numbers_….csv)",
+    "figures": "the figures",
+}
+_IN_FORM: Final = {
+    "withheld": "No text of a participant is in it. In its place stands a text of blocks of the same length, "
+    "so that offsets and repetitions stay. Withheld as well: what came before a text (context), the quotes "
+    "of coded words, what memos, proposals, notes of rulings and names of themes say, the examples of the "
+    "codebook, which may be participants' words, and what a rule of a code or a reason for a revision "
+    "repeats of a text (25 letters or more). **What cannot be recomputed without the texts:** quotes, memos, "
+    "and which texts hold a word. Every table and figure in this bundle can.",
+    "redacted": "Direct identifiers in the texts were found by their form, or in a list of names, and each "
+    "of their letters is a block (▮), so that offsets stay; data/redacted.csv says where and of which kind. "
+    "**Other things that tell who somebody is may still be there.** Withheld: what memos, proposals, notes "
+    "of rulings and names of themes say, the examples of the codebook, and what a rule of a code or a reason "
+    "for a revision repeats of a text (25 letters or more).",
+    "all": "The texts are as the participants wrote them, and the memos and notes of everybody are there, "
+    "also those that were their writer's own.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What is told of a bundle: title, counts, form, columns left out, the day of the last act."""
+
+    title: str
+    texts: str
+    n_units: int
+    n_acts: int
+    coders: tuple[str, ...]
+    codebook: str
+    units_sha256: str
+    left_out: tuple[str, ...]
+    variables: tuple[str, ...]
+    day: str
+
+
+def readme(told: Told) -> bytes:
+    """Return README.md."""
+    left = ", ".join(f"`{name}`" for name in told.left_out) or "none"
+    kept = ", ".join(f"`{name}`" for name in told.variables) or "none"
+    parts = "\n".join(f"| `{name}/` | {what} |" for name, what in _WHAT.items())
+    text = f"""# {told.title}
+{told.n_units:,} texts, {told.n_acts:,} acts of {len(told.coders)} people, codebook `{told.codebook}`.
+Last act: {told.day}.
+
+## What is not in it
+{_IN_FORM[told.texts]}
+
+Columns of the units that are left out: {left}. Columns that are there: {kept}. Before you publish it, look
+at these, at the ids of texts and participants, at pseudonyms of coders, at names of rounds and at the
+codebook: nobody but you knows whether they tell who somebody is.
+
+The texts themselves are known by one hash: the SHA-256 of the file of units that was coded is
+`{told.units_sha256}`.
+Whoever is given that file can tell that it is the one. There is no hash of a single text, because a short
+text could be found by trying.
+
+## How to rerun it
+```
+python -m venv again
+again/bin/pip install -r requirements.txt
+again/bin/python rerun.py
+```
+Python {sys.version_info.major}.{sys.version_info.minor} was used. `rerun.py` recomputes every table and
+figure from `data/`, `codebooks/` and `record/`, and compares it with `tables/` and `figures/` to the last
+byte; `rerun.ipynb` does the same in JupyterLab, and shows the numbers. In Python,
+`sense7_qual.store.Store("this folder")` opens the study to read.
+
+| folder | holds |
+|---|---|
+{parts}
+
+`{CHECKSUMS}` has the SHA-256 of every file (`sha256sum -c {CHECKSUMS}`), `{_CRATE}` describes them
+(RO-Crate 1.1). Made by sense7_qual {version(_PACKAGE)}.
+"""
+    return text.encode()
+
+
+def licence() -> bytes:
+    """Return LICENSE.md, which asks what only the study's people can answer."""
+    return (
+        b"# Licence: to be decided\n"
+        b"Nobody may reuse this until you say so here. Questions to answer, then replace this file:\n\n"
+        b"1. Did participants consent to data being shared, with whom, and for which purposes?\n"
+        b"2. Which licence do the data have (CC BY 4.0 and CC0 are usual), and which the codebook?\n"
+        b"3. Whose consent is needed besides: the coders', the ethics board's, the funder's?\n"
+    )
+
+
+def requirements() -> bytes:
+    """Return requirements.txt: the version of this package and of all that it needs, as they are here."""
+    pinned: dict[str, str] = {}
+    to_do = [_PACKAGE]
+    while to_do:
+        name = _normal(to_do.pop())
+        if name in pinned:
+            continue
+        try:
+            pinned[name] = version(name)
+        except PackageNotFoundError:  # for another system, or an option
+            continue
+        to_do += [str(_NAME.match(line)[0]) for line in requires(name) or [] if "extra ==" not in line]  # type: ignore[index]
+    return "".join(f"{name}=={pinned[name]}\n" for name in sorted(pinned)).encode()
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def notebook() -> bytes:
+    """Return rerun.ipynb, which recomputes everything, shows the numbers, and ends with the check."""
+    cells = [
+        _cell(
+            "markdown",
+            "# Rerun\nEvery number of the tables is recomputed from the record; the last cell compares.",
+        ),
+        _cell(
+            "code",
+            "import tempfile\nfrom pathlib import Path\n\nimport pandas as pd\n\nimport rerun\n\n"
+            "again = Path(tempfile.mkdtemp())\nrerun.compute(again)",
+        ),
+        _cell(
+            "code",
+            'for path in sorted((again / "tables").glob("*.csv")):\n    print(path.name)\n'
+            '    print(path.read_text("utf-8-sig")[:2_000])',
+        ),
+        _cell(
+            "code",
+            "differences = rerun.compare(again)\nassert not differences, differences\n"
+            'print("All tables and figures are the same to the last byte.")',
+        ),
+    ]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    content = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _cell(kind: str, source: str) -> dict[str, Any]:
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, "source": source, **code}
+
+
+def crate(folder: Path, told: Told) -> bytes:
+    """Return ro-crate-metadata.json (RO-Crate 1.1) of all files in the folder."""
+    files = [_file(folder, path) for path in _paths(folder, without=(_CRATE, CHECKSUMS))]
+    root = {
+        "@id": "./", "@type": "Dataset", "name": told.title, "datePublished": told.day,
+        "description": f"{told.n_units} texts coded by {len(told.coders)} people (texts: {told.texts}). "
+        "rerun.py recomputes every table and figure.",
+        "license": {"@id": "LICENSE.md"}, "hasPart": [{"@id": file["@id"]} for file in files],
+        "mainEntity": {"@id": "rerun.py"},
+    }  # fmt: skip
+    descriptor = {
+        "@id": _CRATE, "@type": "CreativeWork", "about": {"@id": "./"},
+        "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
+    }  # fmt: skip
+    graph = [descriptor, root, *files]
+    content = {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
+    return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _file(folder: Path, path: Path) -> dict[str, Any]:
+    name = path.relative_to(folder).as_posix()
+    kind: Any = ["File", "SoftwareSourceCode"] if path.suffix in (".py", ".ipynb") else "File"
+    entry = {
+        "@id": name, "@type": kind, "name": name, "contentSize": str(path.stat().st_size),
+        "sha256": _sha256(path),
+        "description": _WHAT.get(name.partition("/")[0], name).capitalize(),
+    }  # fmt: skip
+    known = _TYPES.get(path.suffix)
+    return entry if known is None else {**entry, "encodingFormat": known}
+
+
+def checksums(folder: Path) -> bytes:
+    """Return SHA256SUMS of all other files, as sha256sum reads it."""
+    lines = [
+        f"{_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in _paths(folder, (CHECKSUMS,))
+    ]
+    return "".join(lines).encode()
+
+
+def _paths(folder: Path, without: Sequence[str]) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in without)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

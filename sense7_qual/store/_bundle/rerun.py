@@ -1,0 +1,126 @@
+"""Recompute every table, figure and number of this bundle, and compare it with what the bundle holds.
+
+    python rerun.py            recompute, and compare to the last byte; exit status 0 where all is the same
+    python rerun.py --write    write tables/ and figures/ anew
+
+What is computed stands in record/analysis.json: the analysis plan, and what was chosen beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from sense7_qual import agreement, links, report
+from sense7_qual.acts import AnalysisPlan
+from sense7_qual.store import Store
+
+__all__ = ["compare", "compute", "main", "numbers"]
+
+HERE = Path(__file__).resolve().parent
+_FOLDERS = ("tables", "figures")
+_PICTURES = (".pdf", ".png")
+
+
+def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int], None] | None = None) -> None:
+    """Write tables/ and figures/ of the bundle into the folder `target`."""
+    store, analysis = Store(bundle), json.loads((bundle / "record" / "analysis.json").read_text("utf-8"))
+    plan = AnalysisPlan.from_text(analysis["plan"])
+    with tempfile.TemporaryDirectory() as folder:
+        report.paper(
+            store, plan, folder, formats=analysis["formats"], conditions=analysis["conditions"],
+            with_texts=analysis["texts"] != "withheld", progress=progress,
+        )  # fmt: skip
+        for name in _FOLDERS:
+            (target / name).mkdir(parents=True, exist_ok=True)
+        for file in sorted(Path(folder).iterdir()):
+            kind = "figures" if file.suffix in _PICTURES else "tables"
+            (target / kind / file.name).write_bytes(file.read_bytes())
+    for name, frame in numbers(store, plan):
+        frame.to_csv(target / "tables" / name, index=False, lineterminator="\n")
+
+
+def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
+    """Yield what the tables are printed from, unrounded: the decisions, agreement, and links."""
+    decisions, independent = (
+        store.decisions(consensus=True, single=True),
+        store.decisions(before_suggestions=True),
+    )
+    units = store.units
+    yield "numbers_decisions.csv", decisions
+    cases = units.set_index("unit_id")["case_id"].reindex(decisions["unit_id"].unique())
+    cluster = plan.cluster or (None if cases.isna().any() else "case_id")
+    if plan.with_agreement and (independent.groupby("unit_id")["coder"].nunique() > 1).any():
+        yield (
+            "numbers_agreement.csv",
+            agreement.by_code(independent, units=units, cluster=cluster, n_boot=plan.n_boot, seed=plan.seed),
+        )
+    if plan.rating is not None and cluster is not None:
+        yield (
+            "numbers_links.csv",
+            links.code_to_rating(
+                decisions, units, rating=plan.rating, cluster=cluster, n_boot=plan.n_boot, seed=plan.seed
+            ),
+        )
+
+
+def compare(again: Path, *, bundle: Path = HERE) -> list[str]:
+    """Return, in a sentence each, where what was recomputed into `again` differs from the bundle."""
+    names = {
+        path.relative_to(root).as_posix()
+        for root in (again, bundle) for folder in _FOLDERS for path in (root / folder).glob("*")
+    }  # fmt: skip
+    return [told for name in sorted(names) for told in _difference(name, bundle / name, again / name)]
+
+
+def _difference(name: str, before: Path, after: Path) -> Iterator[str]:
+    if not (before.exists() and after.exists()):
+        yield f"{name}: {'is not in the bundle' if after.exists() else 'was not recomputed'}"
+    elif before.read_bytes() != after.read_bytes():
+        cells = _cells(before, after) if before.suffix == ".csv" else None
+        looks = "looks otherwise, with other versions than in requirements.txt perhaps"
+        yield f"{name}: {looks if cells is None else f'{cells} cells differ'}"
+
+
+def _cells(before: Path, after: Path) -> int:
+    """Return how many cells of two tables differ."""
+    old, new = (
+        list(csv.reader(path.read_text("utf-8-sig").splitlines(keepends=True))) for path in (before, after)
+    )
+    pairs = [
+        (row[at] if at < len(row) else None, again[at] if at < len(again) else None)
+        for row, again in zip(old, new, strict=False) for at in range(max(len(row), len(again)))
+    ]  # fmt: skip
+    more = old[len(new) :] + new[len(old) :]
+    return sum(one != other for one, other in pairs) + sum(map(len, more))
+
+
+def main() -> int:
+    """Recompute, and compare or write; return the exit status."""
+    parser = argparse.ArgumentParser(description="Recompute every table and figure of this bundle.")
+    parser.add_argument("--write", action="store_true", help="write tables/ and figures/ anew")
+    parser.add_argument("--progress", action="store_true", help="print how far it is")
+    chosen = parser.parse_args()
+    tell = (lambda done, total: print(f"{done}/{total}", flush=True)) if chosen.progress else None
+    if chosen.write:
+        compute(HERE, progress=tell)
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        compute(Path(folder), progress=tell)
+        differences = compare(Path(folder))
+        n_files = sum(1 for path in Path(folder).glob("*/*"))
+    for line in differences:
+        print(f"DIFFERS  {line}")
+    if not differences:
+        print(f"{n_files} files were recomputed, and all are the same to the last byte.")
+    return int(bool(differences))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

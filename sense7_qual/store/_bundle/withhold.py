@@ -1,0 +1,197 @@
+"""What of a study a bundle does not hold, and what stands in its place.
+
+A stand-in keeps what numbers are computed from: a text keeps its length, so that offsets stay, and texts that
+are alike stay alike; a memo, a proposal and the note of a ruling stay there, without their words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from sense7_qual import redact
+from sense7_qual.acts import Proposal, SpanMemo
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.store._files.units_parquet import Passages, passages_of
+
+__all__ = [
+    "WITHHELD", "Texts", "published_acts", "published_codebooks", "published_units", "repeating", "words_of",
+]  # fmt: skip
+
+Texts = Literal["withheld", "redacted", "all"]
+
+WITHHELD: Final = "[withheld]"
+_CONTRACT: Final = ("unit_id", "text", "document_id", "case_id", "position")
+_EXAMPLES: Final = ("examples", "counter_examples")
+_RULES: Final = ("label", "definition", "use_when", "avoid_when", "source", "rules_source")
+_PLACE: Final = ["unit_id", "column", "turn", "start", "end"]
+_ABOUT: Final = ("title", "description", "source")
+_BLOCK, _GAP = "\u25ae", "\u25af"
+
+
+def published_units(
+    units: pd.DataFrame, texts: Texts, *, names: Collection[str], variables: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[str, ...], pd.DataFrame | None]:
+    """Return the units as the bundle has them, the columns that it leaves out, and what was redacted.
+
+    All columns stay with texts="all"; else numbers, truth values and times do, and of others the `variables`:
+    a column of words may hold what a participant wrote.
+    """
+    if texts == "all":
+        return units, (), None
+    bare = (
+        pd.api.types.is_any_real_numeric_dtype, pd.api.types.is_bool_dtype,
+        pd.api.types.is_datetime64_any_dtype,
+    )  # fmt: skip
+    told = {*_CONTRACT, *variables} | ({"context"} if texts == "redacted" else set())
+    kept = [name for name in units if name in told or any(each(units[name].dtype) for each in bare)]
+    left_out = tuple(str(name) for name in units if name not in kept)
+    if texts == "withheld":
+        covered = pd.array(_covered(units["text"]), dtype="string").astype(units["text"].dtype)
+        return units[kept].assign(text=covered), left_out, None
+    found = redact.find(units, names=names)
+    return _blackened(units[kept], found), left_out, found
+
+
+def _covered(texts: Iterable[str]) -> list[str]:
+    """Return for each text blocks of its length; which of them are gaps tells different texts apart."""
+    numbers: dict[str, int] = {}
+    covered = []
+    for text in texts:
+        number = numbers.setdefault(text, len(numbers))
+        bits = f"{number:b}"[::-1][: len(text)]
+        covered.append("".join(_GAP if bit == "1" else _BLOCK for bit in bits).ljust(len(text), _BLOCK))
+    return covered
+
+
+def _blackened(units: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """Return the units with a block for each letter that was found: offsets stay as they are."""
+    rows = {unit_id: row for row, unit_id in enumerate(units["unit_id"])}
+    changed: dict[str, list[Any]] = {}
+    for unit_id, column, turn, start, end in found[_PLACE].itertuples(index=False, name=None):
+        values, row = changed.setdefault(column, units[column].tolist()), rows[unit_id]
+        if column == "context":
+            turns = json.loads(values[row])
+            turns[int(turn)]["text"] = _cut(turns[int(turn)]["text"], int(start), int(end))
+            values[row] = json.dumps(turns, ensure_ascii=False)
+        else:
+            values[row] = _cut(values[row], int(start), int(end))
+    columns = {
+        name: pd.Series(values, index=units.index, dtype=units[name].dtype)
+        for name, values in changed.items()
+    }
+    return units.assign(**columns)
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    return text[:start] + _BLOCK * (end - start) + text[end:]
+
+
+def repeating(units: pd.DataFrame, words: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test for what of `words` repeats 25 letters or more of a participant's text."""
+    runs = {word: passages_of(word) for word in set(words)}
+    passages = Passages.of(frozenset().union(*runs.values()), frozenset())
+    said = frozenset().union(*(passages.runs_in(text) for text in units["text"]))
+    return lambda word: not said.isdisjoint(runs.get(word, ()))
+
+
+def words_of(codebooks: Iterable[Codebook], lines: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what researchers wrote that a bundle keeps: rules of codes, and why a codebook was revised."""
+    for book in codebooks:
+        yield from (getattr(book, name) for name in _ABOUT)
+        for code in book.codes:
+            for name in _RULES:
+                value = getattr(code, name)
+                yield from (value,) if isinstance(value, str) else value
+    for line in lines:
+        if line["kind"] == "revise" and line.get("text"):
+            yield str(json.loads(line["text"])["why"])
+
+
+def published_codebooks(
+    codebooks: Mapping[str, Codebook], repeats: Callable[[str], bool], texts: Texts
+) -> dict[str, Codebook]:
+    """Return the versions of the codebook without their examples, which may be participants' words.
+
+    The same example has the same number in every version, so that a change of examples stays one.
+    """
+    if texts == "all":
+        return dict(codebooks)
+    numbers: dict[str, str] = {}
+
+    def stand_in(example: str) -> str:
+        return numbers.setdefault(example, f"[example {len(numbers) + 1}, withheld]")
+
+    def rule(value: Any) -> Any:
+        if isinstance(value, str):
+            return WITHHELD if repeats(value) else value
+        return tuple(rule(each) for each in value)
+
+    def without(code: Code) -> Code:
+        values: dict[str, Any] = {name: rule(getattr(code, name)) for name in _RULES}
+        values |= {name: tuple(map(stand_in, getattr(code, name))) for name in _EXAMPLES}
+        return replace(code, **values)
+
+    return {
+        fingerprint: replace(
+            book,
+            codes=tuple(map(without, book.codes)),
+            **{name: rule(getattr(book, name)) for name in _ABOUT},
+        )
+        for fingerprint, book in codebooks.items()
+    }
+
+
+def published_acts(
+    lines: Iterable[dict[str, Any]], repeats: Callable[[str], bool], texts: Texts
+) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the record as the bundle has them.
+
+    A text that is withheld leaves its hash behind, and not the salt with which that was made: so nobody can
+    find a short quote by trying.
+    """
+    for line in lines:
+        stands = line.get("text") if texts == "all" else _stand_in(line, repeats)
+        if "text" in line and stands != line["text"]:
+            line = {name: value for name, value in line.items() if name not in ("salt", "text")}
+            line |= {"withheld": True} if stands is None else {"withheld": True, "text": stands}
+        yield line
+
+
+def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool]) -> str | None:
+    """Return what the bundle says in place of the text of an act; None: nothing."""
+    kind, text = line["kind"], line.get("text")
+    if not text:
+        return text
+    if kind == "memo":
+        return SpanMemo(text=WITHHELD).to_text() if line.get("target_kind") == "span" else WITHHELD
+    if kind == "propose":
+        return Proposal(label=WITHHELD).to_text()
+    if kind == "rule":
+        return WITHHELD
+    if kind == "edit_theme":
+        return _without_name(text)
+    if kind == "revise":
+        content = json.loads(text)
+        if not repeats(content["why"]):
+            return str(text)
+        return json.dumps(content | {"why": WITHHELD}, ensure_ascii=False, sort_keys=True)
+    return str(text) if kind in _KEPT else None
+
+
+def _without_name(text: str) -> str:
+    content = json.loads(text)
+    if "name" not in content:
+        return text
+    changed = content | {"name": WITHHELD}
+    return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+_KEPT: Final = frozenset(
+    {"show_suggestions", "open_round", "assign", "set_options", "record_themes", "preregister"}
+)
+"""Kinds of act whose text holds ids, numbers, or what the lead settled beforehand: no word of a text."""

@@ -1,0 +1,239 @@
+"""Writing a bundle: what it may hold, the tables that its own script makes of that, and their check."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual._atomic import move_in, write_new
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._present import Progress, reporting
+from sense7_qual.acts import AnalysisPlan
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ArgumentError, StoreError
+from sense7_qual.store import _bundle
+from sense7_qual.store._bundle import describe, withhold
+from sense7_qual.store._files import layout, signed_json, whole_files
+from sense7_qual.store._files.study_notes import Copy
+from sense7_qual.store._files.units_parquet import parquet
+from sense7_qual.store._operations import archive, forget
+
+__all__ = ["Wish", "check", "write"]
+
+_FORMATS: Final = ("docx", "tex", "csv", "md", "html")
+_SCRIPT: Final = "rerun.py"
+_PACKAGE: Final = Path(__file__).parents[3]  # where sense7_qual lies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a bundle shall be: as the parameters of `Store.bundle`."""
+
+    plan: AnalysisPlan
+    texts: withhold.Texts
+    title: str | None
+    conditions: tuple[str, ...]
+    variables: tuple[str, ...]
+    names: tuple[str, ...]
+    formats: tuple[str, ...]
+    overwrite: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of words that stay: those that are analysed, and those that were named."""
+        analysed = [name for name in (self.plan.rating, self.plan.cluster) if name is not None]
+        return tuple(dict.fromkeys([*analysed, *self.conditions, *self.variables]))
+
+
+def check(wish: Wish, columns: Sequence[str]) -> None:
+    """Raise `ArgumentError` where a column or format is another one, before anything is written."""
+    known = [name for name in columns if name not in ("text", "context")]
+    for name in wish.columns:
+        if name not in known:
+            raise ArgumentError(
+                f"bundle: expected a column of the study's units – found {word(name)} – "
+                f"{did_you_mean(str(name), known)}"
+            )
+    unknown = [name for name in wish.formats if name not in _FORMATS]
+    if unknown or not wish.formats:
+        raise ArgumentError(
+            f"bundle: expected formats out of {', '.join(_FORMATS)} – found {first_three(unknown) or 'none'} "
+            "– name one."
+        )
+
+
+def write(
+    study: Path,
+    target: Path,
+    wish: Wish,
+    *,
+    home: Path,
+    note: Callable[[Copy], object],
+    progress: Progress | bool | None,
+) -> None:
+    """Write the bundle of the study folder `study` to `target`; errors as of `Store.bundle`."""
+    _refuse_taken(target, overwrite=wish.overwrite)
+    made = archive.copy_of(study, target, "bundle")
+    archive.refuse_unsound(study, "the study")
+    with whole_files.making(target, "bundle", home) as building:
+        folder = building.with_suffix("") if target.suffix == ".zip" else building
+        folder.mkdir(mode=0o755)
+        told = _write_study(study, folder, wish)
+        with reporting(progress, 100, doing="bundle", unit="%") as tell:
+            _run(folder, "--write", tell=lambda share: tell(int(50 * share), 100))
+            _describe(folder, told)
+            _run(folder, tell=lambda share: tell(50 + int(50 * share), 100))
+        if target.suffix == ".zip":
+            _zip(folder, building)
+        archive.note_copy(study, made, note)
+        _move_in(building, target)
+
+
+def _refuse_taken(target: Path, *, overwrite: bool) -> None:
+    """Refuse what is there, unless it is an earlier bundle that may be replaced."""
+    if not overwrite:
+        whole_files.refuse_existing(target)
+    elif (
+        target.exists()
+        and not (target.suffix == ".zip" and target.is_file())
+        and not _bundle.is_bundle(target)
+    ):
+        raise StoreError(
+            f"bundle: expected an earlier bundle at {target.name!r} to write over – found something else – "
+            "choose another place."
+        )
+
+
+def _move_in(built: Path, target: Path) -> None:
+    if target.is_dir():  # a folder that is there cannot be replaced in one step
+        target.rename(built.with_name(f"{built.name}.old"))
+    move_in(built, target, overwrite=target.is_file())
+
+
+def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
+    """Write data/, codebooks/ and record/, the script and the notebook."""
+    said = layout.read(study)
+    units, books = layout.read_units(study, said), layout.read_codebooks(study, said)
+    lines = [line for _, theirs in archive.acts_of_coders(study) for line in theirs]
+    shown, left_out, found = withhold.published_units(
+        units, wish.texts, names=wish.names, variables=wish.columns
+    )
+    repeats = withhold.repeating(units, withhold.words_of(books.values(), lines))
+    files = {_bundle.UNITS: parquet(shown)}
+    files |= _codebook_files(withhold.published_codebooks(books, repeats, wish.texts))
+    acts = withhold.published_acts(lines, repeats, wish.texts)
+    files[_bundle.ACTS] = b"".join(map(archive.line_of, acts))
+    files["record/analysis.json"] = _analysis(wish)
+    more = {_SCRIPT: Path(__file__).with_name(_SCRIPT).read_bytes(), "rerun.ipynb": describe.notebook()}
+    if found is not None:
+        more["data/redacted.csv"] = found.to_csv(index=False, lineterminator="\n").encode()
+    coders = tuple(sorted({str(line["coder"]) for line in lines}))
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    sealed = signed_json.seal(
+        {**asdict(said), "format": _bundle.FORMAT, "texts": wish.texts, "coders": coders, "files": hashes,
+         "withdrawn_units": sorted(forget.withdrawn_units(study))}
+    )  # fmt: skip
+    for name, content in {**files, **more, _bundle.STUDY: sealed}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        write_new(folder / name, content, 0o644, sync=False)
+    return _told(wish, shown, left_out, books[said.codebook], lines, said.units_sha256)
+
+
+def _codebook_files(books: dict[str, Codebook]) -> dict[str, bytes]:
+    return {f"codebooks/{fingerprint}.yaml": book.to_yaml() for fingerprint, book in sorted(books.items())}
+
+
+def _analysis(wish: Wish) -> bytes:
+    chosen = {
+        "plan": wish.plan.to_text(), "conditions": wish.conditions, "formats": wish.formats,
+        "texts": wish.texts,
+    }  # fmt: skip
+    return (json.dumps(chosen, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _told(
+    wish: Wish, units: pd.DataFrame, left_out: tuple[str, ...], book: Codebook,
+    lines: Sequence[dict[str, Any]], units_sha256: str,
+) -> describe.Told:  # fmt: skip
+    return describe.Told(
+        title=wish.title or f"Coded data: {book.title or book.name}",
+        texts=wish.texts,
+        n_units=len(units),
+        n_acts=len(lines),
+        coders=tuple(sorted({str(line["coder"]) for line in lines})),
+        codebook=book.fingerprint,
+        units_sha256=units_sha256,
+        left_out=left_out,
+        variables=tuple(str(name) for name in units.columns if name != "text"),
+        day=max(str(line["at"]) for line in lines)[:10],  # the record's own time: the clock would differ
+    )
+
+
+def _describe(folder: Path, told: describe.Told) -> None:
+    for name, content in (
+        ("README.md", describe.readme(told)),
+        ("LICENSE.md", describe.licence()),
+        ("requirements.txt", describe.requirements()),
+    ):
+        write_new(folder / name, content, 0o644, sync=False)
+    write_new(folder / "ro-crate-metadata.json", describe.crate(folder, told), 0o644, sync=False)
+    write_new(folder / describe.CHECKSUMS, describe.checksums(folder), 0o644, sync=False)
+
+
+def _run(folder: Path, *arguments: str, tell: Callable[[float], object]) -> None:
+    """Run the bundle's script in a process of its own, as a stranger will."""
+    paths = [str(_PACKAGE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONUTF8": "1"}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    with _process([sys.executable, _SCRIPT, "--progress", *arguments], folder, environment) as process:
+        last = ""
+        for line in process.stdout or ():
+            done, _, total = line.strip().partition("/")
+            if done.isdecimal() and total.isdecimal():
+                tell(int(done) / int(total))
+            else:
+                last = line.strip() or last
+    if process.returncode:
+        why = last or f"exit status {process.returncode}"
+        raise StoreError(
+            f"bundle: expected {_SCRIPT} to compute the tables and figures of the bundle, and the same ones "
+            f"twice – found: {why} – no bundle was made."
+        )
+
+
+@contextmanager
+def _process(
+    words: Sequence[str], folder: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(  # noqa: S603 – this Python, and the script beside this file
+        words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        encoding="utf-8", errors="replace",
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
+def _zip(folder: Path, target: Path) -> None:
+    """Pack the folder under its own name, with fixed dates: the same files give the same bytes."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as members:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+            member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            member.compress_type = zipfile.ZIP_DEFLATED
+            members.writestr(member, path.read_bytes())
+    whole_files.settle(target)
