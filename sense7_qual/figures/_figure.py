@@ -23,6 +23,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.errors import ArgumentError
+from sense7_qual.figures._pdf import in_order
 
 __all__ = [
     "DARK",
@@ -109,7 +110,7 @@ class Figure:
 
         # The library makes a point of every pixel; the view box stays, so that the drawing shrinks with it.
         smaller = _SIZE.sub(lambda at: f'{at[1]}="{float(at[2]) / POINT:.4f}"', self._svg, count=2)
-        return bytes(vl_convert.svg_to_pdf(smaller))
+        return in_order(bytes(vl_convert.svg_to_pdf(smaller)))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the figure to `path` in the format of its suffix: .svg, .png (300 dpi) or .pdf.

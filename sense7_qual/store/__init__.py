@@ -21,13 +21,14 @@ How do the coders work?                   `options`, `set_options`           ``_
 Is everything as it was written?          `verify`, `salvage`                ``_operations/verify.py``
 How does a participant withdraw?          `forget`                           ``_operations/forget.py``
 How is a study copied or handed out?      `backup`, `archive`, `hand_out`    ``_operations/archive.py``
+What does a stranger need to rerun it?    `bundle`                           ``_bundle/``
 How does a changed act show?              `verify`                           ``_log/hash_chain.py``
 What lies in a study folder?              `create`                           ``_files/layout.py``
 Who sees what in PostgreSQL?              `add_coder`                        ``_postgres/row_security.py``
 ========================================  =================================  ==============================
 
-`Store` (``_store.py``) is written against the protocol in ``_backend.py``, which the folder (``_folder/``)
-and PostgreSQL (``_postgres/``) meet.
+`Store` (``_store.py``) is written against the protocol in ``_backend.py``, which the folder (``_folder/``),
+PostgreSQL (``_postgres/``) and a bundle (``_bundle/``), which is read alone, meet.
 """
 
 from __future__ import annotations

@@ -183,6 +183,24 @@ def test_the_chart_is_the_same_drawing_and_may_be_styled(agreement_figure: figur
     assert chart.to_dict()["description"] == agreement_figure.description
 
 
+def test_the_same_drawing_is_the_same_pdf_whatever_its_fonts() -> None:
+    """The library numbers fonts by chance: of 12 without our order, all are alike once in a million."""
+    text = '<text y="{}" font-family="Liberation Sans, DejaVu Sans" {}>words</text>'
+    words = (
+        text.format(20, "") + text.format(40, 'font-style="italic"') + text.format(60, 'font-weight="bold"')
+    )
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="70" viewBox="0 0 90 70">{words}</svg>'
+    drawn = {figures.Figure("words", svg).pdf() for _ in range(12)}
+    assert len(drawn) == 1
+    (pdf,) = drawn
+    assert pdf.count(b"/FontDescriptor\n") >= 2 or pdf.count(b"/Type /FontDescriptor") >= 2
+    table = int(pdf.split(b"startxref")[1].split()[0])
+    places = [int(line[:10]) for line in pdf[table:].splitlines() if line.endswith(b" n ")]
+    assert [pdf[at:].startswith(b"%d 0 obj" % number) for number, at in enumerate(places, 1)] == [True] * len(
+        places
+    )
+
+
 def test_the_same_result_gives_the_same_drawing(agreement_figure: figures.Figure) -> None:
     assert figures.agreement_plot(AGREEMENT.copy()) == agreement_figure
 

@@ -670,6 +670,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.hand_out": method("hand_out", store, round=lambda: "one", coder=lambda: "ana",
                                        path=path),
         "store.Store.archive": method("archive", store, path=partial(path, ".zip")),
+        "store.Store.bundle": method(
+            "bundle", store, path=path, texts=lambda: "withheld",
+            analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
+            cluster=lambda: None, seed=lambda: 0, conditions=list, variables=list, names=list,
+            formats=lambda: ["csv"], title=lambda: None, overwrite=lambda: False, progress=lambda: None),
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),

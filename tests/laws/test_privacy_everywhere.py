@@ -113,6 +113,8 @@ qual.Store.open_or_create(store.path, units=store.units, codebook=changed)
 store.backup(folder + "-copy")
 store.archive(folder + ".zip")
 qual.Store.restore(folder + ".zip", folder + "-restored")
+store.bundle(folder + "-bundle", texts="withheld", formats=["csv"],
+             analysis_plan=qual.acts.AnalysisPlan(question="Why?", n_boot=5))
 store.merge(folder + "-copy")
 store.verify()
 blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}

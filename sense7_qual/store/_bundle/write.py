@@ -203,7 +203,7 @@ def _run(folder: Path, *arguments: str, tell: Callable[[float], object]) -> None
             if done.isdecimal() and total.isdecimal():
                 tell(int(done) / int(total))
             else:
-                last = line.strip() or last
+                last = line.strip() if "NOT THE SAME" not in line and line.strip() else last
     if process.returncode:
         why = last or f"exit status {process.returncode}"
         raise StoreError(
