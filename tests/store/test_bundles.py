@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from sense7_qual import acts, agreement, report
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._bundle import write as bundles
+from sense7_qual.store._postgres import server
 from tests.helpers.places import ROOT
 from tests.helpers.planned_study import PLAN
 from tests.helpers.reviewed_study import study
@@ -287,6 +288,22 @@ def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) ->
     pd.testing.assert_frame_equal(whole.units, store.units)
     assert whole.acts() == store.acts()
     assert dict(whole.codebooks) == dict(store.codebooks)
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("without_tables")
+def test_a_study_in_postgresql_has_the_same_bundle(
+    store: Store, tmp_path: Path, postgres: Callable[[], str]
+) -> None:
+    store.archive(tmp_path / "study.zip")
+    address = postgres()
+    team = Store.restore(tmp_path / "study.zip", address)
+    for name, each in (("folder", store), ("team", team)):
+        (tmp_path / name).mkdir()
+        each.bundle(tmp_path / name / "pilot.zip", texts="withheld")
+    server.connect(address).engine.dispose()
+    one, two = ((tmp_path / name / "pilot.zip").read_bytes() for name in ("folder", "team"))
+    assert one == two
 
 
 @pytest.mark.usefixtures("without_tables")

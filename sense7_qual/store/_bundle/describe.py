@@ -93,6 +93,7 @@ python -m venv again
 again/bin/pip install -r requirements.txt
 again/bin/python rerun.py
 ```
+Where pip does not find `sense7-qual`, take its line out, and install that version from its sources.
 Python {sys.version_info.major}.{sys.version_info.minor} was used. `rerun.py` recomputes every table and
 figure from `data/`, `codebooks/` and `record/`, and compares it with `tables/` and `figures/` to the last
 byte; the unrounded numbers (`numbers_….csv`) to nine digits, since the sixteenth is another on another kind
