@@ -368,12 +368,30 @@ def test_where_something_is_nothing_is_written(store: Store, tmp_path: Path) -> 
     for overwrite in (False, True):
         with pytest.raises(StoreError, match="choose another place"):
             store.bundle(tmp_path / "mine", texts="withheld", overwrite=overwrite)
+    store.archive(tmp_path / "mine.zip")
+    with pytest.raises(StoreError, match="choose another place"):
+        store.bundle(tmp_path / "mine.zip", texts="withheld", overwrite=True)
     with pytest.raises(StoreError, match="outside of the study"):
         store.bundle(Path(store.path) / "out", texts="withheld")
     store.bundle(tmp_path / "out", texts="all")
     store.bundle(tmp_path / "out", texts="withheld", overwrite=True)
     assert Store(tmp_path / "out").units["text"].str.contains("\u25ae").all()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "mine.zip", "out"]
+
+
+@pytest.mark.usefixtures("without_tables")
+def test_an_earlier_bundle_stays_until_the_new_one_is_there(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.bundle(tmp_path / "out", texts="all")
+
+    def torn(*_: object, **__: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(bundles, "move_in", torn)
+    with pytest.raises(StoreError, match="found Input/output error"):
+        store.bundle(tmp_path / "out", texts="withheld", overwrite=True)
+    assert Store(tmp_path / "out").units["text"].equals(store.units["text"])
 
 
 def test_a_study_in_which_nothing_is_finished_is_refused(store: Store, tmp_path: Path) -> None:

@@ -104,21 +104,32 @@ def _refuse_taken(target: Path, *, overwrite: bool) -> None:
     """Refuse what is there, unless it is an earlier bundle that may be replaced."""
     if not overwrite:
         whole_files.refuse_existing(target)
-    elif (
-        target.exists()
-        and not (target.suffix == ".zip" and target.is_file())
-        and not _bundle.is_bundle(target)
-    ):
+    elif target.exists() and not (_is_packed(target) or _bundle.is_bundle(target)):
         raise StoreError(
             f"bundle: expected an earlier bundle at {target.name!r} to write over – found something else – "
             "choose another place."
         )
 
 
+def _is_packed(path: Path) -> bool:
+    """Return True if this is a bundle in a file."""
+    if not (path.is_file() and zipfile.is_zipfile(path)):
+        return False
+    with zipfile.ZipFile(path) as members:
+        return any(name.endswith(f"/{_bundle.STUDY}") for name in members.namelist())
+
+
 def _move_in(built: Path, target: Path) -> None:
-    if target.is_dir():  # a folder that is there cannot be replaced in one step
-        target.rename(built.with_name(f"{built.name}.old"))
-    move_in(built, target, overwrite=target.is_file())
+    if not target.is_dir():
+        move_in(built, target, overwrite=target.is_file())
+        return
+    old = built.with_name(f"{built.name}.old")  # a folder that is there cannot be replaced in one step
+    target.rename(old)
+    try:
+        move_in(built, target)
+    except BaseException:
+        old.rename(target)
+        raise
 
 
 def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
