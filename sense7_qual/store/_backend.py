@@ -3,10 +3,10 @@ a bundle meet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -90,6 +90,12 @@ class Backend(merge.Into, Protocol):
 
     def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
         """Write the sound acts of a coder's damaged record into the new file `target`."""
+
+    def draft(self, work: str, coder: str) -> dict[str, Any] | None:
+        """Return what the coder has begun of `work` and not saved; None where there is nothing."""
+
+    def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
+        """Keep what the coder has begun; None: nothing any more. Return False where no draft can be kept."""
 
     def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has."""

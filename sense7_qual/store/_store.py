@@ -34,6 +34,7 @@ from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Backend
 from sense7_qual.store._bundle import Bundle, is_bundle
 from sense7_qual.store._bundle import write as bundles
+from sense7_qual.store._files import drafts
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._log import sqlite, versions
@@ -916,6 +917,85 @@ class Store:
         withdrawn_units = self._known.withdrawn_units
         there = (act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in withdrawn_units)
         return fold(there, codebook=self.codebook)
+
+    def draft(self, work: str, *, coder: str) -> dict[str, Any] | None:
+        """Return what a coder has begun and not saved, as `keep_draft` kept it.
+
+        Parameters
+        ----------
+        work : str
+            What it is a draft of, in small letters; the widgets call theirs "codebook" and "adjudication".
+        coder : str
+            Whose draft.
+
+        Returns
+        -------
+        dict or None
+            None where nothing is begun, and in PostgreSQL, which keeps no drafts.
+
+        Raises
+        ------
+        StoreError
+            The draft is not as it was written, or cannot be read.
+        ArgumentError
+            `work` is no word of small letters.
+
+        Examples
+        --------
+        ``store.draft("codebook", coder="lead")``
+        """
+        check_arguments(Store.draft, locals())
+        return self._backend.draft(drafts.checked_work(work), check_coder(coder))
+
+    def keep_draft(self, work: str, draft: Mapping[str, Any] | None, *, coder: str) -> bool:
+        """Keep what a coder has begun and not saved, so that it outlives the kernel and the page.
+
+        In a folder it is a file of its own that only its owner can open (``drafts/``). It belongs to no
+        record: no copy, archive, hand-out or export has it, and a withdrawal takes the participant's words
+        out of it.
+
+        Parameters
+        ----------
+        work : str
+            What it is a draft of, in small letters; the widgets call theirs "codebook" and "adjudication".
+        draft : mapping or None
+            What JSON can hold; it takes the place of the draft before. None, or what is empty: nothing is
+            begun any more, and the file is removed.
+        coder : str
+            Whose draft.
+
+        Returns
+        -------
+        bool
+            Whether drafts are kept here: PostgreSQL keeps none.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written, or a later version wrote the study. The draft before is still there.
+        ActError
+            It repeats words of a participant who withdrew while this store was open.
+        ArgumentError
+            `work` is no word of small letters, or JSON cannot hold the draft.
+
+        Examples
+        --------
+        ``store.keep_draft("codebook", {"note": "Split warmth?"}, coder="lead")``
+        """
+        check_arguments(Store.keep_draft, locals())
+        work, coder, plain = drafts.checked_work(work), check_coder(coder), drafts.plain(draft)
+        while True:
+            if plain and any(
+                words.repeated_in(text) for words in self._withdrawn for text in drafts.strings(plain)
+            ):
+                raise ActError(
+                    "keep_draft: expected no words of participants who withdrew – found a passage of "
+                    "theirs – write it without; the draft before is kept."
+                )
+            try:
+                return self._backend.keep_draft(work, coder, plain or None, self._known)
+            except forget.Overtaken:
+                self._look_again()
 
     def verify(self) -> pd.DataFrame:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.

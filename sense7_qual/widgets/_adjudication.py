@@ -25,6 +25,7 @@ from sense7_qual.widgets._adjudication_text import Readings
 from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._memo import as_text
+from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["AdjudicationWidget"]
 
@@ -35,7 +36,7 @@ _NEEDS: Final = (
 _DOING: Final = {
     "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
     "queue": "reading the disagreements", "similar": "comparing the texts",
-    "change": "counting what becomes stale",
+    "change": "counting what becomes stale", "keep": "keeping what you began",
 }  # fmt: skip
 _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
 _LONGEST: Final = 400
@@ -47,8 +48,9 @@ class AdjudicationWidget(Desk):
     The lead sees a text with its conversation, each coder's codings and memos on it, the rule of the disputed
     code, and earlier rulings on similar texts. A ruling is one key and another for the reason; the next
     disagreement opens by itself. No coder's decision is changed. Only what `coder` may see is shown: their
-    own coding, and finished texts of rounds that are unblinded. No text, quote, memo or note is kept in the
-    widget's traits, so a saved notebook holds none.
+    own coding, and finished texts of rounds that are unblinded. What is typed and not saved, a note or a
+    rule, a study folder keeps for the next widget of the same study and `coder`. No text, quote,
+    memo or note is kept in the widget's traits, so a saved notebook holds none.
 
     Parameters
     ----------
@@ -120,6 +122,7 @@ class AdjudicationWidget(Desk):
         self._done: dict[str, Act] = {}
         self._heard: dict[str, dict[str, Any]] = {}
         self._look()
+        self._begun = Unsaved(store, "adjudication", coder=self._coder, name=self._outbox)
         super().__init__(store.append, n_open=self._disputes.n_open, n_settled=self._disputes.n_settled)
 
     def __repr__(self) -> str:
@@ -176,6 +179,8 @@ class AdjudicationWidget(Desk):
                 return self._call(letters=field(content, "letters", bool))
             case "act":
                 return self._do(field(content, "act", dict), field(content, "id", str))
+            case "keep":
+                return self._keep(content)
             case "change":
                 return self._foretell(content)
             case "save_change":
@@ -192,9 +197,16 @@ class AdjudicationWidget(Desk):
             "outbox": self._outbox,
             "reasons": [{"name": name, "label": label} for name, label in REASONS.items()],
             "by_meaning": self._embed is not None,
+            "unsaved": self._begun.read(),
             **self._of_the_codebook(),
             **self._queued(),
         }
+
+    def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the notes on what is not settled yet, and the change of the codebook that is begun."""
+        begun = {"notes": field(content, "notes", list), "change": content.get("change")}
+        self._begun.keep({name: value for name, value in begun.items() if value})
+        return {"type": "kept"}
 
     def _of_the_codebook(self) -> dict[str, Any]:
         book = self._codebook

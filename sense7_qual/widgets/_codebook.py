@@ -15,41 +15,38 @@ from sense7_qual.acts import check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets import _codebook_tray as tray
-from sense7_qual.widgets._codebook_begin import UNSAVED, from_file, left_unsaved, new_draft, resumed
+from sense7_qual.widgets._codebook_begin import (
+    as_kept,
+    from_file,
+    left_unsaved,
+    new_draft,
+    resumed,
+    still_typed,
+)
 from sense7_qual.widgets._codebook_draft import Draft
 from sense7_qual.widgets._codebook_preview import preview
 from sense7_qual.widgets._codebook_saving import put_together, queues, revised
 from sense7_qual.widgets._codebook_seen import seen
-from sense7_qual.widgets._codebook_shown import (
-    shown_changes,
-    shown_codes,
-    shown_preview,
-    shown_revisions,
-    shown_steps,
-)
+from sense7_qual.widgets._codebook_shown import shown_draft, shown_preview, shown_revisions
 from sense7_qual.widgets._codebook_sight import Sight, answer_to
 from sense7_qual.widgets._codebook_split_texts import SplitTexts
 from sense7_qual.widgets._codebook_versions import compared
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._new_code import alike
+from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["CodebookWidget"]
 
 _NEEDS: Final = (
-    "units",
-    "codebook",
-    "codebooks",
-    "acts",
-    "append",
-    "revise",
-    "revisions",
-    "current_codebook",
+    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
     "use_current_codebook",
-)
+)  # fmt: skip
 _DOING: Final = {
     "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
-    "step": "changing the draft", "compare": "comparing the versions", "sorting": "reading the texts",
+    "step": "changing the draft", "keep": "keeping what you began",
+    "compare": "comparing the versions", "sorting": "reading the texts",
 }  # fmt: skip
 
 
@@ -57,8 +54,9 @@ class CodebookWidget(Desk):
     """Revise the codebook of a study: change, merge, split, retire codes, and see first what becomes stale.
 
     What is changed is a draft until it is saved. It is checked step by step, every step can be taken
-    back. It outlives a kernel that dies, since the page keeps its steps, and a page that is loaded anew:
-    the next widget for the same study and `coder` begins with it, as long as the kernel runs. Of the
+    back. A study folder keeps it, and what is typed in a field, so that both outlive the kernel and the
+    page: the next widget for the same study and `coder` begins with them. PostgreSQL keeps no drafts: there
+    the page keeps the steps for a kernel that comes, and the kernel for a page that is loaded anew. Of the
     coding it counts and quotes only what `coder` may see: their own, and finished texts of rounds that
     are unblinded. No text, quote or definition is kept in the widget's traits, so a saved notebook holds
     none.
@@ -126,8 +124,11 @@ class CodebookWidget(Desk):
         self._without_round, self._embed = without_round, embed
         self._units: pd.DataFrame = store.units
         self._draft = self._new_draft(store.codebook)
+        self._begun = Unsaved(store, "codebook", coder=self._coder, name=self._outbox)
+        self._typed: dict[str, str] = {}
+        self._n_lost = 0
         if draft is None:
-            self._draft = left_unsaved(self._outbox, store.codebooks) or self._draft
+            self._take_up(self._begun.read())
         else:
             self._draft.do(from_file(draft, store.codebook))
         self._heard: dict[str, dict[str, Any]] = {}
@@ -157,6 +158,11 @@ class CodebookWidget(Desk):
     def _new_draft(self, base: Codebook) -> Draft:
         return new_draft(base, self._study.codebooks)
 
+    def _take_up(self, kept: Mapping[str, Any]) -> None:
+        """Begin with what was left unsaved."""
+        left, self._n_lost = left_unsaved(kept, self._study.codebooks)
+        self._draft, self._typed = left or self._draft, dict(kept.get("typed") or {})
+
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
         asked = str(content.get("id"))
         if asked in self._heard:  # asked once more, because the answer was lost or late
@@ -176,10 +182,14 @@ class CodebookWidget(Desk):
                     "type": "welcome",
                     "coder": self._coder,
                     "outbox": self._outbox,
+                    "typed": self._typed,
+                    "n_lost": self._n_lost,
                     **self._of_the_draft(),
                 }
             case "step" | "undo" | "redo" | "leave_out" | "restore" | "discard":
                 return self._change(content)
+            case "keep":
+                return self._keep_typed(field(content, "typed", dict))
             case "alike":
                 label, definition = field(content, "label", str), field(content, "definition", str)
                 return {"type": "alike", **alike(self.draft, label, definition, embed=self._embed)}
@@ -210,7 +220,9 @@ class CodebookWidget(Desk):
         draft = self._draft
         match content["type"]:
             case "step":
-                draft.do(field(content, "step", dict))
+                step = field(content, "step", dict)
+                draft.do(step)
+                self._typed = still_typed(self._typed, step)
             case "undo":
                 draft.undo()
             case "redo":
@@ -232,27 +244,24 @@ class CodebookWidget(Desk):
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""
         self.n_codes, self.n_steps = len(self._draft.state.codebook), len(self._draft.steps)
-        UNSAVED[self._outbox] = self._draft
+        try:
+            self._begun.keep(as_kept(self._draft, self._typed))
+        except QualError as error:  # the step is taken all the same
+            self._tell({"type": "unkept", "message": str(error)})
         self._tell({"type": "draft", **self._of_the_draft()})
         self._counting.ask()
 
+    def _keep_typed(self, typed: Mapping[str, object]) -> dict[str, Any]:
+        """Keep what is typed and is no step yet, by the names that the page gives its fields."""
+        self._typed = {name: as_text(text) for name, text in typed.items() if isinstance(text, str)}
+        self._begun.keep(as_kept(self._draft, self._typed))
+        return {"type": "kept"}
+
     def _of_the_draft(self) -> dict[str, Any]:
-        draft, state = self._draft, self._draft.state
         moved_on = False
         with suppress(QualError):  # whatever is wrong is told where the draft is saved
-            moved_on = self._study.current_codebook() != state.base.fingerprint
-        return {
-            "base": state.base.fingerprint,
-            "moved_on": moved_on,
-            "title": state.codebook.title or state.codebook.name,
-            "codes": shown_codes(state),
-            "changes": shown_changes(state),
-            "steps": list(draft.steps),
-            "undone": list(draft.undone),
-            "said": shown_steps(draft),
-            "merged": dict(state.merged),
-            "taken": dict(state.taken),
-        }
+            moved_on = self._study.current_codebook() != self._draft.state.base.fingerprint
+        return {"moved_on": moved_on, **shown_draft(self._draft)}
 
     # what may be seen -------------------------------------------------------------------------------
 
@@ -341,6 +350,7 @@ class CodebookWidget(Desk):
         acted()
         made = self._study.revisions()[len(before) :]
         self._draft = self._new_draft(self._current())
+        self._typed.pop("why", None)
         self._look_again()
         self._changed()
         n_changes = sum(len(one.changes) for one in made)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any
 
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codebook_draft import Draft, Step
 from sense7_qual.widgets._coding import COMMANDS
 
-__all__ = ["UNSAVED", "from_file", "left_unsaved", "new_draft", "resumed"]
-
-#: The draft of each study and lead, for a page that is loaded anew.
-UNSAVED: Final[dict[str, Draft]] = {}
+__all__ = ["as_kept", "from_file", "left_unsaved", "new_draft", "resumed", "still_typed"]
 
 
 def new_draft(base: Codebook, versions: Mapping[str, Codebook]) -> Draft:
@@ -43,12 +40,49 @@ def resumed(
     return draft
 
 
-def left_unsaved(work: str, versions: Mapping[str, Codebook]) -> Draft | None:
-    """Return the draft that the widget before left unsaved in this kernel; None where it left none."""
-    left = UNSAVED.get(work)
-    if left is None or left.state.base.fingerprint not in versions:
-        return None
-    return resumed(left.state.base.fingerprint, left.steps, left.undone, versions)
+def as_kept(draft: Draft, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is kept of a draft and of what is typed beside it; empty where nothing is begun."""
+    steps = {"steps": draft.steps, "undone": draft.undone} if draft.steps or draft.undone else {}
+    base = {"base": draft.state.base.fingerprint} if steps else {}
+    return {**base, **steps, **({"typed": dict(typed)} if typed else {})}
+
+
+def left_unsaved(kept: Mapping[str, Any], versions: Mapping[str, Codebook]) -> tuple[Draft | None, int]:
+    """Return the draft that was kept, and how many of its steps cannot be taken any more.
+
+    These are steps out of which a withdrawal took what they need, say.
+    """
+    base, steps = versions.get(str(kept.get("base"))), kept.get("steps") or []
+    undone = kept.get("undone") or []
+    if base is None or not (steps or undone):
+        return None, len(steps)
+    draft, n_lost = new_draft(base, versions), 0
+    try:
+        draft.restore(steps, undone)
+    except CodebookError:
+        for step in steps:
+            try:
+                draft.do(step)
+            except CodebookError:
+                n_lost += 1
+    return draft, n_lost
+
+
+def still_typed(typed: Mapping[str, str], step: Step) -> dict[str, str]:
+    """Return what is typed and not in this step: the page's names of fields say where it is typed."""
+    code = step.get("code")
+    match step.get("do"):
+        case "edit":
+            in_step = [f"field {code} {name}" for name in step.get("values") or {}]
+        case "split":
+            in_step = [f"split {code} "]
+        case "add":
+            in_step = ["add "]
+        case "take":
+            in_step = [f"proposal {step.get('proposal')} "]
+        case _:
+            in_step = []
+    return {name: text for name, text in typed.items() if not name.startswith(tuple(in_step))}
 
 
 def from_file(draft: Codebook, base: Codebook) -> Step:

@@ -15,7 +15,8 @@ from sense7_qual.widgets._codebook_draft import Draft, State, Step
 from sense7_qual.widgets._codebook_preview import Preview
 
 __all__ = [
-    "shown_changes", "shown_codes", "shown_conflict", "shown_preview", "shown_revisions", "shown_steps"
+    "shown_changes", "shown_codes", "shown_conflict", "shown_draft", "shown_preview", "shown_revisions",
+    "shown_steps",
 ]  # fmt: skip
 
 _FIELDS: Final = tuple(one.name for one in fields(Code))
@@ -23,6 +24,22 @@ _WORDS: Final = {
     "use_when": "use when", "avoid_when": "not when", "counter_examples": "near misses",
     "rules_source": "source of rules",
 }  # fmt: skip
+
+
+def shown_draft(draft: Draft) -> dict[str, Any]:
+    """Return the codes of a draft, its steps in words, and what each changed."""
+    state = draft.state
+    return {
+        "base": state.base.fingerprint,
+        "title": state.codebook.title or state.codebook.name,
+        "codes": shown_codes(state),
+        "changes": shown_changes(state),
+        "steps": list(draft.steps),
+        "undone": list(draft.undone),
+        "said": shown_steps(draft),
+        "merged": dict(state.merged),
+        "taken": dict(state.taken),
+    }
 
 
 def shown_codes(state: State) -> list[dict[str, Any]]:

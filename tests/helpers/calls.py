@@ -649,6 +649,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.set_options": method(
             "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown",
             suggestions=lambda: "finished"),
+        "store.Store.draft": method("draft", store, work=lambda: "codebook", coder=lambda: "lead"),
+        "store.Store.keep_draft": method(
+            "keep_draft", fresh, work=lambda: "codebook", draft=lambda: {"why": "x"}, coder=lambda: "lead"),
         "store.Store.record_themes": method(
             "record_themes", fresh, themes=partial(x.made, "themes.fit"), coder=lambda: "lead"),
         "store.Store.edit_theme": method(

@@ -126,6 +126,8 @@ qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_te
 assert store.current_codebook() == changed.fingerprint
 assert store.use_current_codebook() == changed
 assert store.may_revise
+store.keep_draft("codebook", {"words": units["text"].iloc[0]}, coder="lead")
+assert store.draft("codebook", coder="lead")
 hope = qual.acts.propose(coder="ana", label="Hope", unit_id=first, codebook=changed)
 proposal = qual.acts.Proposal.from_text(hope.text)
 assert qual.acts.words_written(proposal.to_text())

@@ -17,7 +17,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from sense7_qual.widgets import CodebookWidget, _codebook_begin
+from sense7_qual.widgets import CodebookWidget, _unsaved
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
 from tests.helpers.simulation import SOAK
@@ -135,7 +135,7 @@ def test_the_next_kernel_takes_the_steps_over_that_a_page_kept(store: Store) -> 
     lead.ask("undo")
     kept = next(one for one in reversed(lead.told) if one["type"] == "draft")
     store.revise(edited(BASE, "cold", label="Icy"), why="Meanwhile.", coder="chair")
-    _codebook_begin.UNSAVED.clear()  # as in a new kernel
+    store.keep_draft("codebook", None, coder="lead")  # as where a study keeps none
     new = Lead(Store(store.path))
     welcome = new.ask("hello")
     assert welcome["outbox"] == lead.ask("hello")["outbox"]
@@ -165,6 +165,56 @@ def test_a_page_loaded_anew_finds_the_draft_that_was_not_saved(store: Store) -> 
     Lead(store).edit("cold", label="Frosty")
     Lead(store).ask("discard")
     assert Lead(store).widget.n_steps == 0
+
+
+def test_what_is_typed_outlives_kernel_and_page_until_it_is_a_step(store: Store) -> None:
+    lead = Lead(store)
+    typed = {"field warm definition": "Half a sen", "why": "Bec", "add label": "Ho"}
+    assert lead.ask("keep", typed=typed) == {"type": "kept"}
+    assert "Half a sen" not in str(lead.widget.get_state())
+    _unsaved.IN_KERNEL.clear()  # as in a new kernel
+    kept = isinstance(store.path, Path)
+    again = Lead(Store(store.path))
+    assert again.ask("hello")["typed"] == (typed if kept else {})
+    again.ask("keep", typed=typed)
+    again.edit("warm", definition="Half a sentence.")
+    assert Lead(store).ask("hello")["typed"] == {"why": "Bec", "add label": "Ho"}
+    again.ask("keep", typed={"why": "Because."})
+    assert again.ask("save", why="Because.")["type"] == "saved_draft"
+    assert store.draft("codebook", coder="lead") is None
+    assert Lead(store).ask("hello")["typed"] == {}
+
+
+def test_a_draft_that_cannot_be_written_is_told_and_stays_in_the_kernel(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> bool:
+        raise StoreError("no room")
+
+    lead = Lead(store)
+    with monkeypatch.context() as full:
+        full.setattr(Store, "keep_draft", fails)
+        assert lead.edit("warm", label="Warmth") == {"type": "changed"}
+        assert {"type": "unkept", "message": "no room"} in [
+            {name: one.get(name) for name in ("type", "message")} for one in lead.told
+        ]
+        assert Lead(store).ask("hello")["said"] == ["changed label of Warmth"]
+    lead.edit("kind", label="Care")
+    assert Lead(store).widget.n_steps == 2
+
+
+def test_steps_out_of_which_a_withdrawal_took_what_they_need_are_left_out_and_told(store: Store) -> None:
+    lead = Lead(store)
+    lead.edit("warm", label="Warmth")
+    lead.step("add", label="Hope")
+    store.keep_draft("codebook", {
+        "base": store.codebook.fingerprint,
+        "steps": [dict(lead.widget._draft.steps[0]), {**lead.widget._draft.steps[1], "label": ""}],
+    }, coder="lead")  # fmt: skip
+    _unsaved.IN_KERNEL.clear()
+    if isinstance(store.path, Path):
+        welcome = Lead(Store(store.path)).ask("hello")
+        assert (welcome["said"], welcome["n_lost"]) == (["changed label of Warmth"], 1)
 
 
 def test_a_file_becomes_a_draft_and_a_draft_a_file(store: Store, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 // The form in which a settled text becomes an example or a counter-example, or the code's rule is sharpened.
+import { useState } from "preact/hooks";
 import type { Change, Foretold, Rule } from "./messages";
 import type { Session } from "./session";
 
@@ -24,7 +25,7 @@ export function ChangeForm({ session }: { session: Session }) {
       {draft.kind !== "rule" && <p class="s7-hint">Examples go wherever the codebook goes. Take out what tells who wrote it.</p>}
       <label class="s7-change-field">
         <span>Why</span>
-        <textarea class="s7-why" rows={2} dir="auto" value={changing.why.value} onInput={(event) => (changing.why.value = event.currentTarget.value)} />
+        <textarea class="s7-why" rows={2} dir="auto" value={changing.why.value} onInput={(event) => changing.because(event.currentTarget.value)} />
       </label>
       <div class="s7-change-end">
         {changing.problem.value ? (
@@ -59,6 +60,7 @@ function RuleFields({ session, draft }: { session: Session; draft: Change & { ki
     ["use_when", "Use when (one a line)"],
     ["avoid_when", "Not when (one a line)"],
   ];
+  const [first] = useState(draft.values); // as it was opened, or begun before
   const write = (name: keyof Rule, text: string) => {
     const value = name === "definition" ? text : text.split("\n").map((line) => line.trim()).filter(Boolean);
     session.changing.write({ ...draft, values: { ...draft.values, [name]: value } });
@@ -66,7 +68,7 @@ function RuleFields({ session, draft }: { session: Session; draft: Change & { ki
   return (
     <>
       {fields.map(([name, words], n) => {
-        const value = draft.before[name];
+        const value = first[name];
         const text = typeof value === "string" ? value : (value ?? []).join("\n");
         return (
           <label key={name} class="s7-change-field">

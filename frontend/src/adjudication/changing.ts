@@ -28,6 +28,8 @@ export class Changing {
   constructor(
     private readonly ask: (question: Question) => void,
     private readonly say: (words: string) => void,
+    /** What is begun is another than before. */
+    private readonly begun: () => void,
   ) {}
 
   close(): void {
@@ -40,11 +42,25 @@ export class Changing {
     this.write(kind === "rule" ? { code: code.id, kind, values: before, before } : { code: code.id, kind, words }, 0);
   }
 
+  /** Go on with what was begun before. */
+  take(draft: Change, why: string): void {
+    this.why.value = why;
+    this.write(draft, 0);
+  }
+
+  /** Say why otherwise. */
+  because(why: string): void {
+    this.why.value = why;
+    this.begun();
+  }
+
   end(): void {
     clearTimeout(this.timer);
+    const was = this.draft.value;
     this.draft.value = this.foretold.value = null;
     this.problem.value = "";
     this.saving.value = false;
+    if (was) this.begun();
   }
 
   /** Take over what is written; what it makes stale is counted after a pause. */
@@ -53,6 +69,7 @@ export class Changing {
     this.draft.value = draft;
     this.foretold.value = null;
     this.problem.value = "";
+    this.begun();
     if (!differs(draft)) return;
     this.timer = setTimeout(() => this.ask({ type: "change", ...draft }), pause);
   }

@@ -133,17 +133,30 @@ export type Question =
   | { type: "queue"; by: By; fresh?: boolean }
   | ({ type: "dispute" | "similar" } & Key)
   | { type: "names"; letters: boolean }
+  | ({ type: "keep" } & Unsaved)
   | ({ type: "change" } & Change)
   | ({ type: "save_change"; base: string; why: string } & Change);
+
+/** A change of the codebook that is begun, and on which disagreement. */
+export interface Begun extends Key {
+  change: Change;
+  why: string;
+}
+
+/** What is begun and not saved. */
+export interface Unsaved {
+  notes: (Key & { text: string })[];
+  change: Begun | null;
+}
 
 export interface Reason {
   name: string;
   label: string;
 }
 
-export type Welcome = Queue & { type: "welcome"; coder: string; outbox: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook };
+export type Welcome = Queue & { type: "welcome"; coder: string; outbox: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook; unsaved: Partial<Unsaved> };
 
-export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | { type: "changed_code"; code: string } | { type: "called" };
+export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | { type: "changed_code"; code: string } | { type: "called" | "kept" };
 
 /** A ruling, or what took one back or did it again, stands in the record. */
 export type Done = Progress & Key & { undone: boolean; redone?: boolean; /** Whether what was done settles the disagreement now. */ counts?: boolean; ruling: Ruling | null };

@@ -1,9 +1,16 @@
-// Notes on disagreements that are not settled yet: kept in the page for the kernel that comes after this one.
+// What is begun and not saved, notes and a change of the codebook: kept in the page for the kernel that comes after this one.
+import type { Begun } from "./messages";
+
+export interface Kept {
+  /** By disagreement; an empty one was taken away again. */
+  notes: ReadonlyMap<string, string>;
+  change: Begun | null;
+}
 
 const NOTES = Symbol.for("sense7_qual.notes");
 
-/** The notes by study, and in it by disagreement. */
-export function notes(): Map<string, ReadonlyMap<string, string>> {
-  const place = globalThis as { [NOTES]?: Map<string, ReadonlyMap<string, string>> };
+/** By study. */
+export function notes(): Map<string, Kept> {
+  const place = globalThis as { [NOTES]?: Map<string, Kept> };
   return (place[NOTES] ??= new Map());
 }

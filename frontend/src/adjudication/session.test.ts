@@ -4,7 +4,7 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act } from "../shared/protocol";
-import type { Dispute, Queue, QueueRow, Question, Ruling } from "./messages";
+import type { Change, Dispute, Queue, QueueRow, Question, Ruling, Unsaved } from "./messages";
 import { notes } from "./notes";
 import { keyOf, Session } from "./session";
 
@@ -21,6 +21,7 @@ class Kernel {
   /** Whether a revision voided the rulings. */
   voided = false;
   letters = false;
+  unsaved: Partial<Unsaved> = {};
   private readonly hear = new Set<(reply: Reply) => void>();
 
   constructor(readonly n = 3) {}
@@ -65,7 +66,7 @@ class Kernel {
 
   private one(asked: Asked): void {
     const book = { title: "Book", version: "", facets: [], codes: [code("warm", null), code("kind", null)] };
-    if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", reasons: REASONS, by_meaning: false, codebook: book, ...this.queue() }, asked);
+    if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", reasons: REASONS, by_meaning: false, codebook: book, unsaved: this.unsaved, ...this.queue() }, asked);
     else if (asked.type === "dispute") this.say(this.dispute(asked.unit_id), asked);
     else if (asked.type === "similar") this.say({ type: "similar", unit_id: asked.unit_id, code: asked.code, rows: [], n_ruled: 0, note: "" }, asked);
     else if (asked.type === "queue") this.say({ ...this.queue(), type: "queue" }, asked);
@@ -216,6 +217,32 @@ test("what a dead kernel never recorded is sent to the next one under the same i
   expect(kernel.rulings.map(({ id }) => id)).toEqual([act!.id]);
   session.openKey({ unit_id: "m0", code: "warm" });
   expect(session.note.value).toBe("Half a note");
+});
+
+test("a note and a change that are begun are here again in another page, and what the page has is later", () => {
+  session.open(1);
+  session.keepNote("Half a note");
+  session.changing.begin("rule", session.book.codes.value.get("warm")!, "");
+  session.changing.write({ ...session.changing.draft.value!, values: { definition: "Cl" } } as Change);
+  session.changing.because("They dif");
+  vi.advanceTimersByTime(400);
+  const unsaved = kernel.asked.findLast(({ type }) => type === "keep") as unknown as Unsaved;
+  expect(unsaved.notes).toEqual([{ unit_id: "m1", code: "warm", text: "Half a note" }]);
+  session.close();
+  notes().clear(); // as in another page
+  const next = new Kernel();
+  next.unsaved = { notes: unsaved.notes, change: unsaved.change };
+  open(next);
+  expect([session.here.value?.unit_id, session.note.value, session.changing.why.value]).toEqual(["m1", "Half a note", "They dif"]);
+  expect(session.changing.draft.value).toMatchObject({ kind: "rule", values: { definition: "Cl" } });
+  kernel.dead = true;
+  session.keepNote("");
+  session.changing.end();
+  session.close();
+  const last = new Kernel();
+  last.unsaved = next.unsaved; // which never heard of it
+  open(last);
+  expect([session.note.value, session.changing.draft.value]).toEqual(["", null]);
 });
 
 test("a note goes with the ruling, or is added to one that stands", () => {

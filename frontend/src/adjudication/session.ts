@@ -2,9 +2,10 @@
 import { batch, computed, signal } from "@preact/signals";
 import { KernelChannel, type Model, type Reply } from "../shared/channel";
 import { CodebookView } from "../shared/codebook";
+import { Keeper } from "../shared/keeper";
 import { uuid, type Act, type Theirs } from "../shared/protocol";
 import { Changing } from "./changing";
-import type { Answer, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Welcome } from "./messages";
+import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
 import { notes } from "./notes";
 
 /** The reason that goes with no decision: both readings stand. */
@@ -14,6 +15,11 @@ const ORDER: By[] = ["split", "code", "pair", "participant"];
 const PAUSE_MS = 200;
 
 export const keyOf = ({ unit_id, code }: Key) => `${unit_id}\u001f${code}`;
+
+function ofKey(key: string): Key {
+  const at = key.lastIndexOf("\u001f");
+  return { unit_id: key.slice(0, at), code: key.slice(at + 1) };
+}
 
 export class Session {
   private readonly channel: KernelChannel<Question, Answer, Done>;
@@ -48,6 +54,9 @@ export class Session {
   /** The decision that waits for its reason. */
   readonly verdict = signal<boolean | null>(null);
   private readonly written = signal<ReadonlyMap<string, string>>(new Map());
+  /** Notes that were taken away or ruled with: the kernel may not have heard of it. */
+  private readonly gone = new Set<string>();
+  private readonly keeper = new Keeper<Unsaved>((unsaved) => this.channel.ask({ type: "keep", ...unsaved }, false));
   readonly noting = signal(false);
   readonly allCodes = signal(false);
   readonly showConversation = signal(false);
@@ -81,13 +90,14 @@ export class Session {
       unsaved: (message) => void (this.message.value = message),
       told: (reply) => this.told(reply as Reply & Told),
     });
-    this.changing = new Changing((question) => this.channel.ask(question), (words) => this.say(words));
+    this.changing = new Changing((question) => this.channel.ask(question), (words) => this.say(words), () => this.keep());
     this.channel.ask({ type: "hello" });
   }
 
   close(): void {
     clearTimeout(this.timer);
     this.changing.close();
+    this.keeper.close();
     this.channel.close();
   }
 
@@ -231,11 +241,35 @@ export class Session {
   keepNote(text: string): void {
     const here = this.here.value;
     if (!here) return;
-    const kept = new Map(this.written.value);
-    if (text.trim()) kept.set(keyOf(here), text);
-    else kept.delete(keyOf(here));
-    this.written.value = kept;
-    notes().set(this.outboxName, kept);
+    const [written, key] = [new Map(this.written.value), keyOf(here)];
+    if (text.trim()) written.set(key, text);
+    else if (written.delete(key)) this.gone.add(key);
+    this.written.value = written;
+    this.keep();
+  }
+
+  /** Keep what is begun for the page, and the kernel, that comes after this one. */
+  private keep(): void {
+    const [here, draft, written] = [this.here.value, this.changing.draft.value, this.written.value];
+    const change: Begun | null = here && draft ? { unit_id: here.unit_id, code: here.code, change: draft, why: this.changing.why.value } : null;
+    const gone = [...this.gone].map((key) => [key, ""] as const);
+    notes().set(this.outboxName, { notes: new Map([...gone, ...written]), change });
+    this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change });
+  }
+
+  /** Go on with what was begun before, as the page has it, or else the kernel; the notes go first. */
+  private takeUp({ notes: before = [], change = null }: Partial<Unsaved>): () => void {
+    const kept = notes().get(this.outboxName);
+    const all = new Map([...before.map((note) => [keyOf(note), note.text] as const), ...(kept?.notes ?? [])]);
+    this.written.value = new Map([...all].filter(([, text]) => text));
+    [...all].forEach(([key, text]) => void (text || this.gone.add(key)));
+    const begun = kept ? kept.change : change;
+    return () => {
+      if (!begun || !this.rows.value.length) return;
+      this.openKey(begun);
+      this.changing.take(begun.change, begun.why);
+      this.say("The change of the codebook that was begun is here again");
+    };
   }
 
   beginNote(): void {
@@ -260,6 +294,7 @@ export class Session {
   /* ---- what the kernel says ---- */
 
   private heard(answer: Answer, question: Question | undefined): void {
+    if (question?.type === "keep") this.keeper.answered();
     switch (answer.type) {
       case "welcome":
         return this.heardWelcome(answer);
@@ -279,6 +314,7 @@ export class Session {
   }
 
   private unanswered(question: Question, message: string): void {
+    if (question.type === "keep") this.keeper.answered();
     if (question.type === "change" || question.type === "save_change") return this.changing.refused(message);
     // What was asked for beforehand may have left the queue meanwhile.
     if (question.type === "dispute" && this.here.value && keyOf(question) !== keyOf(this.here.value)) return;
@@ -288,14 +324,15 @@ export class Session {
   private heardWelcome(welcome: Welcome): void {
     batch(() => {
       this.outboxName = welcome.outbox;
-      this.written.value = notes().get(welcome.outbox) ?? new Map();
       this.coder.value = welcome.coder;
       this.reasons.value = welcome.reasons;
       this.book.codebook.value = welcome.codebook;
       this.welcomed.value = true;
     });
+    const goOn = this.takeUp(welcome.unsaved);
     this.channel.takeOver(welcome.outbox);
     this.heardQueue(welcome);
+    goOn();
   }
 
   /** Take over the queue, and stay with what is on screen where it is still in it. */

@@ -1,5 +1,4 @@
 // The draft: its steps, what becomes stale by it, saving it, and what to do where somebody else changed the same thing.
-import { useState } from "preact/hooks";
 import { shownDate } from "../shared/times";
 import type { Choice, Conflict, ConflictRow, Preview, Saved } from "./messages";
 import type { Session } from "./session";
@@ -89,14 +88,14 @@ function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted
 }
 
 function SaveForm({ session }: { session: Session }) {
-  const [why, setWhy] = useState("");
+  const why = session.typed.of("why") ?? "";
   const open = session.conflict.value?.rows.filter(({ name }) => !session.choices.value[name]).length ?? 0;
   const send = () => (why.trim() ? session.save(why) : session.say("Say why first: the methods section will tell it"));
   return (
     <section class="s7-save" aria-label="Save">
       <label class="s7-field">
         <span class="s7-field-name">Why</span>
-        <textarea class="s7-why" rows={2} dir="auto" value={why} placeholder="As the methods section will tell it" onInput={(event) => setWhy(event.currentTarget.value)} />
+        <textarea class="s7-why" rows={2} dir="auto" value={why} placeholder="As the methods section will tell it" onInput={(event) => session.typed.put("why", event.currentTarget.value)} />
       </label>
       <div class="s7-form-buttons">
         <button type="button" class="s7-primary s7-save-button" disabled={session.saving.value || open > 0} onClick={send}>

@@ -1,4 +1,4 @@
-// Drafts that a page keeps, so that they outlive a kernel that dies: the steps alone, and never on a disk.
+// Drafts that a page keeps, so that they outlive a kernel that dies: the page never puts them on a disk.
 import type { Step } from "./messages";
 
 export interface Kept {
@@ -7,6 +7,8 @@ export interface Kept {
   undone: readonly Step[];
   /** Asked for, and not answered yet. */
   pending: readonly Step[];
+  /** What is typed and is no step yet. */
+  typed: Readonly<Record<string, string>>;
 }
 
 const DRAFTS = Symbol.for("sense7_qual.drafts");

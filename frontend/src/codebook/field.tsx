@@ -9,14 +9,21 @@ interface Props {
   max?: number;
   class?: string;
   disabled?: boolean;
+  /** What was typed in it before, by this page or one that is gone. */
+  typed?: string;
+  /** Each letter; and null once it has become a step, or is as it was. */
+  onType?: (text: string | null) => void;
   onWrite: (text: string) => void;
 }
 
-export function Field({ label, value, rows = 0, hint, max, class: name, disabled = false, onWrite }: Props) {
+export function Field({ label, value, rows = 0, hint, max, class: name, disabled = false, typed, onType, onWrite }: Props) {
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const known = useRef(value);
   const write = useRef(onWrite);
-  write.current = onWrite;
+  write.current = (text) => {
+    onType?.(null);
+    onWrite(text);
+  };
   // What comes from the kernel is shown, unless it is being written over.
   useEffect(() => {
     if (field.current && field.current.value === known.current) field.current.value = value;
@@ -40,6 +47,10 @@ export function Field({ label, value, rows = 0, hint, max, class: name, disabled
     disabled,
     maxLength: max,
     dir: "auto" as const,
+    onInput: (event: Event) => {
+      const text = (event.currentTarget as HTMLInputElement).value;
+      onType?.(text === known.current ? null : text);
+    },
     onBlur: leave,
   };
   return (
@@ -48,7 +59,7 @@ export function Field({ label, value, rows = 0, hint, max, class: name, disabled
         {label}
         {hint && <span class="s7-field-hint"> ({hint})</span>}
       </span>
-      {rows ? <textarea {...shared} rows={rows} defaultValue={value} /> : <input {...shared} type="text" defaultValue={value} />}
+      {rows ? <textarea {...shared} rows={rows} defaultValue={typed ?? value} /> : <input {...shared} type="text" defaultValue={typed ?? value} />}
     </label>
   );
 }

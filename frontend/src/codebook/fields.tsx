@@ -51,21 +51,26 @@ export function Fields({ session }: { session: Session }) {
 
 function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
   const edit = (name: string, value: unknown) => session.edit(code.id, { [name]: value });
+  /** What is typed in a field before it is a step. */
+  const kept = (name: string) => {
+    const as = `field ${code.id} ${name}`;
+    return { typed: session.typed.words.peek()[as], onType: (text: string | null) => (text === null ? session.typed.drop(as) : session.typed.put(as, text)) };
+  };
   const lines = (name: ListName) => code[name].join("\n");
   return (
     <div class="s7-fields">
       <div class="s7-field-line">
-        <Field label="Label" class="s7-label-field" value={code.label} max={400} onWrite={(text) => edit("label", text)} />
+        <Field label="Label" class="s7-label-field" value={code.label} max={400} {...kept("label")} onWrite={(text) => edit("label", text)} />
         <Field label="Key" class="s7-key-field" value={code.key ?? ""} max={2} onWrite={(text) => edit("key", text)} />
         <ColourField value={code.colour} onWrite={(text) => edit("colour", text)} />
       </div>
-      <Field label="Definition" class="s7-definition-field" value={code.definition} rows={3} onWrite={(text) => edit("definition", text)} />
+      <Field label="Definition" class="s7-definition-field" value={code.definition} rows={3} {...kept("definition")} onWrite={(text) => edit("definition", text)} />
       <div class="s7-field-pairs">
         {LISTS.map(([name, words]) => {
           const broken = code[name].some((entry) => entry.includes("\n"));
           const hint = broken ? "has line breaks: change it in a file" : "one a line";
           return (
-            <Field key={name} class="s7-list-field" label={words} hint={hint} disabled={broken} value={lines(name)} rows={2} onWrite={(text) => edit(name, text.split("\n"))} />
+            <Field key={name} class="s7-list-field" label={words} hint={hint} disabled={broken} value={lines(name)} rows={2} {...kept(name)} onWrite={(text) => edit(name, text.split("\n"))} />
           );
         })}
       </div>

@@ -29,14 +29,12 @@ function Buttons({ words, disabled = false, onSend, onCancel }: { words: string;
 
 export function AddForm({ session }: { session: Session }) {
   const here = session.code.value;
-  const [label, setLabel] = useState("");
-  const [definition, setDefinition] = useState("");
+  const [label, definition] = [session.typed.of("add label") ?? "", session.typed.of("add definition") ?? ""];
   const [parent, setParent] = useState(here && !here.codable ? here.id : (here?.parent ?? ""));
   const send = () => {
     if (!label.trim()) return session.say("Name the code first");
     session.step({ do: "add", label, definition, parent: parent || null });
-    session.form.value = null;
-    session.focus.value = ".s7-tree";
+    session.endForm();
   };
   const alike = session.alike.value.map(({ id }) => session.book.codes.value.get(id)?.label ?? id);
   return (
@@ -47,11 +45,11 @@ export function AddForm({ session }: { session: Session }) {
         label="Label"
         value={label}
         onInput={(text) => {
-          setLabel(text);
+          session.typed.put("add label", text);
           session.askAlike(text, definition);
         }}
       />
-      <Line label="Definition" rows={3} value={definition} onInput={setDefinition} />
+      <Line label="Definition" rows={3} value={definition} onInput={(text) => session.typed.put("add definition", text)} />
       <label class="s7-field">
         <span class="s7-field-name">Under</span>
         <select value={parent} onChange={(event) => setParent(event.currentTarget.value)}>
@@ -96,11 +94,11 @@ export function MergeForm({ session, code }: { session: Session; code: DraftCode
 }
 
 export function SplitForm({ session, code }: { session: Session; code: DraftCode }) {
-  const [parts, setParts] = useState([
-    { label: "", definition: "" },
-    { label: "", definition: "" },
-  ]);
-  const put = (n: number, name: "label" | "definition", text: string) => setParts(parts.map((part, at) => (at === n ? { ...part, [name]: text } : part)));
+  const named = (n: number, name: "label" | "definition") => `split ${code.id} ${n} ${name}`;
+  const there = Object.keys(session.typed.words.value).map((name) => (name.startsWith(`split ${code.id} `) ? Number(name.split(" ")[2]) + 1 : 0));
+  const [more, setMore] = useState(0);
+  const parts = Array.from({ length: Math.max(2, ...there, more) }, (_, n) => ({ label: session.typed.of(named(n, "label")) ?? "", definition: session.typed.of(named(n, "definition")) ?? "" }));
+  const put = (n: number, name: "label" | "definition", text: string) => session.typed.put(named(n, name), text);
   const send = () => {
     if (parts.some(({ label }) => !label.trim())) return session.say("Name each part first");
     session.step({ do: "split", code: code.id, parts });
@@ -115,7 +113,7 @@ export function SplitForm({ session, code }: { session: Session; code: DraftCode
           <Line label={`Definition of part ${n + 1}`} rows={2} value={part.definition} onInput={(text) => put(n, "definition", text)} />
         </div>
       ))}
-      <button type="button" class="s7-quiet" onClick={() => setParts([...parts, { label: "", definition: "" }])}>
+      <button type="button" class="s7-quiet" onClick={() => setMore(parts.length + 1)}>
         + another part
       </button>
       <Buttons words="Split" onSend={send} onCancel={() => session.endForm()} />

@@ -162,6 +162,7 @@ export type Question =
   | { type: "step"; step: Step }
   | { type: "leave_out"; place: number }
   | { type: "restore"; base: string; steps: readonly Step[]; undone: readonly Step[] }
+  | { type: "keep"; typed: Readonly<Record<string, string>> }
   | { type: "alike"; label: string; definition: string }
   | { type: "quotes"; code: string; find: string; coder: string; first: number }
   | { type: "send_back"; proposal: string; why: string }
@@ -176,7 +177,8 @@ export interface Alike {
   note: string;
 }
 
-export type Welcome = Draft & { type: "welcome"; coder: string; outbox: string };
+/** `typed`: what was typed and is no step yet; `n_lost`: steps that cannot be taken any more. */
+export type Welcome = Draft & { type: "welcome"; coder: string; outbox: string; typed: Record<string, string>; n_lost: number };
 
 export type Answer =
   | Welcome
@@ -187,6 +189,7 @@ export type Answer =
   | Saved
   | Sorting
   | { type: "changed" }
+  | { type: "kept" }
   | { type: "proposals"; rows: Proposal[] }
   | { type: "versions"; versions: Version[] }
   | { type: "sent_back"; proposal: string }
@@ -197,4 +200,6 @@ export type Told =
   | (Draft & { type: "draft" })
   | (Preview & { type: "preview" })
   | { type: "figures"; figures: Record<string, Figures>; n_proposals: number }
-  | { type: "uncounted"; message: string };
+  | { type: "uncounted"; message: string }
+  /** The draft is not on the disk, and why. */
+  | { type: "unkept"; message: string };

@@ -17,12 +17,12 @@ export function Proposals({ session }: { session: Session }) {
 }
 
 function Card({ session, row }: { session: Session; row: Proposal }) {
-  const [label, setLabel] = useState(row.label);
-  const [definition, setDefinition] = useState(row.definition);
+  const typed = (name: string) => session.typed.of(`proposal ${row.proposal_id} ${name}`);
+  const type = (name: string) => (event: Event) => session.typed.put(`proposal ${row.proposal_id} ${name}`, (event.currentTarget as HTMLInputElement).value);
+  const [label, definition, why] = [typed("label") ?? row.label, typed("definition") ?? row.definition, typed("why") ?? ""];
   const codable = session.codes.value.filter(({ codable }) => codable);
   const nearest = row.alike[0]?.id;
   const [into, setInto] = useState(nearest ?? codable[0]?.id ?? "");
-  const [why, setWhy] = useState("");
   const takenAs = row.taken !== null && (session.book.codes.value.get(row.taken)?.label ?? row.taken);
   return (
     <article class="s7-proposal" aria-label={row.label}>
@@ -41,11 +41,11 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
         <>
           <label class="s7-field">
             <span class="s7-field-name">Label</span>
-            <input type="text" dir="auto" value={label} onInput={(event) => setLabel(event.currentTarget.value)} />
+            <input type="text" dir="auto" value={label} onInput={type("label")} />
           </label>
           <label class="s7-field">
             <span class="s7-field-name">Definition</span>
-            <textarea rows={2} dir="auto" value={definition} onInput={(event) => setDefinition(event.currentTarget.value)} />
+            <textarea rows={2} dir="auto" value={definition} onInput={type("definition")} />
           </label>
           <div class="s7-form-buttons">
             <button type="button" class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null })}>
@@ -65,7 +65,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             </button>
           </div>
           <div class="s7-form-buttons">
-            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={(event) => setWhy(event.currentTarget.value)} />
+            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={type("why")} />
             <button type="button" class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)}>
               Send back
             </button>

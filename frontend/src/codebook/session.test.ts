@@ -1,5 +1,5 @@
 // A draft in the browser: kept for the kernel that comes, told to all views, saved with choices.
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { drafts } from "./drafts";
@@ -13,6 +13,7 @@ class Kernel {
   readonly asked: Asked[] = [];
   dead = false;
   steps: Step[] = [];
+  typed: Record<string, string> = {};
   private readonly hear = new Set<(reply: Reply) => void>();
 
   model(): Model {
@@ -37,7 +38,7 @@ class Kernel {
 
   answer(refuse = false): void {
     for (const asked of this.asked.splice(0)) {
-      if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", ...this.draft() }, asked);
+      if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", typed: this.typed, n_lost: 0, ...this.draft() }, asked);
       else if (refuse) this.say({ type: "refused", message: "no" }, asked);
       else if (asked.type === "step" || asked.type === "restore") {
         this.steps = asked.type === "step" ? [...this.steps, asked.step] : [...asked.steps];
@@ -106,6 +107,31 @@ test("a draft that the kernel has is not written over by what a page kept", () =
   kernel.steps = [{ do: "retire", code: "kind" }];
   open();
   expect(kernel.asked.map(({ type }) => type)).not.toContain("restore");
+});
+
+test("what is typed outlives the page in the kernel, and the kernel in the page, whose is the later", () => {
+  vi.useFakeTimers();
+  session.begin("add");
+  session.typed.put("add label", "Being lec");
+  session.typed.put("field kind definition", "In mid-sen");
+  vi.advanceTimersByTime(400);
+  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({ typed: { "add label": "Being lec", "field kind definition": "In mid-sen" } });
+  const typed = { ...session.typed.words.value };
+  session.close();
+  drafts().clear(); // as in another page
+  kernel = new Kernel();
+  kernel.typed = typed;
+  open();
+  expect([session.form.value, session.selected.value, session.typed.of("add label")]).toEqual(["add", "kind", "Being lec"]);
+  kernel.dead = true;
+  session.endForm();
+  session.typed.put("field kind definition", "In mid-sentence");
+  session.close();
+  kernel = new Kernel();
+  kernel.typed = typed; // which never heard of it
+  open();
+  expect(session.typed.words.value).toEqual({ "field kind definition": "In mid-sentence" });
+  vi.useRealTimers();
 });
 
 test("nothing is kept of a draft without steps", () => {

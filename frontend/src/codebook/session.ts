@@ -6,6 +6,7 @@ import { drafts, type Kept } from "./drafts";
 import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quote, Saved, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { Sorter } from "./sorter";
+import { Typed } from "./typed";
 
 /** The tab that is open: what had the focus may be gone once the kernel has answered. */
 const TAB = '.s7-side-tabs [aria-pressed="true"]';
@@ -47,6 +48,7 @@ export class Session {
   readonly focus = signal<string | null>(null);
   readonly nProposals = signal(0);
   readonly sorter: Sorter;
+  readonly typed: Typed;
   /** Steps that are on their way. */
   readonly pending = signal<readonly Step[]>([]);
   private outbox = "";
@@ -63,11 +65,13 @@ export class Session {
       told: (reply) => this.told(reply as Reply & Told),
     });
     this.sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words));
+    this.typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.keep());
     this.channel.ask({ type: "hello" });
   }
 
   close(): void {
     this.keep();
+    this.typed.close();
     this.channel.close();
   }
 
@@ -126,7 +130,9 @@ export class Session {
     });
   }
 
+  /** The form is done with; what is typed in it goes. */
   endForm(): void {
+    if (this.form.value) this.typed.drop(this.form.value === "split" ? `split ${this.selected.value}` : this.form.value);
     this.form.value = null;
     this.focus.value = ".s7-tree";
   }
@@ -167,6 +173,7 @@ export class Session {
 
   discard(): void {
     this.focus.value = ".s7-tree";
+    this.typed.drop("why", "add", "field", "split");
     this.channel.ask({ type: "discard" });
   }
 
@@ -205,6 +212,7 @@ export class Session {
 
   private heard(answer: Answer, question: Question | undefined): void {
     if (question?.type === "step") this.arrived(question.step);
+    if (question?.type === "keep") this.typed.answered();
     switch (answer.type) {
       case "welcome":
         return question ? this.heardWelcome(answer) : undefined;
@@ -221,6 +229,7 @@ export class Session {
           this.nProposals.value = answer.rows.filter(({ taken }) => taken === null).length;
         });
       case "sent_back":
+        this.typed.drop(`proposal ${answer.proposal}`);
         this.say("Sent back; its coder sees why once the round is unblinded");
         return this.channel.ask({ type: "proposals" });
       case "versions":
@@ -240,6 +249,7 @@ export class Session {
 
   private unanswered(question: Question, message: string): void {
     if (question.type === "step") this.arrived(question.step);
+    if (question.type === "keep") this.typed.answered();
     if (question.type === "save") this.saving.value = false;
     if (question.type === "sort" || question.type === "unsort") this.sorter.unanswered();
     this.message.value = message;
@@ -248,6 +258,7 @@ export class Session {
   private told(told: Told): void {
     if (told.type === "draft") this.heardDraft(told);
     else if (told.type === "preview") this.preview.value = told;
+    else if (told.type === "unkept") this.message.value = `The draft is in this page alone. ${told.message}`;
     else if (told.type === "uncounted") this.uncounted.value = told.message;
     else if (told.type === "figures") {
       batch(() => {
@@ -266,10 +277,23 @@ export class Session {
       this.coder.value = welcome.coder;
       this.show(welcome);
       this.selected.value ??= welcome.codes[0]?.id ?? null;
+      this.takeUp(kept?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
+      if (welcome.n_lost) this.message.value = `${welcome.n_lost} of the steps that were kept cannot be taken any more, and are left out.`;
     });
     this.welcomed = true;
     this.askQuotes(0);
     if (kept && isFurther(kept, welcome)) this.restore(kept);
+  }
+
+  /** Go on with what was typed and not sent: the form is open again, or the code whose field it was. */
+  private takeUp(typed: Readonly<Record<string, string>>): void {
+    const names = Object.keys(typed);
+    if (!names.length) return;
+    this.typed.take(typed);
+    const [what, code] = (names.find((name) => /^(field|split) /.test(name)) ?? "").split(" ");
+    if (code && this.codes.value.some(({ id }) => id === code)) this.selected.value = code;
+    this.form.value = names.some((name) => name.startsWith("add ")) ? "add" : what === "split" ? "split" : null;
+    this.say("What was begun to be written is here again");
   }
 
   /** Hand the kernel the steps that an earlier one had. */
@@ -288,6 +312,7 @@ export class Session {
       if (added && !more.length && before.size) this.selected.value = added.id;
       if (!this.code.value) this.selected.value = draft.codes[0]?.id ?? null;
     });
+    this.typed.drop(...Object.keys(draft.taken).map((proposal) => `proposal ${proposal}`));
     this.keep();
     if (this.tab.value === "proposals") this.channel.ask({ type: "proposals" });
   }
@@ -308,6 +333,7 @@ export class Session {
       this.saving.value = false;
       this.conflict.value = null;
       this.choices.value = {};
+      this.typed.drop("why");
       this.saved.value = saved;
       this.focus.value = ".s7-tree";
       this.message.value = saved.unanswered ? "The codebook is saved; what became of the proposals could not be written. Take them once more." : null;
@@ -325,8 +351,9 @@ export class Session {
   private keep(): void {
     const [draft, pending] = [this.draft.value, this.pending.value];
     if (!this.welcomed || !draft) return;
-    if (draft.steps.length || draft.undone.length || pending.length) {
-      drafts().set(this.outbox, { base: draft.base, steps: draft.steps, undone: draft.undone, pending });
+    // That nothing is typed any more is kept, too: a kernel that died may not have heard of it.
+    if (draft.steps.length || draft.undone.length || pending.length || this.typed.isTouched) {
+      drafts().set(this.outbox, { base: draft.base, steps: draft.steps, undone: draft.undone, pending, typed: this.typed.words.peek() });
     } else drafts().delete(this.outbox);
   }
 }

@@ -275,6 +275,14 @@ class Bundle:
         """Refuse."""
         self._read_only()
 
+    def draft(self, work: str, coder: str) -> dict[str, Any] | None:
+        """Return None: no draft goes into a bundle."""
+        return None
+
+    def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
+        """Return False: a bundle is there to be read."""
+        return False
+
     def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Refuse."""
         self._read_only()

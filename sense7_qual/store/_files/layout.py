@@ -8,6 +8,7 @@ file                                  holds
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (`acts_files`; written by `sqlite`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
+``drafts/<work>-<coder>.json``        what somebody has begun and not saved (`drafts`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`exclusively`)
 ====================================  =================================================================
 
@@ -39,7 +40,7 @@ from sense7_qual._messages import first_three
 from sense7_qual._parquet import frame_of_bytes, refuse_unfolding
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError, TableError
-from sense7_qual.store._files import signed_json, study_notes, whole_files
+from sense7_qual.store._files import drafts, signed_json, study_notes, whole_files
 from sense7_qual.store._files.units_parquet import checked, parquet, without
 from sense7_qual.store._log.hold_interrupts import uninterrupted
 from sense7_qual.store._log.sqlite import SCHEMA
@@ -268,7 +269,7 @@ def clear(path: Path) -> None:
     """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
     if not path.is_dir():
         return  # nor is it where the path itself cannot be one
-    inner = (path / name for name in (_CODEBOOKS, ACTS, "withdrawn", "copies"))
+    inner = (path / name for name in (_CODEBOOKS, ACTS, "withdrawn", "copies", drafts.DRAFTS))
     # The units may lie elsewhere, and are written there. (resolve would raise in a circle of links.)
     for folder in {path, *inner, Path(os.path.realpath(path / _UNITS)).parent, whole_files.here()}:
         whole_files.clear(folder)

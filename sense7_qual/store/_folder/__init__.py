@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import pandas as pd
 from sqlalchemy import Connection
@@ -17,7 +17,7 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files import acts_files, layout, study_notes, whole_files
+from sense7_qual.store._files import acts_files, drafts, layout, study_notes, whole_files
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder.revise import revise_in_folder
 from sense7_qual.store._folder.rounds_cache import Openings
@@ -242,6 +242,22 @@ class Folder:
             return self._lost(None, study_id, coder)
         with sqlite.transaction(self._file(coder)) as connection:
             return self._lost(connection, study_id, coder)
+
+    def draft(self, work: str, coder: str) -> dict[str, Any] | None:
+        """Return what the coder has begun of `work` and not saved; None where there is nothing."""
+        with layout.refusing(self.path):
+            return drafts.read(self.path, work, coder)
+
+    def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
+        """Keep what the coder has begun; None: nothing any more. Return True: a folder keeps it."""
+        if draft is None and not drafts.file_of(self.path, work, coder).exists():
+            return True
+        layout.refuse_newer(self.path, known.study)
+        with layout.exclusively(self.path), layout.refusing(self.path):  # no withdrawal begins meanwhile
+            if forget.withdrawn_units(self.path) != known.withdrawn_units:
+                raise forget.Overtaken
+            drafts.keep(self.path, work, coder, draft)
+        return True
 
     def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has."""

@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 from sqlalchemy import Connection
@@ -31,7 +31,15 @@ from sense7_qual._messages import did_you_mean, first_three, legible
 from sense7_qual.acts import WRITTEN_KINDS, Act, words_written
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError
-from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, units_parquet, whole_files
+from sense7_qual.store._files import (
+    acts_files,
+    drafts,
+    layout,
+    signed_json,
+    study_notes,
+    units_parquet,
+    whole_files,
+)
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
@@ -67,6 +75,7 @@ _ADVICE: Final = {
     "unfinished copy": "open the study again on the computer on which it was made, with its disk",
     "file": "look into it, and delete it",
     "damaged": "store.salvage(coder, path), move the damaged acts out, store.merge(path), forget again",
+    "draft to judge": "open it in its widget; change or discard it there",
     "server": "ask its administrator how long they are kept",
     "codebook": "no call: acts count on every version; leave it out of what is published",
     "revision": "no call: the record keeps reasons; leave it out of what is published",
@@ -114,6 +123,8 @@ class Forgotten:
           judge``: a memo, a proposal, a ruling's note, a theme's name, or another unit's text, context or
           variable that may repeat them: 12 letters and digits in a row over more than one word that no other
           participant's text has, or a longer passage that one has; whether it does takes a person to say;
+        - ``draft to judge``: what somebody has begun and not saved (`Store.keep_draft`), which may repeat
+          them in the same way; what surely does is taken out;
         - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);
           ``memo to judge`` names a whole file where it came back after the words to compare it with had gone;
         - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
@@ -160,10 +171,11 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
         layout.replace_units(path, table)
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
         erased = [_erased(path, file, now, words, note) for file in acts_files.acts_files(path)]
+        begun = list(_in_drafts(path, words))
         came_back = not units["unit_id"].isin(words.unit_ids).any()  # then no text is left to compare with
     notes = [each for each in study_notes.notes(path, Withdrawal) if each.case_id == case_id]
     remaining = [*copies(study_notes.notes(path, Copy), {each.id for each in notes}), *_in_files(path, words)]
-    remaining += [each for _, _, rows in erased for each in rows]
+    remaining += [each for _, _, rows in erased for each in rows] + begun
     remaining += [
         ("memo to judge", f"memos in {name}", None) for name, n_texts, _ in erased if came_back and n_texts
     ]
@@ -469,6 +481,44 @@ def copies(made: Sequence[Copy], notes: set[str]) -> Iterator[Remaining]:
     for copy in made:
         if not notes & set(copy.withdrawn):
             yield copy.kind, copy.place, copy.at
+
+
+def _in_drafts(path: Path, words: Words) -> Iterator[Remaining]:
+    """Take their words out of what is begun and not saved; yield the drafts that may still have some."""
+    for file in drafts.draft_files(path):
+        work, _, coder = file.stem.partition("-")
+        try:
+            draft = drafts.read(path, work, coder)
+        except StoreError:  # a draft that cannot be read is of no use to anybody
+            draft = {}
+        left = _without(draft, words)
+        if left != draft or not left:
+            with layout.refusing(path):
+                drafts.keep(path, work, coder, left or None)
+        if any(words.repeated.passages.in_text(text) for text in drafts.strings(left)):
+            yield "draft to judge", file.relative_to(path).as_posix(), None
+
+
+def _without(value: Any, words: Words) -> Any:
+    """Return what is begun without entries on their units and what surely repeats a passage of theirs."""
+    if isinstance(value, Mapping):
+        return {
+            _unsaid(str(name), words): _without(one, words)
+            for name, one in value.items()
+            if not _is_on_theirs(one, words)
+        }
+    if isinstance(value, list | tuple):
+        rest = (one for one in value if not _is_on_theirs(one, words))
+        return [one for one in (_without(each, words) for each in rest) if one != ""]
+    return _unsaid(value, words) if isinstance(value, str) else value
+
+
+def _unsaid(text: str, words: Words) -> str:
+    return "" if words.repeated_in(text) else text
+
+
+def _is_on_theirs(value: Any, words: Words) -> bool:
+    return isinstance(value, Mapping) and value.get("unit_id") in words.withdrawn_units
 
 
 def _codebooks(path: Path) -> dict[str, bytes]:

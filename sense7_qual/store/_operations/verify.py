@@ -31,7 +31,7 @@ from sense7_qual._limits import open_file
 from sense7_qual._messages import first_three, legible
 from sense7_qual.acts import Act, SpanMemo, fold
 from sense7_qual.errors import ActError, StoreError, TableError
-from sense7_qual.store._files import acts_files, layout, study_notes, units_parquet, whole_files
+from sense7_qual.store._files import acts_files, drafts, layout, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
@@ -113,6 +113,7 @@ def verify(path: Path, known: Study) -> list[Finding]:
     findings = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
     files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
     findings += [_acts(file, judged) for file in files]
+    findings += _drafts(path)
     findings += missing({file.stem for file in files}, copies)
     return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
 
@@ -193,6 +194,21 @@ def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]
         notes.append(note)
         findings.append(Finding(name, note=note.sentence))
     return notes, findings
+
+
+def _drafts(path: Path) -> list[Finding]:
+    found = []
+    for file in _in(path / drafts.DRAFTS, ".json"):
+        if drafts.is_draft(file):
+            work, _, coder = file.stem.partition("-")
+            name, problem = f"{drafts.DRAFTS}/{file.name}", ""
+            try:
+                drafts.read(path, work, coder)
+            except StoreError as error:
+                problem = str(error)
+            note = f"begun by {coder!r} and not saved; no copy of the study has it"
+            found.append(Finding(name, problem=problem, note=note))
+    return found
 
 
 def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
@@ -382,6 +398,7 @@ def strangers(path: Path) -> list[Path]:
         "acts": acts_files.is_acts_file,
         "withdrawn": study_notes.is_note,
         "copies": study_notes.is_note,
+        drafts.DRAFTS: drafts.is_draft,
     }
     named = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
     files = [file for file in named if _may_be_file(file) and not whole_files.is_mark(file)]

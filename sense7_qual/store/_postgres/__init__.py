@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -222,6 +222,14 @@ class Team:
             missing = self._lost(known.study.id, coder)
             findings[coder] = lacking(findings.get(coder, Finding(coder, coder)), missing)
         return list(findings.values())
+
+    def draft(self, work: str, coder: str) -> dict[str, Any] | None:
+        """Return None: the server keeps no drafts."""
+        return None
+
+    def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
+        """Return False: the server keeps no drafts."""
+        return False
 
     def merge(self, other: Path, known: Opened) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has, as the lead."""
