@@ -17,7 +17,7 @@ from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import REASONS, Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError
-from sense7_qual.widgets._adjudication_change import changed, foretold
+from sense7_qual.widgets._adjudication_change import changed, foretold, overtaken
 from sense7_qual.widgets._adjudication_disputes import By, Disputes, Key
 from sense7_qual.widgets._adjudication_names import Names
 from sense7_qual.widgets._adjudication_similar import SimilarTexts
@@ -338,12 +338,22 @@ class AdjudicationWidget(Desk):
 
     def _foretell(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Say what becomes stale by a change, and of which version that is said."""
+        theirs = overtaken(self._codebook, content)
+        if theirs:
+            return {"type": "overtaken", "theirs": theirs, "by": self._last_revision()}
         state = changed(self._codebook, self._study.codebooks.values(), content)
         disputes = self._disputes
         effects = foretold(self._seen, state, list(disputes.settled.values()), disputes.keys)
         for row in (*effects["by_code"], *effects["by_coder"]):
             row["coder"] = self._names.coder(row["coder"])
         return {"type": "change", "base": state.base.fingerprint, **effects}
+
+    def _last_revision(self) -> dict[str, Any] | None:
+        """Say who revised the codebook last, when and why."""
+        last = next(iter(reversed(self._study.revisions())), None)
+        return None if last is None else {
+            "coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why
+        }  # fmt: skip
 
     def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
         asked = field(content, "id", str)

@@ -17,7 +17,7 @@ from sense7_qual.widgets._codebook_preview import preview
 from sense7_qual.widgets._codebook_seen import Seen
 from sense7_qual.widgets._codebook_shown import shown_preview
 
-__all__ = ["changed", "foretold"]
+__all__ = ["changed", "foretold", "overtaken"]
 
 _LISTS: Final = {"example": "examples", "counter_example": "counter_examples"}
 _RULE: Final = ("definition", "use_when", "avoid_when")
@@ -39,7 +39,7 @@ def changed(book: Codebook, versions: Collection[Codebook], content: Mapping[str
     Raises
     ------
     CodebookError
-        It changes nothing, or somebody else changed the rule meanwhile.
+        It changes nothing, or somebody else changed the same field of the rule meanwhile.
     """
     code = book[str(content.get("code"))]
     draft = Draft(book, versions=versions)
@@ -69,22 +69,39 @@ def _rule(code: Code, content: Mapping[str, Any]) -> dict[str, Any]:
             f"codebook: expected a change out of {', '.join(kinds)} – found {word(content.get('kind'))} – "
             f"{did_you_mean(str(content.get('kind')), kinds)}"
         )
+    mine, now = _mine(code, content), _now(code)
+    if _contested(code, content):
+        raise CodebookError(
+            f"codebook: expected the rule of {code.id!r} as it was opened – found that somebody else changed "
+            "the same field meanwhile – choose one of the two."
+        )
+    # What only somebody else changed stays as they have it.
+    return {name: value for name, value in mine.items() if value != now[name]} or now
+
+
+def overtaken(book: Codebook, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a rule that somebody else changed too, and otherwise, as they are now."""
+    return _contested(book[str(content.get("code"))], content) if content.get("kind") == "rule" else {}
+
+
+def _contested(code: Code, content: Mapping[str, Any]) -> dict[str, Any]:
+    mine, now, before = _mine(code, content), _now(code), content["before"]
+    return {name: now[name] for name, value in mine.items() if now[name] not in (before.get(name), value)}
+
+
+def _mine(code: Code, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that are other than they were when the rule was opened."""
     values, before = content.get("values"), content.get("before")
     if not isinstance(values, Mapping) or not isinstance(before, Mapping) or set(values) - set(_RULE):
         raise CodebookError(
             f"codebook: expected {', '.join(_RULE)} of {code.id!r} – found others – open the rule again."
         )
-    now = {name: _plain(getattr(code, name)) for name in _RULE}
-    if any(now[name] != before.get(name) for name in values):
-        raise CodebookError(
-            f"codebook: expected the rule of {code.id!r} as it was opened – found that somebody else changed "
-            "it meanwhile – copy what you wrote, and open it again."
-        )
-    return {name: value for name, value in values.items() if value != now[name]} or dict(values)
+    return {str(name): value for name, value in values.items() if value != before.get(name)}
 
 
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+def _now(code: Code) -> dict[str, Any]:
+    values = {name: getattr(code, name) for name in _RULE}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def foretold(read: Seen, state: State, settled: Collection[Act], keys: Collection[Key]) -> dict[str, Any]:

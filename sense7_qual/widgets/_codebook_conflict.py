@@ -37,6 +37,21 @@ class Conflict:
         """What a choice names it by."""
         return f"{self.code or ''}\x1f{self.field or ''}"
 
+    @property
+    def both(self) -> tuple[str, ...] | None:
+        """Both sides' entries of a list, without those that one took away; None where it is no list."""
+        sides = (self.base, self.mine, self.theirs)
+        if not all(isinstance(side, tuple) and all(isinstance(one, str) for one in side) for side in sides):
+            return None
+        kept = [one for one in self.base if one in self.mine and one in self.theirs]
+        new = [one for side in (self.mine, self.theirs) for one in side if one not in self.base]
+        return tuple(dict.fromkeys([*kept, *new]))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What can be chosen."""
+        return ("mine", "theirs") if self.both is None else ("mine", "theirs", "both")
+
 
 def conflicts(base: Codebook, mine: Codebook, theirs: Codebook) -> list[Conflict]:
     """Return what `combine` cannot decide."""
@@ -48,7 +63,8 @@ def conflicts(base: Codebook, mine: Codebook, theirs: Codebook) -> list[Conflict
 
 
 def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[str, str]) -> Codebook:
-    """Return both sides' changes, and of what conflicts the side that is chosen ("mine" or "theirs").
+    """Return both sides' changes, and of what conflicts the side that is chosen ("mine" or "theirs"),
+    or of lists "both".
 
     Raises
     ------
@@ -61,6 +77,8 @@ def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[
             theirs = _put(theirs, one, one.base, like=base)
         elif chosen == "theirs":
             mine = _put(mine, one, one.theirs, like=theirs)
+        elif chosen == "both" and one.both is not None:
+            mine, theirs = (_put(book, one, one.both, like=book) for book in (mine, theirs))
         else:
             raise CodebookError(
                 f"save: expected a choice for {one.field or 'all'} of {one.code or 'the codebook'} – found "

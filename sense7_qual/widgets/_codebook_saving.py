@@ -31,7 +31,7 @@ def put_together(
     if theirs == state.base:
         return state.codebook
     found = conflicts(state.base, state.codebook, theirs)
-    if any(choices.get(one.name) not in ("mine", "theirs") for one in found):
+    if any(choices.get(one.name) not in one.choices for one in found):
         return shown_conflict(found, state.base, theirs, revisions)
     return combined(state.base, state.codebook, theirs, choices)
 

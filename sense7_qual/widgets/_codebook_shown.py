@@ -148,7 +148,8 @@ def shown_conflict(
         rows.append(
             {"name": one.name, "code": one.code, "label": label,
              "field": _WORDS.get(one.field or "", one.field), "base": shown(one.base),
-             "mine": shown(one.mine), "theirs": shown(one.theirs)}
+             "mine": shown(one.mine), "theirs": shown(one.theirs),
+             "both": None if one.both is None else list(one.both)}
         )  # fmt: skip
     return {"by": by, "rows": rows}
 

@@ -15,6 +15,7 @@ from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.disputes import disputed, sentences
 from tests.helpers.hostile_words import drawn
 from tests.helpers.panes import in_adjudication
+from tests.helpers.revised_codebooks import edited
 from tests.helpers.simulation import SOAK
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
@@ -236,3 +237,35 @@ def test_axe_finds_nothing_in_either_theme(lab: labs.Lab, tmp_path: Path, width:
                 names.append(pane)
             assert len(names) == 7
         assert page.locator(".s7").evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_a_rule_that_another_lead_changed_too_stands_side_by_side(lab: labs.Lab, tmp_path: Path) -> None:
+    store = disputed(tmp_path / "study", sentences(3))
+    first = store.codebook.codable[0]
+    with lab.page() as page:
+        enter(lab, page, Path(store.path), "meanwhile.ipynb")
+        page.keyboard.press("s")
+        page.locator(".s7-change textarea >> nth=0").fill("Mine.")
+        page.wait_for_selector(".s7-stale-list")
+        store.revise(
+            edited(edited(store.codebook, first.id, definition="Theirs."), first.id, use_when=("It asks.",)),
+            why="It said too little.",
+            coder="chair",
+        )
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector(".s7-sides")
+        shown = page.locator(".s7-change").inner_text()
+        assert "chair changed the same" in shown
+        assert page.locator(".s7-sides").count() == 1
+        assert page.locator(".s7-sides button").all_inner_texts() == ["Mine\nMine.", "Theirs\nTheirs."]
+        assert page.locator(".s7-change .s7-primary").is_disabled()
+        if AXE.is_file():
+            page.add_script_tag(path=str(AXE))
+            sound(page, "both sides of a rule")
+        page.locator(".s7-sides button >> nth=0").click()
+        page.wait_for_selector(".s7-sides", state="detached")
+        page.wait_for_selector(".s7-change .s7-primary:not([disabled])")
+        page.locator(".s7-change .s7-primary").click()
+        page.wait_for_selector(".s7-change", state="detached")
+    now = qual.Store(store.path).codebook[first.id]
+    assert (now.definition, now.use_when) == ("Mine.", ("It asks.",))

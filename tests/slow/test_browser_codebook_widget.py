@@ -201,7 +201,7 @@ def test_what_another_lead_changed_too_is_chosen_and_the_draft_is_kept(lab: labs
         save(page)
         page.wait_for_selector(".s7-choice")
         assert page.locator(".s7-save-button").is_disabled()
-        assert page.locator(".s7-choice").inner_text().split("\n")[1:] == ["Mine Mine", "Theirs Theirs"]
+        assert page.locator(".s7-choice button").all_inner_texts() == ["Mine\nMine", "Theirs\nTheirs"]
         steps(page, 1)
         page.locator(".s7-choice button >> nth=0").click()
         page.locator(".s7-save-button").click()

@@ -443,11 +443,35 @@ def test_a_change_that_another_lead_made_meanwhile_is_counted_anew(folder: Store
     assert lead.told[-1]["codebook"]["codes"][0]["definition"] == "Theirs."
     rule = {"code": "warm", "kind": "rule", "values": {"definition": "Mine."},
             "before": {"definition": "About warm."}}  # fmt: skip
-    assert "somebody else" in lead.ask("change", **rule)["message"]
+    overtaken = lead.ask("change", **rule)
+    assert (overtaken["type"], overtaken["theirs"]) == ("overtaken", {"definition": "Theirs."})
+    assert (overtaken["by"]["coder"], overtaken["by"]["why"]) == ("chair", "Theirs.")
+    now = Store(folder.path).current_codebook()
+    assert "choose one" in lead.ask("save_change", **rule, base=now, why="Mine.")["message"]
     again = lead.ask("change", **wish)["base"]
     assert lead.ask("save_change", **wish, base=again, why="Mine.")["type"] == "changed_code"
     now = Store(folder.path).codebook["warm"]
     assert (now.definition, now.examples) == ("Theirs.", ("It listened.",))
+
+
+def test_of_a_rule_that_two_leads_changed_each_field_is_put_together_or_chosen(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    lead.ask("hello")
+    before = {"definition": "About warm.", "use_when": [], "avoid_when": []}
+    theirs = edited(edited(BASE, "warm", definition="Theirs."), "warm", use_when=("It asks.",))
+    Store(folder.path).revise(theirs, why="Theirs.", coder="chair")
+    lead.ask("queue", by="split", fresh=True)
+    mine = {"code": "warm", "kind": "rule", "before": before}
+    values = {**before, "definition": "Mine.", "avoid_when": ["It lectures."]}
+    assert lead.ask("change", **mine, values=values)["theirs"] == {"definition": "Theirs."}
+    chosen = {**before, "definition": "Theirs."}  # as the page has it once one is chosen
+    wish = {"code": "warm", "kind": "rule", "before": chosen, "values": {**values, "definition": "Mine."}}
+    base = lead.ask("change", **wish)["base"]
+    assert lead.ask("save_change", **wish, base=base, why="Mine.")["type"] == "changed_code"
+    now = Store(folder.path).codebook["warm"]
+    assert (now.definition, now.use_when, now.avoid_when) == ("Mine.", ("It asks.",), ("It lectures.",))
+    nothing = {"code": "warm", "kind": "rule", "before": before, "values": before}
+    assert "found none" in lead.ask("change", **nothing)["message"]
 
 
 # what is no study, no lead, no word -----------------------------------------------------------------

@@ -414,6 +414,26 @@ def test_what_two_people_changed_differently_is_chosen_field_by_field(store: Sto
     assert Store(store.path).verify()["ok"].all()
 
 
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [("mine", ["b", "m"]), ("theirs", ["a", "b", "t"]), ("both", ["b", "m", "t"])],
+)
+def test_lists_that_two_people_changed_can_be_put_together(
+    store: Store, choice: str, expected: list[str]
+) -> None:
+    first = edited(BASE, "warm", examples=("a", "b"))
+    store.revise(first, why="Begin.", coder="chair")
+    lead = Lead(store)
+    lead.edit("warm", examples=["b", "m"])
+    lead.edit("kind", label="Gentle")
+    Store(store.path).revise(edited(first, "warm", examples=("a", "b", "t")), why="Theirs.", coder="chair")
+    (row,) = lead.ask("save", why="Mine.")["rows"]
+    assert (row["mine"], row["theirs"], row["both"]) == (["b", "m"], ["a", "b", "t"], ["b", "m", "t"])
+    assert lead.ask("save", why="Mine.", choices={row["name"]: "neither"})["type"] == "conflict"
+    assert lead.ask("save", why="Mine.", choices={row["name"]: choice})["type"] == "saved_draft"
+    assert list(Store(store.path).codebook["warm"].examples) == expected
+
+
 @pytest.mark.parametrize("choice", ["mine", "theirs"])
 def test_a_code_that_one_takes_away_and_another_changes_is_a_choice(store: Store, choice: str) -> None:
     lead = Lead(store)

@@ -1,6 +1,7 @@
 // The form in which a settled text becomes an example or a counter-example, or the code's rule is sharpened.
 import { useState } from "preact/hooks";
 import type { Change, Foretold, Rule } from "./messages";
+import { shownDate } from "../shared/times";
 import type { Session } from "./session";
 
 const TITLES: Record<Change["kind"], string> = { example: "A new example of", counter_example: "A new near miss of", rule: "The rule of" };
@@ -33,7 +34,7 @@ export function ChangeForm({ session }: { session: Session }) {
             {changing.problem.value}
           </p>
         ) : (
-          <Stale foretold={changing.foretold.value} />
+          <Stale foretold={changing.foretold.value} overtaken={changing.overtaken.value !== null} />
         )}
         <div class="s7-change-buttons">
           <button type="button" class="s7-primary" disabled={changing.saving.value || !changing.foretold.value} title="Ctrl+Enter" onClick={() => changing.save()}>
@@ -60,29 +61,62 @@ function RuleFields({ session, draft }: { session: Session; draft: Change & { ki
     ["use_when", "Use when (one a line)"],
     ["avoid_when", "Not when (one a line)"],
   ];
-  const [first] = useState(draft.values); // as it was opened, or begun before
+  const [first, setFirst] = useState(draft.values); // as it was opened, or begun before
+  const { theirs = {}, by } = session.changing.overtaken.value ?? {};
   const write = (name: keyof Rule, text: string) => {
     const value = name === "definition" ? text : text.split("\n").map((line) => line.trim()).filter(Boolean);
     session.changing.write({ ...draft, values: { ...draft.values, [name]: value } });
   };
+  const choose = (name: keyof Rule, value: string | string[]) => {
+    setFirst({ ...draft.values, [name]: value });
+    session.changing.choose(name, value);
+  };
   return (
     <>
+      {by && (
+        <p class="s7-problem" role="alert" dir="auto">
+          {by.coder} changed the same, {shownDate(by.at)}: {by.why}
+        </p>
+      )}
       {fields.map(([name, words], n) => {
-        const value = first[name];
-        const text = typeof value === "string" ? value : (value ?? []).join("\n");
+        const others = theirs[name];
         return (
-          <label key={name} class="s7-change-field">
-            <span>{words}</span>
-            <textarea class={n ? undefined : "s7-first"} rows={n ? 3 : 4} dir="auto" defaultValue={text} onInput={(event) => write(name, event.currentTarget.value)} />
-          </label>
+          <div key={name}>
+            <label key={asText(first[name])} class="s7-change-field">
+              <span>{words}</span>
+              <textarea class={n ? undefined : "s7-first"} rows={n ? 3 : 4} dir="auto" defaultValue={asText(first[name])} onInput={(event) => write(name, event.currentTarget.value)} />
+            </label>
+            {others !== undefined && (
+              <div class="s7-sides" role="group" aria-label={`${words}: which of the two?`}>
+                <Side name="Mine" value={draft.values[name] ?? ""} onChoose={() => choose(name, draft.values[name] ?? "")} />
+                <Side name="Theirs" value={others} onChoose={() => choose(name, others)} />
+              </div>
+            )}
+          </div>
         );
       })}
     </>
   );
 }
 
+function Side({ name, value, onChoose }: { name: string; value: string | string[]; onChoose: () => void }) {
+  return (
+    <button type="button" onClick={onChoose}>
+      <b class="s7-strong">{name}</b>
+      <span dir="auto">{asText(value) || "nothing"}</span>
+    </button>
+  );
+}
+
+/** A list has an entry a line. */
+function asText(value: string | readonly string[] | undefined): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : value.join("\n");
+}
+
 /** What becomes stale by saving. */
-function Stale({ foretold }: { foretold: Foretold | null }) {
+function Stale({ foretold, overtaken }: { foretold: Foretold | null; overtaken: boolean }) {
+  if (overtaken) return <p class="s7-hint s7-foretold">Choose one of the two first, or write what both say.</p>;
   if (!foretold) return <p class="s7-hint s7-foretold">What becomes stale is counted as soon as something is changed.</p>;
   const { by_coder, total, at_least, n_rulings, n_leaving } = foretold;
   if (!by_coder.length && !n_rulings) return <p class="s7-hint s7-foretold">Nothing becomes stale: what was coded keeps its meaning.</p>;

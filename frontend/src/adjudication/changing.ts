@@ -1,7 +1,7 @@
 // A change of the codebook that comes out of settling: an example, a counter-example, or a sharper rule.
 import { signal } from "@preact/signals";
 import type { Code } from "../shared/protocol";
-import type { Change, Foretold, Question, Rule } from "./messages";
+import type { Change, Foretold, Overtaken, Question, Rule } from "./messages";
 
 export type Kind = Change["kind"];
 
@@ -20,6 +20,8 @@ export class Changing {
   readonly why = signal("");
   /** What becomes stale by exactly this draft; null until it is counted. */
   readonly foretold = signal<Foretold | null>(null);
+  /** What somebody else made of the same fields meanwhile. */
+  readonly overtaken = signal<Overtaken | null>(null);
   /** Why it cannot be saved so. */
   readonly problem = signal("");
   readonly saving = signal(false);
@@ -57,7 +59,7 @@ export class Changing {
   end(): void {
     clearTimeout(this.timer);
     const was = this.draft.value;
-    this.draft.value = this.foretold.value = null;
+    this.draft.value = this.foretold.value = this.overtaken.value = null;
     this.problem.value = "";
     this.saving.value = false;
     if (was) this.begun();
@@ -67,7 +69,7 @@ export class Changing {
   write(draft: Change, pause = PAUSE_MS): void {
     clearTimeout(this.timer);
     this.draft.value = draft;
-    this.foretold.value = null;
+    this.foretold.value = this.overtaken.value = null;
     this.problem.value = "";
     this.begun();
     if (!differs(draft)) return;
@@ -84,9 +86,19 @@ export class Changing {
     this.ask({ type: "save_change", base: foretold.base, why: this.why.value, ...draft });
   }
 
-  heard(foretold: Foretold, question: Question | undefined): void {
+  heard(answer: Foretold | Overtaken, question: Question | undefined): void {
     const asked = JSON.stringify({ type: "change", ...this.draft.value });
-    if (asked === JSON.stringify(question)) this.foretold.value = foretold;
+    if (asked !== JSON.stringify(question)) return;
+    if (answer.type === "change") return void (this.foretold.value = answer);
+    this.overtaken.value = answer;
+    this.problem.value = "";
+  }
+
+  /** Of a field that both changed: mine, which goes over theirs knowingly, or theirs. */
+  choose<Name extends keyof Rule>(name: Name, value: Rule[Name]): void {
+    const [draft, theirs] = [this.draft.value, this.overtaken.value?.theirs[name]];
+    if (draft?.kind !== "rule" || theirs === undefined) return;
+    this.write({ ...draft, before: { ...draft.before, [name]: theirs }, values: { ...draft.values, [name]: value } }, 0);
   }
 
   /** It cannot be saved so, or somebody else revised the codebook meanwhile: then it is counted anew. */

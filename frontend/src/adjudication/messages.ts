@@ -117,6 +117,13 @@ export interface Foretold {
   words: string;
 }
 
+/** Somebody else changed the same fields of the rule, which are now so. */
+export interface Overtaken {
+  type: "overtaken";
+  theirs: Partial<Rule>;
+  by: { coder: string; at: string; why: string } | null;
+}
+
 /** The fields that make a code's rule. */
 export interface Rule {
   definition: string;
@@ -156,7 +163,7 @@ export interface Reason {
 
 export type Welcome = Queue & { type: "welcome"; coder: string; outbox: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook; unsaved: Partial<Unsaved> };
 
-export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | { type: "changed_code"; code: string } | { type: "called" | "kept" };
+export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | { type: "called" | "kept" };
 
 /** A ruling, or what took one back or did it again, stands in the record. */
 export type Done = Progress & Key & { undone: boolean; redone?: boolean; /** Whether what was done settles the disagreement now. */ counts?: boolean; ruling: Ruling | null };

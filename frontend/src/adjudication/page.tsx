@@ -261,6 +261,7 @@ export function Page({ session }: { session: Session }) {
   };
 
   const dispute = session.dispute.value;
+  const begun = session.changing.draft.value !== null;
   const empty = session.welcomed.value && !session.rows.value.length;
   return (
     <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Disagreements" onMouseDown={down}>
@@ -275,17 +276,17 @@ export function Page({ session }: { session: Session }) {
       )}
       {session.showHelp.value && <Help rows={KEYS} />}
       {!session.welcomed.value && <p class="s7-waiting">Waiting for the kernel… If it was restarted, run the cell again.</p>}
-      {empty && (
+      {empty && !begun && (
         <div class="s7-waiting">
           <p>There is no disagreement that may be seen here.</p>
           <p class="s7-hint">{session.words.value}</p>
         </div>
       )}
-      {session.welcomed.value && !empty && (
+      {session.welcomed.value && (!empty || begun) && (
         <div class="s7-adjudication">
           <QueueList session={session} />
-          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">Reading the text…</p>}
-          {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule" />}
+          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There is no disagreement that may be seen here." : "Reading the text…"}</p>}
+          {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}
         </div>
       )}
       <div class="s7-status" role="status">

@@ -245,6 +245,22 @@ test("a note and a change that are begun are here again in another page, and wha
   expect([session.note.value, session.changing.draft.value]).toEqual(["", null]);
 });
 
+test("what somebody else made of the same field is chosen, and mine then goes over theirs knowingly", () => {
+  session.changing.begin("rule", session.book.codes.value.get("warm")!, "");
+  const draft = session.changing.draft.value! as Change & { kind: "rule" };
+  session.changing.write({ ...draft, values: { ...draft.values, definition: "Mine" } });
+  vi.advanceTimersByTime(300);
+  const asked = kernel.asked.find(({ type }) => type === "change")!;
+  kernel.asked.splice(0);
+  kernel.say({ type: "overtaken", theirs: { definition: "Theirs" }, by: null }, asked);
+  expect([session.changing.overtaken.value?.theirs, session.changing.foretold.value]).toEqual([{ definition: "Theirs" }, null]);
+  session.changing.choose("definition", "Mine");
+  vi.advanceTimersByTime(0);
+  expect(kernel.asked.at(-1)).toMatchObject({ type: "change", values: { definition: "Mine" }, before: { definition: "Theirs" } });
+  kernel.answer();
+  expect([session.changing.overtaken.value, session.changing.foretold.value?.base]).toEqual([null, "f1"]);
+});
+
 test("a note goes with the ruling, or is added to one that stands", () => {
   session.keepNote("  Because. ");
   session.decide(true);

@@ -265,7 +265,7 @@ export class Session {
     [...all].forEach(([key, text]) => void (text || this.gone.add(key)));
     const begun = kept ? kept.change : change;
     return () => {
-      if (!begun || !this.rows.value.length) return;
+      if (!begun) return;
       this.openKey(begun);
       this.changing.take(begun.change, begun.why);
       this.say("The change of the codebook that was begun is here again");
@@ -305,6 +305,7 @@ export class Session {
       case "similar":
         return void (this.answeredSimilar.value = answer);
       case "change":
+      case "overtaken":
         return this.changing.heard(answer, question);
       case "changed_code":
         this.changing.end();
@@ -350,7 +351,10 @@ export class Session {
     const same = before ? queue.rows.findIndex((row) => keyOf(row) === keyOf(before)) : -1;
     if (same < 0) {
       const open = queue.rows.findIndex((row) => this.settledOf(row) === null);
-      return this.open(Math.max(open, 0));
+      const [begun, why] = [this.changing.draft.value, this.changing.why.value];
+      this.open(Math.max(open, 0));
+      // The change that is begun may be of the code whose disagreements just left: it stays all the same.
+      return begun ? this.changing.take(begun, why) : undefined;
     }
     // What was begun on it, a ruling or a note, goes on.
     this.place.value = same;

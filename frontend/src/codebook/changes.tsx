@@ -123,21 +123,43 @@ function ConflictForm({ session, conflict }: { session: Session; conflict: Confl
 }
 
 function ConflictChoice({ row, chosen, onChoose }: { row: ConflictRow; chosen: Choice | undefined; onChoose: (choice: Choice) => void }) {
-  const sides: [Choice, string, string[]][] = [
+  const all: [Choice, string, string[] | null][] = [
     ["mine", "Mine", row.mine],
     ["theirs", "Theirs", row.theirs],
+    ["both", "Both", row.both],
   ];
+  const sides = all.flatMap(([side, words, lines]) => (lines ? [[side, words, lines] as const] : []));
   return (
     <div class="s7-choice" role="group" aria-label={`${row.label} ${row.field ?? ""}`}>
       <div dir="auto">
         <b class="s7-strong">{row.label || "The codebook"}</b> {row.field ?? "(the whole code)"}
       </div>
-      {sides.map(([side, words, lines]) => (
-        <button key={side} type="button" aria-pressed={chosen === side} onClick={() => onChoose(side)}>
-          <span class="s7-side-name">{words}</span> <span dir="auto">{lines.join(" · ") || "nothing, or taken away"}</span>
-        </button>
-      ))}
+      {row.base.length > 0 && <Lines class="s7-before" name="Before" lines={row.base} />}
+      <div class="s7-sides">
+        {sides.map(([side, words, lines]) => (
+          <button key={side} type="button" class={`s7-${side}`} aria-pressed={chosen === side} onClick={() => onChoose(side)}>
+            <Lines name={words} lines={lines} />
+          </button>
+        ))}
+      </div>
     </div>
+  );
+}
+
+function Lines({ name, lines, class: as = "" }: { name: string; lines: readonly string[]; class?: string }) {
+  return (
+    <span class={`s7-lines ${as}`}>
+      <span class="s7-side-name">{name}</span>
+      {lines.length ? (
+        lines.map((line, n) => (
+          <span key={n} dir="auto">
+            {line}
+          </span>
+        ))
+      ) : (
+        <span class="s7-hint">nothing, or taken away</span>
+      )}
+    </span>
   );
 }
 

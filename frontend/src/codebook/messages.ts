@@ -127,6 +127,8 @@ export interface ConflictRow {
   base: string[];
   mine: string[];
   theirs: string[];
+  /** Of a list: both sides’ entries. */
+  both: string[] | null;
 }
 
 export interface Conflict {
@@ -155,7 +157,7 @@ export interface Sorting {
 }
 
 export type Side = "one" | "other";
-export type Choice = "mine" | "theirs";
+export type Choice = "mine" | "theirs" | "both";
 
 export type Question =
   | { type: "hello" | "undo" | "redo" | "discard" | "proposals" | "versions" | "unsort" }

@@ -46,7 +46,7 @@ class Kernel {
         this.say({ type: "changed" }, asked);
       } else if (asked.type === "save") {
         const chosen = Object.keys(asked.choices).length > 0;
-        const rows = [{ name: "warm label", code: "warm", label: "Warm", field: "label", base: ["Warm"], mine: ["Mine"], theirs: ["Theirs"] }];
+        const rows = [{ name: "warm label", code: "warm", label: "Warm", field: "label", base: ["Warm"], mine: ["Mine"], theirs: ["Theirs"], both: null }];
         if (chosen) this.steps = [];
         this.say(chosen ? { type: "saved_draft", n_changes: 1, queues: [], unanswered: false } : { type: "conflict", by: null, rows }, asked);
       }
