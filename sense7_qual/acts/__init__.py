@@ -28,20 +28,20 @@ edit_theme         the lead names, merges, splits or dismisses a theme, or makes
 preregister        the lead registers what the study will do (`Store.preregister`); a later one amends it
 ================== =======================================================================================
 
-=================================  ==============================  ================
-question                           function                        file
-=================================  ==============================  ================
-What is an act?                    `Act`                           ``_act.py``
-How is one made?                   `apply`, `finish`, `undo` …     ``_make.py``
-What does a memo on a span hold?   `SpanMemo`                      ``_memo.py``
-How is a new code proposed?        `propose`, `Proposal`           ``_propose.py``
-Why did coders disagree?           `REASONS`                       ``_ruling.py``
-May it be recorded?                `check_coder`                   ``_validate.py``
-What did a model suggest?          `show_suggestions` …            ``_suggest.py``
-What is to be done, as registered? `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
-Which stand after undo and redo?   `standing`                      ``_undo.py``
-How do acts become frames?         `fold`                          ``_fold.py``
-=================================  ==============================  ================
+===================================  ==============================  ================
+question                             function                        file
+===================================  ==============================  ================
+What is an act?                      `Act`                           ``_act.py``
+How is one made?                     `apply`, `finish`, `undo` …     ``_make.py``
+What does a memo on a span hold?     `SpanMemo`                      ``_memo.py``
+How is a new code proposed?          `propose`, `Proposal`           ``_propose.py``
+Why did coders disagree?             `REASONS`                       ``_ruling.py``
+May it be recorded?                  `check_coder`                   ``_validate.py``
+What did a model suggest?            `show_suggestions` …            ``_suggest.py``
+What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
+Which stand after undo and redo?     `standing`                      ``_undo.py``
+How do acts become frames?           `fold`                          ``_fold.py``
+===================================  ==============================  ================
 """
 
 from __future__ import annotations

@@ -4,36 +4,36 @@ Every function takes unrounded frames and returns a `Table` of finished text tha
 LaTeX, HTML and Word. Numbers are rounded here and in figures alone, in APA style. What could not be computed
 is printed as "–", and a note under the table says why.
 
-===================================  =======================  ==========================================
-question                             function                 file
-===================================  =======================  ==========================================
-What do the codes mean?              `codebook_table`         ``_codebook_table.py``
-… and how did they come about?       `revision_table`         ``_revision_table.py``
-How well do coders agree?            `reliability_table`      ``_reliability_table.py``
-… before and after they discussed?   `discussion_table`       ``_discussion_table.py``
-… and a model with them?             `human_model_table`      ``_human_model_table.py``
-What was made of suggestions?        `suggestion_table`       ``_suggestion_table.py``
-Why did they disagree?               `disagreement_table`     ``_disagreement_table.py``
-How often is each code applied?      `condition_table`        ``_condition_table.py``
-Which codes come together?           `co_occurrence_table`    ``_co_occurrence_table.py``
-Which codes go with higher ratings?  `link_table`             ``_link_table.py``
-… beside each other?                 `joint_table`            ``_joint_table.py``
-How individual are the judgements?   `variance_table`         ``_variance_table.py``
-What follows a poor turn?            `disruption_table`       ``_disruption_table.py``
-How well are ratings predicted?      `rating_table`           ``_rating_table.py``
-Which quotes show a code?            `quote_table`            ``_quote_table.py``, ``_choose_quotes.py``
-What was noted, and on which words?  `memo_table`             ``_memo_table.py``
-Who was overruled, and why?          `overruled_table`        ``_overruled_table.py``
-What will a reviewer object to?      `review`, `Review`       ``_review.py``
-What is to be done, as registered?   `preregistration_table`  ``_preregistration_table.py``
-… and what was done otherwise?       `deviations`             ``_deviations.py``
-How is all of it written?            `paper`                  ``_paper.py``, ``_paper_parts.py``
-How was it done, what came out?      `methods`, `results`     ``_methods.py``; sentences: ``_text_*.py``
-What does a reporting guideline ask? `checklist`              ``_checklist.py``, ``_checklist_items.py``
-What is stated on the use of AI?     `ai_statement`           ``_ai_statement.py``
-How is a table written?              `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
-… a text, and whence a number in it? `Text`                   ``_text.py``, ``_traced.py``
-===================================  =======================  ==========================================
+=====================================  =======================  ==========================================
+question                               function                 file
+=====================================  =======================  ==========================================
+What do the codes mean?                `codebook_table`         ``_codebook_table.py``
+… and how did they come about?         `revision_table`         ``_revision_table.py``
+How well do coders agree?              `reliability_table`      ``_reliability_table.py``
+… before and after they discussed?     `discussion_table`       ``_discussion_table.py``
+… and a model with them?               `human_model_table`      ``_human_model_table.py``
+What was made of suggestions?          `suggestion_table`       ``_suggestion_table.py``
+Why did they disagree?                 `disagreement_table`     ``_disagreement_table.py``
+How often is each code applied?        `condition_table`        ``_condition_table.py``
+Which codes come together?             `co_occurrence_table`    ``_co_occurrence_table.py``
+Which codes go with higher ratings?    `link_table`             ``_link_table.py``
+… beside each other?                   `joint_table`            ``_joint_table.py``
+How individual are the judgements?     `variance_table`         ``_variance_table.py``
+What follows a poor turn?              `disruption_table`       ``_disruption_table.py``
+How well are ratings predicted?        `rating_table`           ``_rating_table.py``
+Which quotes show a code?              `quote_table`            ``_quote_table.py``, ``_choose_quotes.py``
+What was noted, and on which words?    `memo_table`             ``_memo_table.py``
+Who was overruled, and why?            `overruled_table`        ``_overruled_table.py``
+What will a reviewer object to?        `review`, `Review`       ``_review.py``
+What is to be done, as registered?     `preregistration_table`  ``_preregistration_table.py``
+… and what was done otherwise?         `deviations`             ``_deviations.py``
+How is all of it written?              `paper`                  ``_paper.py``, ``_paper_parts.py``
+How was it done, what came out?        `methods`, `results`     ``_methods.py``; sentences: ``_text_*.py``
+What does a reporting guideline ask?   `checklist`              ``_checklist.py``, ``_checklist_items.py``
+What is stated on the use of AI?       `ai_statement`           ``_ai_statement.py``
+How is a table written?                `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
+… a text, and whence a number in it?   `Text`                   ``_text.py``, ``_traced.py``
+=====================================  =======================  ==========================================
 """
 
 from __future__ import annotations
