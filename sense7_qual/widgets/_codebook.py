@@ -30,6 +30,7 @@ from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._codebook_shown import shown_draft, shown_preview, shown_revisions
 from sense7_qual.widgets._codebook_sight import Sight, answer_to
 from sense7_qual.widgets._codebook_split_texts import SplitTexts
+from sense7_qual.widgets._codebook_themes import ThemesOfTexts
 from sense7_qual.widgets._codebook_versions import compared
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._later import Later
@@ -376,9 +377,11 @@ class CodebookWidget(Desk):
             self._split_texts = SplitTexts(
                 self._see(), self._current(), versions=self._study.codebooks, viewer=self._coder,
                 order=self._units["unit_id"].tolist(),
+                themes=ThemesOfTexts(self._study.acts(), self._study.units),
             )  # fmt: skip
         find = str(content.get("find") or "")
-        page = self._split_texts.page(content.get("code"), find=find, first=_first(content))
+        theme = None if content.get("theme") is None else field(content, "theme", int)
+        page = self._split_texts.page(content.get("code"), find=find, theme=theme, first=_first(content))
         return {"type": "sorting", **page}
 
     def _sort(self, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._codebook_sight import Sight
 from sense7_qual.widgets._codebook_sorting import Sorting, Split
+from sense7_qual.widgets._codebook_themes import ThemesOfTexts
 from sense7_qual.widgets._folded import folded
 
 __all__ = ["SplitTexts"]
@@ -35,6 +36,8 @@ class SplitTexts:
         Who sorts.
     order : sequence of str
         All units, in their order.
+    themes : ThemesOfTexts
+        The themes of the study.
     """
 
     def __init__(
@@ -45,20 +48,27 @@ class SplitTexts:
         versions: Mapping[str, Codebook],
         viewer: str,
         order: Sequence[str],
+        themes: ThemesOfTexts,
     ) -> None:
-        self._sight, self._codebook, self._versions = sight, codebook, versions
+        self._sight, self._codebook, self._versions, self._themes = sight, codebook, versions, themes
         self._sorting = Sorting(sight.seen, codebook, viewer=viewer, order=order)
         self._done: list[tuple[str, tuple[str, ...], list[Act]]] = []
 
     def __repr__(self) -> str:
         return f"SplitTexts({self._sorting!r}, {len(self._done)} sorted)"
 
-    def page(self, code: object, *, find: str = "", first: int = 0) -> dict[str, Any]:
-        """Return which texts of a split code wait, and one page of them; without such a code of the first."""
+    def page(
+        self, code: object, *, find: str = "", theme: int | None = None, first: int = 0
+    ) -> dict[str, Any]:
+        """Return which texts of a split code wait, and one page of them; without such a code of the first.
+
+        `find` and `theme` choose among them; ``themes`` says of which themes they are.
+        """
         splits = self._sorting.splits
         left = {one.code: self._left(one) for one in splits}
         one = next((each for each in splits if each.code == code), next(iter(splits), None))
-        units = [] if one is None else self._with(find, left[one.code])
+        waiting = [] if one is None else left[one.code]
+        units = self._with(find, theme, waiting)
         return {
             "splits": [{"code": each.code, "label": self._label(each.code), "n": len(left[each.code]),
                         "n_all": each.n_all} for each in splits],
@@ -66,6 +76,7 @@ class SplitTexts:
             "parts": [] if one is None else [
                 {"id": part, "label": self._codebook[part].label} for part in one.parts
             ],
+            "themes": self._themes.among(waiting, theme),
             "n": len(units),
             "first": first,
             "ids": units,
@@ -105,9 +116,10 @@ class SplitTexts:
         done = {unit for code, units, _ in self._done if code == split.code for unit in units}
         return [unit for unit in split.units if unit not in done]
 
-    def _with(self, find: str, units: Sequence[str]) -> list[str]:
+    def _with(self, find: str, theme: int | None, units: Sequence[str]) -> list[str]:
         wanted = folded(find[:200]).strip()
-        return [unit for unit in units if wanted in folded(self._sight.quotes.text(unit))]
+        of_theme = [unit for unit in units if theme is None or self._themes.of(unit) == theme]
+        return [unit for unit in of_theme if wanted in folded(self._sight.quotes.text(unit))]
 
     def _row(self, unit: str, split: Split) -> dict[str, Any]:
         quotes = self._sight.quotes

@@ -16,6 +16,7 @@ from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.coding_page import TEXTS, study
 from tests.helpers.hostile_words import drawn
 from tests.helpers.revised_codebooks import edited
+from tests.helpers.small_themes import to_record
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
@@ -136,7 +137,11 @@ def test_a_codebook_is_edited_merged_foretold_and_saved_by_keys_alone(lab: labs.
     assert store.verify()["ok"].all()
 
 
-def test_a_split_code_is_sorted_text_by_text(lab: labs.Lab, folder: Path) -> None:
+def test_a_split_code_is_sorted_by_theme_and_text_by_text(lab: labs.Lab, folder: Path) -> None:
+    themes = to_record({"t0/1": 0, "t1/1": 1, "t2/1": 1})
+    qual.Store(folder).record_themes(themes, coder="lead")
+    waiting = """n => document.querySelector(n ? '.s7-sorting h4' : '.s7-middle')?.innerText
+        .match(n ? `of ${n}` : 'Nothing')"""
     with lab.page() as page:
         enter(lab, page, folder, "split.ipynb")
         page.keyboard.press("ArrowDown")
@@ -150,13 +155,22 @@ def test_a_split_code_is_sorted_text_by_text(lab: labs.Lab, folder: Path) -> Non
         page.wait_for_selector(".s7-saved-note")
         page.keyboard.press("Alt+3")
         page.wait_for_selector(".s7-sorting:focus")
+        for key in ("1", "Shift+Enter"):  # neither a theme nor a search: not of everything
+            page.keyboard.press(key)
+        page.wait_for_function(waiting, arg=3)
+        page.keyboard.press("1")
+        page.keyboard.press("t")
+        page.wait_for_function(waiting, arg=2)
+        for key in ("2", "Shift+Enter"):
+            page.keyboard.press(key)
+        page.wait_for_function("() => document.querySelector('.s7-sorting').innerText.includes('are sorted')")
+        page.keyboard.press("z")
+        page.wait_for_function(waiting, arg=2)
+        page.keyboard.press("Shift+T")
         for keys, left in ((["1", "Enter"], 2), (["1", "2", "Enter"], 1), (["0"], 0)):
             for key in keys:
                 page.keyboard.press(key)
-            page.wait_for_function(
-                "n => document.querySelector(n ? '.s7-sorting h4' : '.s7-middle')?.innerText"
-                ".match(n ? `of ${n}` : 'Nothing')", arg=left
-            )  # fmt: skip
+            page.wait_for_function(waiting, arg=left)
     store = qual.Store(folder)
     decided = store.decisions(consensus=True).set_index(["coder", "unit_id", "code"])["applied"]
     parts = [

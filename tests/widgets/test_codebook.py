@@ -21,6 +21,7 @@ from sense7_qual.widgets import CodebookWidget, _unsaved
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
 from tests.helpers.simulation import SOAK
+from tests.helpers.small_themes import to_record
 
 pytestmark = pytest.mark.long
 
@@ -253,6 +254,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("save", {"why": "Finer."}),
     ("sorting", {"code": "warm", "find": "", "first": 0}),
     ("sorting", {"code": "warm", "find": BLIND.lower(), "first": 0}),
+    *(("sorting", {"code": "warm", "find": "", "theme": theme, "first": 0}) for theme in (0, 1)),
     ("versions", {}),
     ("hello", {}),
 ]
@@ -260,6 +262,9 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 
 def test_nothing_of_a_blind_round_reaches_an_answer(store: Store) -> None:
     propose(store, f"About {BLIND}", coder="cleo", round="blind", unit_id="m2")
+    store.record_themes(to_record({"m1": 0, "m2": 0, "m3": 1, "m4": 1}), coder="lead")
+    for theme in (0, 1):
+        store.edit_theme(theme, name=f"Theme {theme}", coder="lead")  # its terms would be words of texts
     lead = Lead(store)
     for kind, named in ASKED:
         assert lead.ask(kind, **named)["type"] not in ("failed", "refused")
@@ -547,6 +552,31 @@ def test_several_parts_none_and_many_texts_at_once(store: Store, split: Lead) ->
     assert split.ask("sort", code="warm", units=["m1"], parts=["close"])["type"] == "refused"
     assert split.ask("sorting", code="warm", find="", first=0, fresh=True)["ids"] == ["m3"]
     assert split.ask("sort", code="warm", units=["m3"], parts=["kind"])["type"] == "refused"
+    assert store.verify()["ok"].all()
+
+
+def test_a_part_is_told_of_all_texts_of_a_theme_of_what_may_be_seen(store: Store, split: Lead) -> None:
+    assert split.ask("sorting", code="warm", find="", first=0)["themes"] == []  # none are recorded
+    store.record_themes(to_record({"m1": 0, "m2": 0, "m3": 1, "m4": 1}), coder="lead")
+    for theme, name in ((0, "Listening"), (1, "Being kind")):
+        store.edit_theme(theme, name=name, coder="lead")
+    named: dict[str, Any] = {"code": "warm", "find": "", "first": 0}
+    found = split.ask("sorting", fresh=True, **named)
+    # m2 and m4 are coded in a blind round: they count in no theme.
+    both = [{"theme": 0, "label": "Listening", "n": 1}, {"theme": 1, "label": "Being kind", "n": 1}]
+    assert (found["themes"], found["ids"]) == (both, ["m1", "m3"])
+    assert split.ask("sorting", theme=1, **named)["ids"] == ["m3"]
+    assert split.ask("sorting", theme=1, **named | {"find": "listened"})["ids"] == []
+    assert split.ask("sorting", theme="1", **named)["type"] == "refused"
+    split.ask("sort", code="warm", units=["m3"], parts=["soft"])
+    assert of_store(store, "consensus")["m3", "soft"] is True
+    left = split.ask("sorting", theme=1, **named)
+    assert (left["ids"], left["themes"]) == ([], [both[0], both[1] | {"n": 0}])
+    split.ask("unsort")
+    assert split.ask("sorting", theme=1, **named)["ids"] == ["m3"]
+    store.edit_theme(1, dismissed=True, coder="lead")
+    again = split.ask("sorting", fresh=True, theme=-1, **named)
+    assert (again["themes"], again["ids"]) == ([both[0], {"theme": -1, "label": "", "n": 1}], ["m3"])
     assert store.verify()["ok"].all()
 
 

@@ -149,6 +149,8 @@ export interface Sorting {
   splits: { code: string; label: string; n: number; n_all: number }[];
   code: string | null;
   parts: { id: string; label: string }[];
+  /** Of which themes its waiting texts are (−1: of none), and how many; empty where the study has no themes. */
+  themes: { theme: number; label: string; n: number }[];
   n: number;
   first: number;
   ids: string[];
@@ -170,7 +172,7 @@ export type Question =
   | { type: "send_back"; proposal: string; why: string }
   | { type: "compare"; one: string; other: string }
   | { type: "save"; why: string; choices: Record<string, Choice> }
-  | { type: "sorting"; code: string | null; find: string; first: number; fresh?: boolean }
+  | { type: "sorting"; code: string | null; find: string; theme: number | null; first: number; fresh?: boolean }
   | { type: "sort"; code: string; units: readonly string[]; parts: readonly string[] };
 
 export interface Alike {

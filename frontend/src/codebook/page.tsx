@@ -33,6 +33,7 @@ const KEYS: [string, string][] = [
   ["w", "Write why, to save"],
   ["Ctrl+Enter", "In the reason: save"],
   ["1 … 9", "Split texts: the part; Enter: these parts and the next text; 0: none of them"],
+  ["t T", "Split texts: of the next theme, the one before; Shift+Enter: these parts for all found"],
   ["mouse", "Drag a code to where it belongs"],
   ["?", "Show or hide these keys"],
   ["Esc", "Leave for the notebook"],
@@ -135,7 +136,7 @@ export function Page({ session }: { session: Session }) {
     const held = event.ctrlKey || event.metaKey;
     if (held && event.key.toLowerCase() === "z") return session.takeBack(event.shiftKey ? "redo" : "undo"), true;
     if (held) return false;
-    if (target.closest(".s7-sorting") && !event.altKey) return session.sorter.press(event.key);
+    if (target.closest(".s7-sorting") && !event.altKey) return session.sorter.press(event.key, event.shiftKey);
     if (pressInTree(event, session)) return true;
     const commands: Record<string, () => void> = {
       z: () => session.takeBack("undo"),

@@ -251,7 +251,7 @@ export class Session {
     if (question.type === "step") this.arrived(question.step);
     if (question.type === "keep") this.typed.answered();
     if (question.type === "save") this.saving.value = false;
-    if (question.type === "sort" || question.type === "unsort") this.sorter.unanswered();
+    if (question.type === "sort" || question.type === "unsort" || question.type === "sorting") this.sorter.unanswered();
     this.message.value = message;
   }
 

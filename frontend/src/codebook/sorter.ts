@@ -5,10 +5,15 @@ import type { Question, Sorting } from "./messages";
 export class Sorter {
   readonly found = signal<Sorting | null>(null);
   readonly find = signal("");
+  /** Texts of this theme alone; null: of all. */
+  readonly theme = signal<number | null>(null);
   /** The text on screen, by its place among those found. */
   readonly at = signal(0);
   readonly chosen = signal<readonly string[]>([]);
   readonly busy = signal(false);
+  /** Whether other texts were asked for and are not there yet. */
+  readonly looking = signal(false);
+  readonly isChosen = computed(() => this.find.value.trim() !== "" || this.theme.value !== null);
   readonly row = computed(() => {
     const found = this.found.value;
     return found?.rows[this.at.value - found.first];
@@ -21,8 +26,10 @@ export class Sorter {
 
   /** `fresh`: the record may have changed meanwhile. */
   begin(code: string | null = this.found.value?.code ?? null, fresh = false): void {
+    if (code !== (this.found.value?.code ?? null)) this.theme.value = null;
     this.chosen.value = [];
-    this.ask({ type: "sorting", code, find: this.find.value, first: 0, fresh });
+    this.looking.value = true;
+    this.askFrom(0, code, fresh);
   }
 
   look(find: string): void {
@@ -30,14 +37,35 @@ export class Sorter {
     this.begin();
   }
 
+  ofTheme(theme: number | null): void {
+    this.theme.value = theme;
+    this.begin();
+  }
+
+  /** The next theme, or the one before; after the last one all texts. */
+  turnTheme(by: number): void {
+    const themes = this.found.value?.themes ?? [];
+    if (!themes.length) return this.say("The study has no recorded themes");
+    const all = [null, ...themes.map(({ theme }) => theme)];
+    this.ofTheme(all[(all.indexOf(this.theme.value) + by + all.length) % all.length]!);
+    const now = themes.find(({ theme }) => theme === this.theme.value);
+    this.say(now ? `${now.label || "In no theme"}: ${now.n}` : "All texts");
+  }
+
+  private askFrom(first: number, code: string | null = this.found.value?.code ?? null, fresh = false): void {
+    this.ask({ type: "sorting", code, find: this.find.value, theme: this.theme.value, first, fresh });
+  }
+
   heard(answer: Sorting | { type: "sorted"; n: number }): void {
     if (answer.type === "sorted") {
       this.busy.value = false;
       this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Taken back");
-      const found = this.found.value;
-      return this.ask({ type: "sorting", code: found?.code ?? null, find: this.find.value, first: Math.max(0, this.at.value - 5) });
+      return this.askFrom(Math.max(0, this.at.value - 5));
     }
+    const gone = this.theme.value !== null && !answer.themes.some(({ theme }) => theme === this.theme.value);
+    if (gone) return this.ofTheme(null); // themes were recorded anew, or this one was dismissed
     batch(() => {
+      this.looking.value = false;
       this.found.value = answer;
       this.at.value = Math.max(answer.first, Math.min(this.at.value, answer.n - 1));
     });
@@ -56,13 +84,14 @@ export class Sorter {
       this.at.value = to;
       this.chosen.value = [];
     });
-    if (!this.row.value) this.ask({ type: "sorting", code: found.code, find: this.find.value, first: Math.max(0, to - 5) });
+    if (!this.row.value) this.askFrom(Math.max(0, to - 5));
   }
 
   /** Say it of the text on screen, or of all that were found. */
   sort(all: boolean, none = false): void {
     const [found, row] = [this.found.value, this.row.value];
     if (!found?.code || !row || this.busy.value) return;
+    if (all && this.looking.value) return this.say("Still looking for these texts");
     if (!this.chosen.value.length && !none) return this.say("Choose a part first, or “None of them”");
     this.busy.value = true;
     this.ask({ type: "sort", code: found.code, units: all ? found.ids : [row.unit_id], parts: none ? [] : this.chosen.value });
@@ -74,10 +103,12 @@ export class Sorter {
   }
 
   /** What a key does here; false where it does nothing. */
-  press(key: string): boolean {
+  press(key: string, shift = false): boolean {
     const part = this.found.value?.parts[Number(key) - 1];
     if (/^[1-9]$/.test(key) && part) this.toggle(part.id);
+    else if (key === "Enter" && shift) this.isChosen.value ? this.sort(true) : this.say("Choose a theme or search first");
     else if (key === "Enter") this.sort(false);
+    else if (key === "t" || key === "T") this.turnTheme(key === "t" ? 1 : -1);
     else if (key === "0") this.sort(false, true);
     else if (key === "ArrowRight" || key === "ArrowDown") this.step(1);
     else if (key === "ArrowLeft" || key === "ArrowUp") this.step(-1);
@@ -88,6 +119,6 @@ export class Sorter {
 
   /** A question has no answer. */
   unanswered(): void {
-    this.busy.value = false;
+    this.busy.value = this.looking.value = false;
   }
 }

@@ -1,7 +1,9 @@
 // The texts of a code that was split: each is told, by one key, which parts it belongs to; or many at once.
 import { useEffect, useRef } from "preact/hooks";
+import type { Sorting } from "./messages";
 import { QuoteView } from "./quotes";
 import type { Session } from "./session";
+import type { Sorter } from "./sorter";
 
 const PAUSE_MS = 250;
 
@@ -25,6 +27,40 @@ export function SplitList({ session }: { session: Session }) {
   );
 }
 
+/** Of which theme the texts are; a theme is what a topic model put together, and never a code. */
+function ThemeChoice({ sorter, themes }: { sorter: Sorter; themes: Sorting["themes"] }) {
+  const all = themes.reduce((sum, { n }) => sum + n, 0);
+  const byMouse = useRef(false);
+  const choose = (select: HTMLSelectElement) => {
+    sorter.ofTheme(select.value === "" ? null : Number(select.value));
+    // Who chose by mouse goes on by keys; by arrow keys one may go on choosing.
+    if (byMouse.current) select.closest<HTMLElement>(".s7-sorting")?.focus({ preventScroll: true });
+  };
+  return (
+    <select
+      class="s7-of-theme"
+      aria-label="Texts of a theme"
+      title="Texts of a theme (t: the next one)"
+      value={String(sorter.theme.value ?? "")}
+      onPointerDown={() => (byMouse.current = true)}
+      onKeyDown={() => (byMouse.current = false)}
+      onChange={(event) => choose(event.currentTarget)}
+    >
+      <option value="">All themes ({all})</option>
+      {themes.map(({ theme, label, n }) => (
+        <option key={theme} value={String(theme)} selected={theme === sorter.theme.value}>
+          {label || "In no theme"} ({n})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function nothing(sorter: Sorter): string {
+  if (sorter.find.value.trim()) return "Nothing is found.";
+  return sorter.theme.value === null ? "Nothing is found." : "All of these are sorted. Press t for the next theme.";
+}
+
 export function SortingPane({ session }: { session: Session }) {
   const { sorter } = session;
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -43,6 +79,7 @@ export function SortingPane({ session }: { session: Session }) {
       <div class="s7-pane-line">
         <h4>{found.n ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
         <span class="s7-space" />
+        {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}
         <input type="search" aria-label="Find among these texts" placeholder="Find among these texts" defaultValue={sorter.find.value} onInput={(event) => look(event.currentTarget.value)} />
         <button type="button" disabled={!found.can_undo} title="z" onClick={() => sorter.undo()}>
           Take back
@@ -80,15 +117,15 @@ export function SortingPane({ session }: { session: Session }) {
             <button type="button" onClick={() => sorter.step(1)}>
               Later →
             </button>
-            {found.n > 1 && sorter.find.value && (
-              <button type="button" class="s7-sort-all" disabled={!chosen.length || sorter.busy.value} onClick={() => sorter.sort(true)}>
-                These parts for all {found.n} found
+            {found.n > 1 && sorter.isChosen.value && (
+              <button type="button" class="s7-sort-all" disabled={!chosen.length || sorter.busy.value || sorter.looking.value} onClick={() => sorter.sort(true)}>
+                These parts for all {found.n} found <kbd>⇧⏎</kbd>
               </button>
             )}
           </div>
         </>
       ) : (
-        <p class="s7-hint">{found.n ? "Loading…" : "Nothing is found."}</p>
+        <p class="s7-hint">{found.n || sorter.looking.value ? "Loading…" : nothing(sorter)}</p>
       )}
     </div>
   );

@@ -1,0 +1,67 @@
+// Going through the texts of a split code by theme: what is asked, and when a part is told of all of them.
+import { beforeEach, expect, test } from "vitest";
+import type { Question, Sorting } from "./messages";
+import { Sorter } from "./sorter";
+
+let asked: Question[];
+let said: string[];
+let sorter: Sorter;
+
+function page(ids: string[], over: Partial<Sorting> = {}): Sorting {
+  const rows = ids.map((unit_id) => ({ unit_id, text: unit_id, quotes: [] }));
+  const themes = [4, 2, -1].map((theme) => ({ theme, label: theme < 0 ? "" : `theme ${theme}`, n: 2 }));
+  const parts = [{ id: "close", label: "Close" }, { id: "soft", label: "Soft" }];
+  return { type: "sorting", splits: [], code: "warm", parts, themes, n: ids.length, first: 0, ids, can_undo: false, rows, ...over };
+}
+
+beforeEach(() => {
+  [asked, said] = [[], []];
+  sorter = new Sorter((question) => asked.push(question), (words) => said.push(words));
+  sorter.begin();
+  sorter.heard(page(["a", "b", "c"]));
+  asked.length = 0;
+});
+
+const themesAsked = () => asked.map((question) => question.type === "sorting" && question.theme);
+
+test("t goes from theme to theme, and after the last one to all texts again; T goes back", () => {
+  for (const key of ["t", "t", "t", "t", "T"]) {
+    sorter.press(key);
+    sorter.heard(page(["a"]));
+  }
+  expect(themesAsked()).toEqual([4, 2, -1, null, -1]);
+  expect(said.slice(2, 4)).toEqual(["In no theme: 2", "All texts"]);
+});
+
+test("a part is told of all texts of a theme, never of those that were found before it was chosen", () => {
+  sorter.press("1");
+  sorter.press("Enter", true);
+  expect(asked).toEqual([]); // neither theme nor search: not of everything
+  sorter.press("t");
+  sorter.press("1");
+  sorter.press("Enter", true);
+  expect(asked.some(({ type }) => type === "sort")).toBe(false); // the theme's texts are not there yet
+  sorter.heard(page(["b", "c"]));
+  sorter.press("Enter", true);
+  expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["b", "c"], parts: ["close"] });
+});
+
+test("once told and taken back, the theme stays chosen", () => {
+  sorter.press("t");
+  sorter.heard(page(["b", "c"], { can_undo: true }));
+  sorter.press("2");
+  sorter.press("Enter", true);
+  sorter.heard({ type: "sorted", n: 2 });
+  sorter.heard(page([], { can_undo: true }));
+  sorter.press("z");
+  sorter.heard({ type: "sorted", n: 0 });
+  expect(themesAsked().filter((theme) => theme !== false)).toEqual([4, 4, 4]);
+});
+
+test("a theme that is gone meanwhile gives way to all texts", () => {
+  sorter.press("t");
+  sorter.heard(page([], { themes: [{ theme: 9, label: "other", n: 3 }] }));
+  expect(themesAsked()).toEqual([4, null]);
+  sorter.begin("other");
+  expect(sorter.theme.value).toBe(null);
+});
