@@ -67,7 +67,7 @@ def _new(parsed: argparse.Namespace) -> int:
         _deal(store, coders, parsed)
     study = parsed.study if is_address(parsed.study) else Path(parsed.study).absolute().name
     for name, path in notebooks.items():
-        _put_notebook(name, path, study=study, rating=rating, coders=coders)
+        _put_notebook(name, path, study=study, rating=rating, coders=coders, lead=parsed.lead)
     print(f"Notebooks: {' (coders) and '.join(map(str, notebooks.values()))} (lead).")
     print(f"Code without a notebook: sense7-qual code {parsed.study} --coder {(coders or ['PSEUDONYM'])[0]}")
     return 0
@@ -171,6 +171,8 @@ def _put_notebook(name: str, path: Path, **named: Any) -> None:
     if name == "coding":
         known = f": one of {', '.join(named['coders'])}" if named["coders"] else ""
         lines.append(f'coder = ""  # your pseudonym{known}')
+    else:
+        lines.append(f"lead = {named['lead']!r}")
     cell["source"] = [f"{line}\n" for line in lines[:-1]] + lines[-1:]
     content = json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
     try:

@@ -81,7 +81,7 @@ def test_a_study_with_its_plan_and_notebooks_and_nothing_is_asked(here, monkeypa
     plan = store.plan()
     assert plan["coder"].value_counts().to_dict() == {"ana": 6, "ben": 6}
     assert parameters(here / "pilot_coding.ipynb") == {"study": "pilot", "rating": "Stars", "coder": ""}
-    assert parameters(here / "pilot_lead.ipynb") == {"study": "pilot", "rating": "Stars"}
+    assert parameters(here / "pilot_lead.ipynb") == {"study": "pilot", "rating": "Stars", "lead": "lead"}
     printed = capsys.readouterr().out
     assert "Dealt: ana 6, ben 6 (4 texts to several)." in printed
     assert "a study of 8 texts by 4 participants, codebook sense7 (7 codes)" in printed
@@ -181,20 +181,35 @@ def test_a_template_is_a_valid_notebook_without_outputs(path: Path) -> None:
     assert sum("parameters" in cell.metadata.get("tags", []) for cell in cells) == 1
 
 
-@pytest.mark.notebook
-def test_the_notebooks_run_as_they_are_put(here) -> None:
+def executed(path: Path, old: str, new: str) -> str:
+    """Run a notebook with one line changed, and return all of it with its outputs."""
     import nbformat
     from nbclient import NotebookClient
 
-    assert main(["new", "pilot", "--data", "data.csv", "--yes", "--coders", "ana,ben"]) == 0
-    for name in ("coding", "lead"):
-        path = here / f"pilot_{name}.ipynb"
-        path.write_text(
-            path.read_text("utf-8").replace('coder = \\"\\"', 'coder = \\"ana\\"'), encoding="utf-8"
-        )
-        notebook = nbformat.read(path, as_version=4)
-        NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(here)}}).execute()
-        assert SENTINEL not in json.dumps(notebook)
+    source = path.read_text("utf-8")
+    assert old in source
+    notebook = nbformat.reads(source.replace(old, new), as_version=4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
+    return json.dumps(notebook)
+
+
+@pytest.mark.notebook
+def test_the_notebooks_run_before_anybody_coded_and_when_all_is_coded(here) -> None:
+    assert main(["new", "pilot", "--data", "data.csv", "--yes", "--coders", "ana,ben", "--lead", "eva"]) == 0
+    assert SENTINEL not in executed(here / "pilot_coding.ipynb", 'coder = \\"\\"', 'coder = \\"ana\\"')
+    assert SENTINEL not in executed(
+        here / "pilot_lead.ipynb", "coding_is_done = False", "coding_is_done = 0 > 1"
+    )
+    store = qual.Store("pilot")
+    code = store.codebook.codable[0].id
+    for place, (coder, unit_id) in enumerate(store.plan()[["coder", "unit_id"]].values):
+        named = {"coder": coder, "unit_id": unit_id, "codebook": store.codebook}
+        applied = [qual.acts.apply(code=code, **named)] if place % 3 else []
+        store.append([*applied, qual.acts.finish(**named)])
+    done = executed(here / "pilot_lead.ipynb", "coding_is_done = False", "coding_is_done = True")
+    assert SENTINEL not in done
+    assert {"codebook.docx", "reliability.tex"} <= {path.name for path in (here / "paper").iterdir()}
+    assert not any(SENTINEL.encode() in path.read_bytes() for path in (here / "paper").iterdir())
 
 
 @pytest.mark.long
