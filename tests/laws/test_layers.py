@@ -49,8 +49,9 @@ OUTSIDE = {
 # Heavy packages: imported inside the function that needs them (or for type checkers alone).
 HEAVY = {
     "altair", "bertopic", "cvxpy", "docx", "duckdb", "faiss", "graspologic_native", "ibis", "krippendorff",
-    "matplotlib", "openai", "polars", "psycopg", "pygamma_agreement", "pyspark", "scipy",
-    "sentence_transformers", "sklearn", "statsmodels", "torch", "transformers", "umap", "vl_convert",
+    "matplotlib", "onnx", "onnxruntime", "openai", "polars", "psycopg", "pygamma_agreement", "pyspark",
+    "safetensors", "scipy", "sentence_transformers", "sklearn", "statsmodels", "tokenizers", "torch",
+    "transformers", "umap", "vl_convert",
 }  # fmt: skip
 
 

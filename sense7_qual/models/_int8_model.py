@@ -1,0 +1,143 @@
+"""A sentence-embedding model with 8-bit weights, run by ONNX Runtime without torch.
+
+Made once from the 32-bit weights of a folder, and kept in the user's cache under the hash of what it was made
+of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import platformdirs
+
+from sense7_qual._atomic import write
+from sense7_qual._limits import read_file
+from sense7_qual.errors import ImportRefused
+from sense7_qual.models._int8_graph import int8_graph
+
+__all__ = ["PACKAGES", "Int8Model", "check_kind", "int8_hash"]
+
+PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
+#: Part of what names the vectors: another way to make the model gives others.
+_RECIPE: Final = "int8 recipe 1"
+_MOST_BYTES: Final = 2_000_000_000
+_DIGEST: Final = 32
+
+
+def int8_hash(content: str) -> str:
+    """Return the hash of the 8-bit model that is made of a folder with that hash of its content."""
+    return hashlib.sha256(f"{_RECIPE} {content}".encode()).hexdigest()
+
+
+def check_kind(folder: Path) -> None:
+    """Refuse a model of another architecture than the one whose arithmetic stands in `int8_graph`.
+
+    Raises
+    ------
+    ImportRefused
+        Not a BERT with absolute positions and GELU whose tokens are averaged, or no tokenizer.json.
+    """
+    config, pooling = _settings(folder, "config.json"), _settings(folder, "1_Pooling/config.json")
+    found = {
+        "a model of type": (config.get("model_type"), "bert"),
+        "positions of kind": (config.get("position_embedding_type", "absolute"), "absolute"),
+        "an activation of kind": (config.get("hidden_act"), "gelu"),
+        "pooling by mean": (_mean_alone(pooling), True),
+        "a tokenizer.json": ((folder / "tokenizer.json").is_file(), True),
+    }
+    for what, (value, wanted) in found.items():
+        if value != wanted:
+            raise ImportRefused(
+                f"embedding model: expected a BERT whose tokens are averaged (all-MiniLM-L6-v2, say) for "
+                f"precision 'int8' – found {what}: {value!r} – use precision='float32'."
+            )
+
+
+def _mean_alone(pooling: Mapping[str, Any]) -> bool:
+    if "pooling_mode" in pooling:
+        return bool(pooling["pooling_mode"] == "mean")
+    modes = {name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True}
+    return modes == {"pooling_mode_mean_tokens"}
+
+
+class Int8Model:
+    """The 8-bit model of a folder, loaded; `digest` is its `int8_hash`.
+
+    A text goes through alone, so its vector does not depend on those beside it; several go at once.
+    """
+
+    def __init__(self, folder: Path, digest: str) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # Where a processor's 8-bit products could overflow, wider ones: the same vectors everywhere.
+        options.add_session_config_entry("session.x64quantprecision", "1")
+        self._session = onnxruntime.InferenceSession(
+            _kept(folder, digest), options, providers=["CPUExecutionProvider"]
+        )
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.longest = _longest(folder)
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        return int(self._session.get_outputs()[0].shape[0])
+
+    def n_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has."""
+        return [len(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
+
+    def encode(self, texts: Sequence[str], batch_size: int) -> npt.NDArray[np.float32]:
+        """Return the vector of each text, of length 1; `batch_size` changes nothing."""
+        ids = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+        with ThreadPoolExecutor(os.cpu_count()) as workers:
+            vectors = np.stack(list(workers.map(self._vector, ids)))
+        unit: npt.NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
+
+    def _vector(self, ids: list[int]) -> npt.NDArray[np.float32]:
+        if len(ids) > self.longest:  # the last token says that the text is over
+            ids = [*ids[: self.longest - 1], ids[-1]]
+        vector: npt.NDArray[np.float32] = self._session.run(None, {"ids": np.array(ids, dtype=np.int64)})[0]
+        return vector
+
+
+def _longest(folder: Path) -> int:
+    most = int(_settings(folder, "config.json")["max_position_embeddings"])
+    stated = _settings(folder, "sentence_bert_config.json").get("max_seq_length")
+    return min(most, int(stated or most))
+
+
+def _settings(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        read = json.loads(read_file(folder / name, 1_000_000))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _kept(folder: Path, digest: str) -> bytes:
+    """Return the model from the user's cache; made anew where it is absent or not as it was written."""
+    place = platformdirs.user_cache_path("sense7_qual") / "models" / f"{digest[:32]}.int8"
+    with suppress(OSError):
+        read = read_file(place, _MOST_BYTES)
+        if hashlib.sha256(read[_DIGEST:]).digest() == read[:_DIGEST]:
+            return read[_DIGEST:]
+    model = int8_graph(folder, _settings(folder, "config.json"))
+    with suppress(OSError):  # a cache that cannot be written costs a second each time, and nothing else
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write(place, hashlib.sha256(model).digest() + model, overwrite=True)
+    return model
