@@ -17,6 +17,7 @@ frame               key                                             other column
                                                                     start, end, round
 `PLAN`              coder, unit_id, round                           place
 `SUGGESTIONS`       unit_id, code                                   probability, suggested (bool), start, end
+`QUOTES`            unit_id, code, start, end                       role, state, paraphrase, coder, at, act_id
 ==================  ==============================================  =====================================
 
 `start` and `end` count Unicode code points, half-open; both missing means the whole unit.
@@ -37,8 +38,8 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "RESERVED_CODERS", "SUGGESTIONS",
-    "UNITS", "Contract", "check_coder_names", "clusters_by_unit", "indexed_by_unit", "labels_by_unit",
+    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "QUOTES", "RESERVED_CODERS",
+    "SUGGESTIONS", "UNITS", "Contract", "check_coder_names", "clusters_by_unit", "indexed_by_unit", "labels_by_unit",
     "one_spelling", "require_column", "without_blanks",
 ]  # fmt: skip
 
@@ -435,3 +436,24 @@ SUGGESTIONS: Final = Contract(
 )
 """What a model suggests, never a coding: `probability` from 0 to 1, missing where there is none; `start` and
 `end` are the words that carry a suggestion."""
+
+QUOTES: Final = Contract(
+    name="quotes",
+    key=("unit_id", "code", "start", "end"),
+    columns={
+        "unit_id": "id",
+        "code": "id",
+        "start": "integer",
+        "end": "integer",
+        "role": "string",
+        "state": "string",
+        "paraphrase": "string",
+        "coder": "id",
+        "at": "string",
+        "act_id": "string",
+    },
+    missing_in_key=frozenset({"start", "end"}),
+)
+"""What is decided about quotes: `state` chosen, approved, refused, stale (the code changed since) or erased (a
+withdrawal took the paraphrase); `role` shows or disconfirms; `paraphrase` stands in place of the words, missing
+where these are printed themselves and empty once it is erased; `coder` and `at` say who decided so, and when."""

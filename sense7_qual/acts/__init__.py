@@ -16,6 +16,7 @@ rule               an adjudicator decides whether a code applies to a unit, or t
 propose            a coder proposes a code that the codebook lacks, with the text that shows it
 show_suggestions   what a model suggests for a unit is shown to a coder, or withheld by chance; no coding
 reject_suggestion  a coder finds a suggested code wrong for a unit
+quote              whether words of a unit are printed for a code, and in which words (`codings.quotes`)
 undo               the act `target` is taken back
 redo               the act `target` is done again, in its old place: what was done later stays done
 open_round         the lead opens a round: its units, coders and codebook (`rounds.open_round`)
@@ -36,6 +37,7 @@ How is one made?                     `apply`, `finish`, `undo` …     ``_make.p
 What does a memo on a span hold?     `SpanMemo`                      ``_memo.py``
 How is a new code proposed?          `propose`, `Proposal`           ``_propose.py``
 Why did coders disagree?             `REASONS`                       ``_ruling.py``
+What is decided about a quote?       `quote_decision` …              ``_quote.py``
 May it be recorded?                  `check_coder`                   ``_validate.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
 What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
@@ -55,9 +57,10 @@ from sense7_qual.acts._analysis_plan import (
     preregistrations,
 )
 from sense7_qual.acts._fold import Record, fold
-from sense7_qual.acts._make import apply, finish, memo, redo, remove, reopen, rule, stamp, undo
+from sense7_qual.acts._make import apply, finish, memo, quote, redo, remove, reopen, rule, stamp, undo
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._propose import Proposal, propose, words_written
+from sense7_qual.acts._quote import QUOTE_ROLES, QUOTE_STATES, QuoteDecision, quote_decision
 from sense7_qual.acts._ruling import REASONS
 from sense7_qual.acts._suggest import (
     Suggested,
@@ -75,6 +78,8 @@ __all__ = [
     "CONFIDENCES",
     "KINDS",
     "LEAD_KINDS",
+    "QUOTE_ROLES",
+    "QUOTE_STATES",
     "REASONS",
     "RESERVED_CODERS",
     "WRITTEN_KINDS",
@@ -82,6 +87,7 @@ __all__ = [
     "AnalysisPlan",
     "Preregistration",
     "Proposal",
+    "QuoteDecision",
     "Record",
     "SpanMemo",
     "Suggested",
@@ -95,6 +101,8 @@ __all__ = [
     "preregister",
     "preregistrations",
     "propose",
+    "quote",
+    "quote_decision",
     "redo",
     "reject_suggestion",
     "remove",

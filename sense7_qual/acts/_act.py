@@ -11,6 +11,7 @@ from typing import Final
 from sense7_qual._checks import is_name
 from sense7_qual._messages import word
 from sense7_qual.acts._memo import SpanMemo
+from sense7_qual.acts._quote import check_paraphrase, quote_decision
 from sense7_qual.acts._ruling import check_reason, reason_of
 from sense7_qual.acts._validate import (
     check_coder,
@@ -27,12 +28,12 @@ LEAD_KINDS: Final = (
 )  # fmt: skip
 """What the lead does for the whole team: seen by everybody at once, and never undone."""
 
-WRITTEN_KINDS: Final = ("memo", "propose", "rule", "edit_theme")
+WRITTEN_KINDS: Final = ("memo", "propose", "rule", "edit_theme", "quote")
 """What a person wrote in words of their own, which may repeat a participant's: erased, it is empty."""
 
 KINDS: Final = (
     "apply", "remove", "finish", "reopen", "memo", "rule", "propose", "show_suggestions",
-    "reject_suggestion", "undo", "redo", *LEAD_KINDS
+    "reject_suggestion", "quote", "undo", "redo", *LEAD_KINDS
 )  # fmt: skip
 CONFIDENCES: Final = ("sure", "unsure")
 
@@ -43,8 +44,8 @@ _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 class Act:
     """One recorded step of one person.
 
-    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `propose`, `undo` and `redo`, which say
-    what each kind needs. The repr leaves `text` out, because it holds participants' words.
+    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `propose`, `quote`, `undo` and `redo`, and
+    these say what each kind needs. The repr leaves `text` out, because it holds participants' words.
 
     Parameters
     ----------
@@ -64,7 +65,8 @@ class Act:
         The span in Unicode code points, half-open; both missing for the whole unit.
     facets : str, optional
         What a coding says beside its code, sorted: ``intensity=high valence=met`` (`facet_values` reads it);
-        what a ruling says beside its decision: ``reason=slip`` (`reason` reads it).
+        what a ruling says beside its decision: ``reason=slip`` (`reason` reads it); what is decided about a
+        quote: ``role=shows state=approved words=original``.
     confidence, round : str, optional
         Whether the coder is unsure of a coding; the round of coding it belongs to. A memo with a round is for
         the team, which sees it once that is unblinded; one without stays its writer's.
@@ -75,9 +77,9 @@ class Act:
     target_kind, memo_id : str, optional
         What a memo is about, and which memo it revises.
     text : str, optional
-        The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, or what
-        suggestions, a round, a plan, a revision, a setting, themes, their change or an analysis plan consist
-        of. Kept apart from the act in the store.
+        The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, the
+        paraphrase of a quote, or what suggestions, a round, a plan, a revision, a setting, themes, their
+        change or an analysis plan consist of. Kept apart from the act in the store.
 
     Raises
     ------
@@ -133,6 +135,8 @@ class Act:
                 raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
         if self.kind == "rule":
             check_reason(self.reason, self.applied)
+        if self.kind == "quote":
+            check_paraphrase(quote_decision(self.facets).paraphrased, self.text)
 
     def _check_texts(self) -> None:
         for name in _TEXTS:
@@ -190,6 +194,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "propose": ("unit_id", "text"),
     "show_suggestions": ("unit_id",),
     "reject_suggestion": ("unit_id", "code"),
+    "quote": ("unit_id", "code", "facets"),
     "undo": ("target",),
     "redo": ("target",),
     "open_round": ("round", "text"),

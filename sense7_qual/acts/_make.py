@@ -11,6 +11,7 @@ from sense7_qual._checks import check_codebook
 from sense7_qual._messages import word
 from sense7_qual.acts._act import LEAD_KINDS, Act
 from sense7_qual.acts._memo import SpanMemo
+from sense7_qual.acts._quote import quote_facets
 from sense7_qual.acts._ruling import check_reason
 from sense7_qual.acts._validate import (
     check_codable,
@@ -19,7 +20,7 @@ from sense7_qual.acts._validate import (
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = ["apply", "finish", "memo", "redo", "remove", "reopen", "rule", "stamp", "undo"]
+__all__ = ["apply", "finish", "memo", "quote", "redo", "remove", "reopen", "rule", "stamp", "undo"]
 
 
 def apply(
@@ -224,6 +225,67 @@ def rule(
         kind="rule", unit_id=unit_id, code=code, applied=None if applied is None else bool(applied),
         facets=None if reason is None else f"reason={reason}", text=note or None,
         **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def quote(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    state: str,
+    codebook: Codebook,
+    start: int | None = None,
+    end: int | None = None,
+    role: str = "shows",
+    paraphrase: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Decide whether the words `start` … `end` of a unit, or all of it, are printed as a quote for a code.
+
+    Of decisions about words of a unit that overlap, under one code, the last one stands, whoever made it: so
+    a quote is shortened by deciding about fewer of its words (`Store.quotes`).
+
+    Parameters
+    ----------
+    state : {"chosen", "approved", "refused"}
+        Set aside for print; may be printed as it stands here, in these words; is not to be printed.
+    role : {"shows", "disconfirms"}
+        Whether it shows the code, or speaks against it: it looks like the code and is none, or is a case in
+        which the code does not do what it usually does.
+    paraphrase : str, optional
+        What is printed in place of the participant's words, in words of one's own. It is kept and erased as
+        memos are (`Store.forget`).
+
+    Raises
+    ------
+    CodebookError
+        The codebook has no such code.
+    ActError
+        The code only groups others, the paraphrase is blank or belongs to a quote that is refused, or a value
+        is none of these.
+
+    Examples
+    --------
+    >>> from sense7_qual.codebook import Codebook
+    >>> quote(coder="lead", unit_id="m17", code="interest", state="approved", start=4, end=21,
+    ...       codebook=Codebook.read("sense7")).facets
+    'role=shows state=approved words=original'
+    """
+    check_codable(codebook, unit_id, code)
+    if paraphrase is not None and not (
+        isinstance(paraphrase, str) and paraphrase.strip() and state != "refused"
+    ):
+        raise ActError(
+            f"quote on unit {word(unit_id)}: expected as paraphrase words, for a quote that is not refused – "
+            f"found {'a blank or a refused one' if isinstance(paraphrase, str) else type(paraphrase).__name__} "
+            "– write them, or leave it out."
+        )
+    facets = quote_facets(role, state, "original" if paraphrase is None else "paraphrase")
+    return Act(
+        kind="quote", unit_id=unit_id, code=code, start=start, end=end, facets=facets,
+        text=None if paraphrase is None else paraphrase.strip(), **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ __all__ = ["each_once", "standing"]
 
 def standing(acts: Iterable[Act]) -> list[Act]:
     """Return the acts that stand now: every coding, finished unit, memo, ruling and proposal by its last act.
+    Each decision about a quote stands by itself: which of them counts, `codings.quotes` says.
 
     Each coder's acts must come in the order in which they were done; the order between coders does not
     matter. An act that was undone counts as never done, until it is done again: then it counts in its old

@@ -913,6 +913,28 @@ class Store:
         there = [act for act in self.acts(viewer=viewer) if act.unit_id not in withdrawn_units]
         return decide.rulings_after(there, self._known, revise.history(there))
 
+    def quotes(self, *, viewer: str | None = None) -> pd.DataFrame:
+        """Return what is decided about quotes: which may be printed, in which words, and who said so.
+
+        One row per quote (`tables.QUOTES`): of decisions about words that overlap, under one code, the last
+        one, whoever made it; carried over where the codebook was revised since (`codings.quotes` says how).
+        Without the units of participants who withdrew; with `viewer`, only what that coder may see.
+        **Paraphrases may hold what a participant told.** `report.quote_table` and `report.paper` print what
+        is approved.
+
+        Raises
+        ------
+        StoreError
+            As of `acts`.
+        TableError
+            Versions that no revision joins.
+        """
+        check_arguments(Store.quotes, locals())
+        withdrawn_units = self._known.withdrawn_units
+        there = [act for act in self.acts(viewer=viewer) if act.unit_id not in withdrawn_units]
+        chosen = check_acts.of_kind(there, "quote")
+        return codings.quotes(chosen, self.codebook, revisions=revise.history(there))
+
     def _standing(self, coder: str | None, viewer: str | None) -> Record:
         withdrawn_units = self._known.withdrawn_units
         there = (act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in withdrawn_units)

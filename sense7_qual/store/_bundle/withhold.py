@@ -1,7 +1,8 @@
 """What of a study a bundle does not hold, and what stands in its place.
 
 A stand-in keeps what numbers are computed from: a text keeps its length, so that offsets stay, and texts that
-are alike stay alike; a memo, a proposal and the note of a ruling stay there, without their words.
+are alike stay alike; a memo, a proposal, the note of a ruling and the paraphrase of a quote stay
+there, without their words.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool]) -> str | 
         return SpanMemo(text=WITHHELD).to_text() if line.get("target_kind") == "span" else WITHHELD
     if kind == "propose":
         return Proposal(label=WITHHELD).to_text()
-    if kind == "rule":
+    if kind in ("rule", "quote"):
         return WITHHELD
     if kind == "edit_theme":
         return _without_name(text)

@@ -39,6 +39,7 @@ TEAM_KINDS: Final = ("open_round", "unblind", "assign", "set_options")
 THEME_KINDS: Final = ("record_themes", "edit_theme")
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
+_PASSAGE: Final = 25  # letters and digits: as of what a withdrawal erases
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 
@@ -257,6 +258,8 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     if act.kind == "propose":
         Proposal.from_text(act.text)
         return act
+    if act.kind == "quote":
+        return _check_paraphrase(act, texts)
     if act.kind == "show_suggestions":
         return _check_suggested(act, codebook, texts)
     if act.kind == "set_options":
@@ -271,6 +274,25 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     if act.kind in ("open_round", "assign"):
         _check_units(act, texts)
     return act if act.kind in ("open_round", "assign", "revise", "rule") else _with_quote(act, texts)
+
+
+def _check_paraphrase(act: Act, texts: Mapping[str, str]) -> Act:
+    """Return the act, after checking that a paraphrase is none of the words for which it stands."""
+    if act.text is not None:
+        words, said = _letters(texts[str(act.unit_id)][act.start : act.end]), _letters(act.text)
+        # A short word may well come again in a paraphrase; a whole passage is none.
+        if not act.text.strip() or words == said or (len(words) >= _PASSAGE and words in said):
+            raise ActError(
+                f"{_named(act)}: expected a paraphrase in other words than the participant's – found "
+                f"{'the same words' if act.text.strip() else 'none'} – write it in words of your own; nothing "
+                "was recorded."
+            )
+    return act
+
+
+def _letters(words: str) -> str:
+    """Return words without what makes no difference: case, white space and punctuation."""
+    return "".join(filter(str.isalnum, words.casefold())) or words
 
 
 def _check_suggested(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> Act:
@@ -356,7 +378,7 @@ def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook])
         )
     if act.code is None:
         return
-    if act.kind in ("apply", "rule", "reject_suggestion") and not codebook[act.code].codable:
+    if act.kind in ("apply", "rule", "reject_suggestion", "quote") and not codebook[act.code].codable:
         raise ActError(
             f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
             "others – use one of the codes under it."
@@ -364,7 +386,11 @@ def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook])
 
 
 def _check_facets(act: Act, codebook: Codebook) -> None:
-    if act.facets is None or (act.kind == "rule" and act.facets == f"reason={act.reason}"):
+    if (
+        act.facets is None
+        or act.kind == "quote"
+        or (act.kind == "rule" and act.facets == f"reason={act.reason}")
+    ):
         return
     if act.kind != "apply":
         raise ActError(

@@ -82,7 +82,7 @@ _ADVICE: Final = {
     "round": "no call: the record keeps names of rounds; leave it out of what is published",
     "analysis plan": "no call: the record keeps what was registered; leave it out of what is published",
     **dict.fromkeys(
-        ["memo to judge", "proposal to judge", "ruling to judge", "theme to judge"],
+        ["memo to judge", "proposal to judge", "ruling to judge", "theme to judge", "paraphrase to judge"],
         "read it; nothing takes a single one out, so keep it out of what is published",
     ),
     _UNIT: "no call: nobody else's data is changed; compare it with the original data",
@@ -119,9 +119,9 @@ class Forgotten:
         - ``codebook``, ``revision``, ``round``, ``analysis plan``, ``note``: a version, the reason for one,
           the name of a round, what was registered or the reason for a withdrawal that repeats, or may
           repeat, their words;
-        - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``theme to judge``, ``unit to
-          judge``: a memo, a proposal, a ruling's note, a theme's name, or another unit's text, context or
-          variable that may repeat them: 12 letters and digits in a row over more than one word that no other
+        - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``theme to judge``, ``paraphrase to
+          judge``, ``unit to judge``: a memo, a proposal, a ruling's note, a theme's name, the paraphrase of a
+          quote, or another unit's text, context or variable that may repeat them: 12 letters and digits in a row over more than one word that no other
           participant's text has, or a longer passage that one has; whether it does takes a person to say;
         - ``draft to judge``: what somebody has begun and not saved (`Store.keep_draft`), which may repeat
           them in the same way; what surely does is taken out;
@@ -277,8 +277,8 @@ def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
     if n_repeating:
         raise ActError(
             f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals, "
-            "rulings, names of themes, reasons or plans of analysis that repeat a passage of theirs – write "
-            "them without; nothing was recorded."
+            "rulings, names of themes, paraphrases, reasons or plans of analysis that repeat a passage of "
+            "theirs – write them without; nothing was recorded."
         )
 
 
@@ -299,7 +299,9 @@ note that has it, and of a unit the column."""
 
 _THEIRS: Final = "theirs"
 _SAID: Final = (*WRITTEN_KINDS, "revise", "preregister")
-_WRITTEN: Final = {"memo": "memo", "propose": "proposal", "rule": "ruling", "edit_theme": "theme"}
+_WRITTEN: Final = {
+    "memo": "memo", "propose": "proposal", "rule": "ruling", "edit_theme": "theme", "quote": "paraphrase",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)
