@@ -39,8 +39,8 @@ from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
     "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "QUOTES", "RESERVED_CODERS",
-    "SUGGESTIONS", "UNITS", "Contract", "check_coder_names", "clusters_by_unit", "indexed_by_unit", "labels_by_unit",
-    "one_spelling", "require_column", "without_blanks",
+    "SUGGESTIONS", "UNITS", "Contract", "check_coder_names", "clusters_by_unit", "indexed_by_unit",
+    "labels_by_unit", "one_spelling", "require_column", "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -454,6 +454,7 @@ QUOTES: Final = Contract(
     },
     missing_in_key=frozenset({"start", "end"}),
 )
-"""What is decided about quotes: `state` chosen, approved, refused, stale (the code changed since) or erased (a
-withdrawal took the paraphrase); `role` shows or disconfirms; `paraphrase` stands in place of the words, missing
-where these are printed themselves and empty once it is erased; `coder` and `at` say who decided so, and when."""
+"""What is decided about quotes: `state` chosen, approved, refused, stale (the code changed since) or erased
+(a withdrawal took the paraphrase); `role` shows or disconfirms; `paraphrase` stands in place of the words,
+missing where these are printed themselves and empty once it is erased; `coder` and `at` say who decided so,
+and when."""

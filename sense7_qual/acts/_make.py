@@ -279,7 +279,7 @@ def quote(
     ):
         raise ActError(
             f"quote on unit {word(unit_id)}: expected as paraphrase words, for a quote that is not refused – "
-            f"found {'a blank or a refused one' if isinstance(paraphrase, str) else type(paraphrase).__name__} "
+            f"found {'none of these' if isinstance(paraphrase, str) else type(paraphrase).__name__} "
             "– write them, or leave it out."
         )
     facets = quote_facets(role, state, "original" if paraphrase is None else "paraphrase")

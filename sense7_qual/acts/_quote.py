@@ -21,8 +21,9 @@ QUOTE_STATES: Final = ("chosen", "approved", "refused")
 """Set aside for print; may be printed as it stands; is not to be printed."""
 
 QUOTE_ROLES: Final = ("shows", "disconfirms")
-"""Whether a quote shows its code, or looks like it and is none, or goes against what the code usually does."""
+"""Whether a quote shows its code or speaks against it: it looks like the code and is none, say."""
 
+_WORDS: Final = ("original", "paraphrase")
 _LONGEST: Final = 10_000
 
 
@@ -40,7 +41,7 @@ def quote_decision(facets: str | None) -> QuoteDecision:
     for name, known in (
         ("role", QUOTE_ROLES),
         ("state", QUOTE_STATES),
-        ("words", ("original", "paraphrase")),
+        ("words", _WORDS),
     ):
         if values.get(name) not in known:
             raise ActError(
@@ -65,7 +66,7 @@ def quote_facets(role: str, state: str, words: Literal["original", "paraphrase"]
 
 
 def check_paraphrase(paraphrased: bool, text: str | None) -> None:
-    """Raise `ActError` where an act does not hold the paraphrase that it speaks of; an erased one is empty."""
+    """Raise `ActError` where an act lacks the paraphrase that it speaks of; an erased one is empty."""
     if paraphrased != (text is not None) or len(text or "") > _LONGEST:
         found = "none" if text is None else f"{len(text)} characters"
         raise ActError(

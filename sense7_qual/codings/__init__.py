@@ -9,9 +9,10 @@ Decisions that are computed from several coders' have a coder of their own name,
 left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``. Codings and rulings under an earlier codebook or of a round:
-``_carry_over.py``, ``_carry_over_rulings.py``. What is decided about quotes: ``_quotes.py``. How the codes came, participant by participant
-(`development`), and what further participants would bring (`saturation`): ``_saturation.py``; what each run
-of participants brought, in any order (`new_information`): ``_new_information.py``.
+``_carry_over.py``, ``_carry_over_rulings.py``. What is decided about quotes: ``_quotes.py``. How the codes
+came, participant by participant (`development`), and what further participants would bring (`saturation`):
+``_saturation.py``; what each run of participants brought, in any order (`new_information`):
+``_new_information.py``.
 """
 
 from __future__ import annotations

@@ -932,8 +932,7 @@ class Store:
         check_arguments(Store.quotes, locals())
         withdrawn_units = self._known.withdrawn_units
         there = [act for act in self.acts(viewer=viewer) if act.unit_id not in withdrawn_units]
-        chosen = check_acts.of_kind(there, "quote")
-        return codings.quotes(chosen, self.codebook, revisions=revise.history(there))
+        return decide.quotes_after(there, self._known, revise.history(there))
 
     def _standing(self, coder: str | None, viewer: str | None) -> Record:
         withdrawn_units = self._known.withdrawn_units

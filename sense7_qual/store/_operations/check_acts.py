@@ -284,8 +284,8 @@ def _check_paraphrase(act: Act, texts: Mapping[str, str]) -> Act:
         if not act.text.strip() or words == said or (len(words) >= _PASSAGE and words in said):
             raise ActError(
                 f"{_named(act)}: expected a paraphrase in other words than the participant's – found "
-                f"{'the same words' if act.text.strip() else 'none'} – write it in words of your own; nothing "
-                "was recorded."
+                f"{'the same words' if act.text.strip() else 'none'} – write it in words of your own; "
+                "nothing was recorded."
             )
     return act
 

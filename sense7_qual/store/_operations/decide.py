@@ -19,7 +19,7 @@ from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
 
-__all__ = ["Choice", "decide", "of_study", "rulings_after"]
+__all__ = ["Choice", "decide", "of_study", "quotes_after", "rulings_after"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +117,11 @@ def _agreed(
 def rulings_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> list[Act]:
     """Return the rulings that stand after `acts`, in the codes of the current codebook."""
     return codings.rulings(of_kind(acts, "rule"), known.codebook, revisions=revisions)
+
+
+def quotes_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> pd.DataFrame:
+    """Return what is decided about quotes after `acts`, in the codes of the current codebook."""
+    return codings.quotes(of_kind(acts, "quote"), known.codebook, revisions=revisions)
 
 
 def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:

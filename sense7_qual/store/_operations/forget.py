@@ -121,8 +121,9 @@ class Forgotten:
           repeat, their words;
         - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``theme to judge``, ``paraphrase to
           judge``, ``unit to judge``: a memo, a proposal, a ruling's note, a theme's name, the paraphrase of a
-          quote, or another unit's text, context or variable that may repeat them: 12 letters and digits in a row over more than one word that no other
-          participant's text has, or a longer passage that one has; whether it does takes a person to say;
+          quote, or another unit's text, context or variable that may repeat them: 12 letters and digits in a
+          row over more than one word that no other participant's text has, or a longer passage that one has;
+          whether it does takes a person to say;
         - ``draft to judge``: what somebody has begun and not saved (`Store.keep_draft`), which may repeat
           them in the same way; what surely does is taken out;
         - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);

@@ -17,10 +17,10 @@ reads where hidden acts stand, and neither plans nor pages nor gaps in numbers t
 All objects belong to a role that cannot log in, and for which the leads act: a lead who means harm can take
 its place and change rows, which the chain then shows (`Store.verify`). By their own rights all roles may add
 and read acts, and none may change or delete one. A lead's role alone may add what counts for all: rounds,
-revisions, themes, rulings, what is decided about quotes. The lead may add acts of others, which a merge brings and
-which say so themselves (their branch), and erase a quote or memo when a participant withdraws (never
-change it to other words). The notes of withdrawals and copies are the lead's alone; coders are told which
-units left the study.
+revisions, themes, rulings, what is decided about quotes. The lead may add acts of others, which a merge
+brings and which say so themselves (their branch), and erase a quote or memo when a participant withdraws
+(never change it to other words). The notes of withdrawals and copies are the lead's alone; coders are told
+which units left the study.
 
 Nothing here changes a right of a role that is none of the study's. What the server's statistics tell a coder,
 an administrator can close (`CLOSING`).
