@@ -22,6 +22,7 @@ How individual are the judgements?     `variance_table`         ``_variance_tabl
 What follows a poor turn?              `disruption_table`       ``_disruption_table.py``
 How well are ratings predicted?        `rating_table`           ``_rating_table.py``
 Which quotes show a code?              `quote_table`            ``_quote_table.py``, ``_choose_quotes.py``
+… and which could be quoted?           `quote_candidates`       ``_quote_candidates.py``
 What was noted, and on which words?    `memo_table`             ``_memo_table.py``
 Who was overruled, and why?            `overruled_table`        ``_overruled_table.py``
 What will a reviewer object to?        `review`, `Review`       ``_review.py``
@@ -55,6 +56,7 @@ from sense7_qual.report._methods import methods, results
 from sense7_qual.report._overruled_table import overruled_table
 from sense7_qual.report._paper import PaperFolder, paper
 from sense7_qual.report._preregistration_table import preregistration_table
+from sense7_qual.report._quote_candidates import quote_candidates
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._rating_table import rating_table
 from sense7_qual.report._reliability_table import reliability_table
@@ -88,6 +90,7 @@ __all__ = [
     "overruled_table",
     "paper",
     "preregistration_table",
+    "quote_candidates",
     "quote_table",
     "rating_table",
     "reliability_table",

@@ -4,75 +4,99 @@ from __future__ import annotations
 
 import unicodedata
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import CODINGS, UNITS, require_column
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report._approved_quotes import kept_out
+from sense7_qual.report._disconfirming import UNDECIDED, case_against, verdicts
+from sense7_qual.report._quote_passages import (
+    Passage,
+    identifying,
+    participant_of,
+    passages_of,
+    span_of,
+    texts_of,
+)
 
-__all__ = ["select", "shortened"]
+__all__ = ["candidates", "check_bounds", "select", "shortened"]
 
-_COLUMNS: Final = ("code", "unit_id", "start", "end", "case_id", "rating", "coders", "quote")
+_COLUMNS: Final = (
+    "code", "unit_id", "start", "end", "case_id", "rating", "coders", "role", "identifies", "drawn", "why",
+)  # fmt: skip
 
 # Marks, modifiers and joiners that belong to the character before them.
 _EXTENDING: Final = frozenset({"Mn", "Mc", "Me", "Sk", "Cf"})
 
 
-def select(
+def candidates(
     codings: pd.DataFrame,
     units: pd.DataFrame,
     *,
     codebook: Codebook,
     per_code: int = 3,
+    per_participant: int | None = None,
     rating: str | None = None,
-    seed: int,
-) -> pd.DataFrame:
-    """Choose quotes for each code, at most one from each participant, spread over the ratings.
+    decisions: pd.DataFrame | None = None,
+    quotes: pd.DataFrame | None = None,
+    names: Collection[str] = (),
+    seed: int = 0,
+) -> list[Passage]:
+    """Return every coded passage, those that the rule draws first; by code as in the codebook.
 
-    The first quote of a code is drawn at random; with `rating`, each next one is a quote whose rating is
-    farthest from those already chosen (ties at random). The choice depends on the seed and on the content of
-    the frames, not on the order of their rows, and the quotes of one code do not depend on the others.
+    What each parameter does, and the rule, `report.quote_candidates` says. Beside the columns of its frame a
+    passage has text (of its unit) and quote (its words).
+    """
+    check_bounds(per_code, per_participant, seed)
+    passages = passages_of(codings, units, codebook, rating)
+    texts = {passage["unit_id"]: passage["text"] for passage in passages}
+    marked = identifying(texts, ((one["unit_id"], span_of(one)) for one in passages), names)
+    for passage, identifies in zip(passages, marked, strict=True):
+        passage |= {"identifies": identifies, "role": "shows", "drawn": False, "why": ""}
+    decided = None if decisions is None else verdicts(decisions)
+    for passage in passages:
+        verdict = None if decided is None else decided.get((passage["unit_id"], passage["code"]))
+        if decided is not None:
+            passage["why"] = UNDECIDED if verdict is None else verdict.why_not
+            passage["role"] = "disconfirms" if passage["why"] and verdict is not None else "shows"
+    if quotes is not None:
+        for passage, why in kept_out(passages, quotes):
+            passage["why"], passage["role"] = why, ""
+    by_code: dict[str, list[Passage]] = {code: [] for code in codebook.ids}
+    for passage in passages:
+        by_code[passage["code"]].append(passage)
+    draws = [_Draw(code, own, seed) for code, own in by_code.items()]
+    used: Counter[tuple[str, str]] = Counter()
+    _take_turns(draws, per_code, per_participant, used)
+    if decided is not None:
+        ratings = texts_of(units, rating).set_index("unit_id")["rating"]
+        for draw in draws:
+            rest = draw.rest(per_participant, used)
+            draw.take_against(case_against(draw.all(), rest, decided, ratings), used)
+    return [passage for draw in draws for passage in draw.ordered()]
 
-    Parameters
-    ----------
-    codings : DataFrame
-        The codings that stand (`tables.CODINGS`). A coding of a span gives the span's text, one of a whole
-        unit the unit's text; `start` and `end` count code points. Blank passages are left out.
-    units : DataFrame
-        The texts (`tables.UNITS`). A unit without case_id counts as a participant of its own.
-    codebook : Codebook
-        Gives the codes and their order.
-    per_code : int
-        Most quotes per code.
-    rating : str, optional
-        The column of `units` with the rating; quotes without one are chosen last.
-    seed : int
-        Zero or more.
 
-    Returns
-    -------
-    DataFrame
-        One row per quote: code, unit_id, start, end (missing for a whole unit), case_id, rating (missing
-        where not given), coders (all who applied the code to the unit, joined by ", "), quote. Ordered by
-        code as in the codebook, then by rating.
+def check_bounds(per_code: int, per_participant: int | None, seed: int) -> None:
+    """Raise `ArgumentError` where a number of the rule is out of range."""
+    least = (("per_code", per_code, 1), ("seed", seed, 0), ("per_participant", per_participant, 1))
+    for name, value, lowest in least:
+        if value is not None and value < lowest:
+            raise ArgumentError(f"quotes: expected {name} of {lowest} or more – found {value} – correct it.")
 
-    Raises
-    ------
-    TableError
-        A column is missing, a coding is on an unknown unit or a span outside its text, or a rating is not a
-        number.
-    CodebookError
-        A code is not in the codebook.
-    ArgumentError
-        `per_code` or `seed` is out of range.
+
+def select(codings: pd.DataFrame, units: pd.DataFrame, **rule: object) -> pd.DataFrame:
+    """Return the quotes that the rule draws, with their words as quote: by code, then by rating.
+
+    A passage that speaks against its code comes last. Parameters, order and errors: as of `candidates`.
 
     Examples
     --------
+    >>> from sense7_qual.tables import CODINGS
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It asked how my sister was doing."],
     ...     "document_id": ["t1"], "case_id": ["P07"], "position": [1]})
     >>> codings = CODINGS.empty()
@@ -80,18 +104,20 @@ def select(
     >>> select(codings, units, codebook=Codebook.read("sense7"), seed=7)["quote"].tolist()
     ['asked']
     """
-    for name, value, least in (("per_code", per_code, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ArgumentError(f"quotes: expected {name} of {least} or more – found {value} – correct it.")
-    of_code: dict[str, list[dict[str, Any]]] = {}
-    for passage in _passages(codings, units, codebook, rating):
-        of_code.setdefault(passage["code"], []).append(passage)
-    chosen = [
-        quote
-        for code in codebook.ids
-        for quote in _chosen(of_code.get(code, []), per_code, (seed, _number_of(code)))
-    ]
-    return pd.DataFrame(chosen, columns=list(_COLUMNS))
+    drawn = [one for one in candidates(codings, units, **rule) if one["drawn"]]  # type: ignore[arg-type]
+    return by_rating(drawn)
+
+
+def by_rating(drawn: Sequence[Passage]) -> pd.DataFrame:
+    """Return drawn passages as a frame, those of one code by rating, the one against it last."""
+    places = {code: place for place, code in enumerate(dict.fromkeys(one["code"] for one in drawn))}
+    ordered = sorted(
+        drawn,
+        key=lambda one: (
+            places[one["code"]], one["role"] == "disconfirms", pd.isna(one["rating"]), one["rating"]
+        ),
+    )  # fmt: skip
+    return pd.DataFrame(ordered, columns=[*_COLUMNS, "quote"])
 
 
 def shortened(text: str, max_length: int) -> str:
@@ -126,73 +152,76 @@ def _number_of(code: str) -> int:
     return zlib.crc32(code.encode())
 
 
-def _passages(
-    codings: pd.DataFrame, units: pd.DataFrame, codebook: Codebook, rating: str | None
-) -> list[dict[str, Any]]:
-    """Return every coded passage once, in an order that the rows of the frames do not decide."""
-    checked, texts = CODINGS.check(codings), UNITS.check(units)
-    for code in checked["code"].unique():
-        codebook[code]
-    unknown = sorted(set(checked["unit_id"]) - set(texts["unit_id"]))
-    if unknown:
-        raise TableError(
-            f"codings: expected units that stand in the units frame – found others: {first_three(unknown)} – "
-            "pass all the units that were coded."
-        )
-    spans = checked.drop_duplicates(["unit_id", "code", "start", "end"])[["unit_id", "code", "start", "end"]]
-    coders = checked.groupby(["unit_id", "code"])["coder"].agg(lambda names: ", ".join(sorted(set(names))))
-    known = texts[["unit_id", "text", "case_id"]].assign(rating=_ratings(texts, rating))
-    joined = spans.merge(known, on="unit_id").merge(
-        coders.rename("coders").reset_index(), on=["unit_id", "code"]
-    )
-    joined = joined.sort_values(["unit_id", "start", "end"], na_position="first")
-    _check_spans(joined)
-    records = [{str(name): value for name, value in row.items()} for row in joined.to_dict("records")]
-    return [row | {"quote": quote} for row in records if (quote := _slice(row).strip())]
+class _Draw:
+    """The passages of one code, from which quotes are drawn one by one."""
 
+    def __init__(self, code: str, own: Sequence[Passage], seed: int) -> None:
+        order = np.random.default_rng((seed, _number_of(code))).permutation(len(own))
+        self._shuffled = [own[position] for position in order]
+        self._pool = [passage for passage in self._shuffled if not passage["why"]]
+        self.n_participants = len({participant_of(passage) for passage in self._pool})
+        self._chosen: list[Passage] = []
+        self._against: Passage | None = None
 
-def _ratings(units: pd.DataFrame, rating: str | None) -> pd.Series:
-    if rating is None:
-        return pd.Series(np.nan, index=units.index)
-    require_column(units, rating, frame_name="units")
-    numbers = pd.to_numeric(units[rating], errors="coerce").astype("Float64").astype("float64")
-    wrong = units.loc[numbers.isna() & units[rating].notna(), "unit_id"]
-    if len(wrong):
-        raise TableError(
-            f"units: expected numbers in the rating {rating!r} – found other values in units "
-            f"{first_three(wrong)} – correct them or make them missing."
-        )
-    return numbers
+    def __repr__(self) -> str:
+        return f"_Draw({len(self._chosen)} of {len(self._shuffled)})"
 
-
-def _check_spans(passages: pd.DataFrame) -> None:
-    start, end = passages["start"], passages["end"]
-    inside = (start >= 0) & (start < end) & (end <= passages["text"].str.len())
-    fits = (start.isna() & end.isna()) | inside.fillna(False)
-    if not fits.all():
-        raise TableError(
-            "codings: expected spans inside their text – found others on units "
-            f"{first_three(passages.loc[~fits, 'unit_id'])} – pass the units as they were coded."
-        )
-
-
-def _slice(passage: Mapping[str, Any]) -> str:
-    text = str(passage["text"])
-    return text if pd.isna(passage["start"]) else text[int(passage["start"]) : int(passage["end"])]
-
-
-def _chosen(passages: Sequence[dict[str, Any]], per_code: int, seed: tuple[int, int]) -> list[dict[str, Any]]:
-    """Choose passages one by one, each of a new participant and far from the ratings chosen before."""
-    order = np.random.default_rng(seed).permutation(len(passages))
-    pool = [passages[position] for position in order]
-    chosen: list[dict[str, Any]] = []
-    while pool and len(chosen) < per_code:
-        shown = [quote["rating"] for quote in chosen if not pd.isna(quote["rating"])]
+    def take(self, most: int | None, used: Counter[tuple[str, str]]) -> bool:
+        """Draw one more quote, and return whether there was one: of a new participant, far in its rating."""
+        pool = [one for one in self._pool if most is None or used[participant_of(one)] < most]
+        if not pool:
+            return False
+        shown = [quote["rating"] for quote in self._chosen if not pd.isna(quote["rating"])]
         # `max` keeps the first of equals, and the pool is shuffled: ties are broken at random.
-        best = max(pool, key=lambda passage: _spread(passage["rating"], shown))
-        chosen.append(best)
-        pool = [passage for passage in pool if _participant(passage) != _participant(best)]
-    return sorted(chosen, key=lambda quote: (pd.isna(quote["rating"]), quote["rating"]))
+        best = max(pool, key=lambda one: (not one["identifies"], *_spread(one["rating"], shown)))
+        is_far = bool(shown) and not pd.isna(best["rating"])
+        best |= {"drawn": True, "why": "rating farthest from those drawn" if is_far else "drawn at random"}
+        self._chosen.append(best)
+        used[participant_of(best)] += 1
+        self._pool = [one for one in self._pool if participant_of(one) != participant_of(best)]
+        return True
+
+    def all(self) -> list[Passage]:
+        """Return all passages of the code, in random order."""
+        return self._shuffled
+
+    def rest(self, most: int | None, used: Counter[tuple[str, str]]) -> list[Passage]:
+        """Return those that may be taken as a case against the code: of participants who are not quoted."""
+        quoted = {participant_of(one) for one in self._chosen}
+        return [
+            one for one in self._shuffled
+            if one["role"] and participant_of(one) not in quoted
+            and (most is None or used[participant_of(one)] < most)
+        ]  # fmt: skip
+
+    def take_against(self, passage: Passage | None, used: Counter[tuple[str, str]]) -> None:
+        """Take the case that speaks against the code, where there is one."""
+        if passage is not None:
+            self._against = passage | {"drawn": True}
+            used[participant_of(passage)] += 1
+
+    def ordered(self) -> Iterator[Passage]:
+        """Yield all passages, the drawn ones first."""
+        yield from self._chosen
+        against = self._against
+        if against is not None:
+            yield against
+        for one in self._shuffled:
+            if not one["drawn"] and (against is None or _place(one) != _place(against)):
+                yield one
+
+
+def _place(passage: Mapping[str, object]) -> tuple[object, object]:
+    return passage["unit_id"], span_of(passage)
+
+
+def _take_turns(
+    draws: Sequence[_Draw], per_code: int, most: int | None, used: Counter[tuple[str, str]]
+) -> None:
+    """Let codes draw one quote each in turn, those with fewest participants first."""
+    waiting = sorted(draws, key=lambda draw: draw.n_participants)
+    for _ in range(per_code):
+        waiting = [draw for draw in waiting if draw.take(most, used)]
 
 
 def _spread(rating: float, shown: Sequence[float]) -> tuple[float, float]:
@@ -200,8 +229,3 @@ def _spread(rating: float, shown: Sequence[float]) -> tuple[float, float]:
     if pd.isna(rating):
         return (-1.0, 0.0)
     return (min((abs(rating - other) for other in shown), default=0.0), -float(shown.count(rating)))
-
-
-def _participant(passage: Mapping[str, Any]) -> tuple[str, str]:
-    missing = pd.isna(passage["case_id"])
-    return ("unit", str(passage["unit_id"])) if missing else ("case", str(passage["case_id"]))

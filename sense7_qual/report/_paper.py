@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,6 +75,7 @@ def paper(
     source: str | None = None,
     round: str | None = None,
     with_texts: bool = False,
+    names: Collection[str] = (),
     overwrite: bool = False,
     progress: Progress | bool | None = None,
 ) -> PaperFolder:
@@ -106,7 +107,11 @@ def paper(
     round : str, optional
         Only what was coded in this round.
     with_texts : bool
-        Whether files may hold what participants wrote: quotes, memos, and the coded data with the texts.
+        Whether files may hold what participants wrote: quotes (those that are approved, or else drawn ones:
+        `quote_table`), memos, and the coded data with the texts. Where the words of a quote stand in a
+        paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
+    names : collection of str
+        Names to look for in quotes, as in `redact.find`.
     overwrite : bool
         Whether to replace files that are there.
     progress : bool or callable, optional
@@ -127,7 +132,7 @@ def paper(
     require_study(store)
     _check_formats(formats)
     plan = _plan(store, analysis_plan)
-    sources = Sources(store, plan, source=source, round=round, with_texts=with_texts)
+    sources = Sources(store, plan, source=source, round=round, with_texts=with_texts, names=names)
     _check_columns(store, plan, conditions)
     wanted, left_out = parts_of(sources, conditions)
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,10 +11,11 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from sense7_qual import adjudication, agreement, exchange, figures, links, suggestions
+from sense7_qual import adjudication, agreement, codings, exchange, figures, links, suggestions
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError
+from sense7_qual.report._approved_quotes import covered
 from sense7_qual.report._co_occurrence_table import co_occurrence_table
 from sense7_qual.report._codebook_table import codebook_table
 from sense7_qual.report._condition_table import condition_table
@@ -35,6 +36,7 @@ __all__ = ["Part", "Sources", "parts_of"]
 
 _PARTICIPANT: Final = "case_id"
 _NOT_IN_NAMES: Final = re.compile(r"[^\w-]")
+_PER_PARTICIPANT: Final = 2
 _COMPUTED: Final = ("majority", "pooled", "consensus")
 _TEXTS: Final = "it holds what participants wrote; pass with_texts=True"
 
@@ -68,9 +70,16 @@ class Sources:
     """What the parts are made of: frames of the study, each computed when it is first asked for."""
 
     def __init__(
-        self, store: Study, plan: AnalysisPlan, *, source: str | None, round: str | None, with_texts: bool
+        self,
+        store: Study,
+        plan: AnalysisPlan,
+        *,
+        source: str | None,
+        round: str | None,
+        with_texts: bool,
+        names: Collection[str],
     ) -> None:
-        self.store, self.plan, self.with_texts = store, plan, with_texts
+        self.store, self.plan, self.with_texts, self.names = store, plan, with_texts, names
         self.units, self.codebook, self.round = store.units, store.codebook, round
         if self.decisions.empty:
             raise ArgumentError(
@@ -142,6 +151,11 @@ class Sources:
     def disagreements(self) -> pd.DataFrame:
         """On which text and code coders disagree."""
         return adjudication.queue(self.decisions, rulings=self.store.rulings())
+
+    @cached_property
+    def covered(self) -> dict[str, Any]:
+        """Of which units words stand in a paraphrase that was approved."""
+        return covered(self.store.quotes())
 
     @cached_property
     def is_settled(self) -> bool:
@@ -307,19 +321,42 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
     if not sources.with_texts:
         yield "quotes, memos, coded data with the texts", _TEXTS
         return
-    yield Part(
-        "quotes", "table", "Quotes that show the codes: read each before it is printed",
-        lambda: quote_table(store.codings(), units, codebook=book, rating=sources.plan.rating,
-                            seed=sources.plan.seed),
-    )  # fmt: skip
-    memos = store.memos()
+    yield Part("quotes", "table", "Quotes that show the codes: read each before it is printed",
+               partial(_quotes, sources))  # fmt: skip
+    memos = _memos(sources)
     if len(memos):
         yield Part("memos", "table", "What was noted", lambda: memo_table(memos, units, codebook=book))
     else:
         yield "memos", "there are none"
-    yield Part(
-        "coded", "data", "The coded data, with the texts", lambda: partial(exchange.export, store), "xlsx"
-    )
+    if sources.covered:
+        yield (
+            "coded data with the texts",
+            (
+                "quotes stand in a paraphrase, and it would hold their words; exchange.export writes it where "
+                "it may be held"
+            ),
+        )
+    else:
+        yield Part("coded", "data", "The coded data, with the texts",
+                   lambda: partial(exchange.export, store), "xlsx")  # fmt: skip
+
+
+def _quotes(sources: Sources) -> Any:
+    store, book = sources.store, sources.codebook
+    standing = codings.carried(
+        store.codings(), store.coverage(), book, revisions=store.revisions(), round=sources.round
+    )[0]
+    return quote_table(
+        standing, sources.units, codebook=book, per_participant=_PER_PARTICIPANT, rating=sources.plan.rating,
+        decisions=sources.decisions, quotes=store.quotes(), names=sources.names, seed=sources.plan.seed,
+    )  # fmt: skip
+
+
+def _memos(sources: Sources) -> pd.DataFrame:
+    """Return the memos but those on texts whose words stand in a paraphrase: they are printed with words."""
+    memos = sources.store.memos()
+    on_text = memos["target_kind"].isin(["unit", "span"])
+    return memos[~(on_text & memos["target_id"].isin(list(sources.covered)))]
 
 
 def _of_review(sources: Sources) -> Iterator[Part | LeftOut]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,17 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
 from sense7_qual.report import _choose_quotes
+from sense7_qual.report._approved_quotes import approved, has_approved
 from sense7_qual.report._notes import made_with
+from sense7_qual.report._quote_notes import (
+    IDENTIFYING,
+    PARAPHRASE,
+    Rule,
+    approval_notes,
+    draw_notes,
+    screening_notes,
+)
+from sense7_qual.report._quote_passages import passages_of
 from sense7_qual.report._table import Table
 
 __all__ = ["quote_table"]
@@ -24,15 +34,28 @@ def quote_table(
     *,
     codebook: Codebook,
     per_code: int = 3,
+    per_participant: int | None = None,
     max_length: int = 200,
     rating: str | None = None,
+    decisions: pd.DataFrame | None = None,
+    quotes: pd.DataFrame | None = None,
+    names: Collection[str] = (),
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return quotes for each code with participant, rating and coders, chosen as the foot states.
+    """Return quotes for each code with participant, rating and coders: those approved, or else drawn ones.
 
-    One row per quote as `quotes.select` chooses them: at most one per participant and code, spread over the
-    ratings, seeded. A participant or rating that is not known is printed as "–".
+    Where `quotes` has any that were approved, these are the table, whole, in the words that were approved;
+    the foot says by whom, and names codes and participants with more of them than asked for. Else quotes are
+    drawn by the rule of `quote_candidates`: at most `per_code` for a code and one per participant and code,
+    spread over the ratings, seeded; a passage in which `redact.find` finds something that might tell who
+    somebody is has a row without its words, and is drawn only where there is no other. One case that speaks
+    against the code, where there is one, stands behind the quotes of each code. The foot says all this. A
+    participant or rating that is not known is printed as "–".
+
+    What stands in an approved paraphrase is printed in no other words, under no code: "[paraphrase]" marks
+    it. An approved quote is left out, and the foot says why, where no coding of its words stands any more,
+    its code is gone, or its words stand in a paraphrase under another code.
 
     Parameters
     ----------
@@ -41,11 +64,21 @@ def quote_table(
     codebook : Codebook
         Gives the labels and the order of the codes.
     per_code : int
-        Most quotes per code.
+        Most quotes per code; a case that speaks against it is one more.
+    per_participant : int, optional
+        Most quotes of one participant in the whole table; under one code it is always one.
     max_length : int
-        Characters (code points) after which a quote is cut at a word boundary and ends in "[…]".
+        Characters (code points) after which a drawn quote is cut at a word boundary and ends in "[…]". A
+        quote that was approved is never cut: "[…]" stands there on the side on which words of the coded
+        passage were left out.
     rating : str, optional
         The column of `units` with the rating.
+    decisions : DataFrame, optional
+        What was decided, for the rule and its disconfirming cases (`quote_candidates`).
+    quotes : DataFrame, optional
+        What is decided about quotes (`Store.quotes`).
+    names : collection of str
+        Names to look for in quotes, as in `redact.find`.
     seed : int
         Zero or more; printed in the foot.
     notes : sequence of str
@@ -59,12 +92,13 @@ def quote_table(
     CodebookError
         A code is not in the codebook.
     ArgumentError
-        `per_code`, `max_length` or `seed` is out of range.
+        `per_code`, `per_participant`, `max_length` or `seed` is out of range.
 
     References
     ----------
     Tong, Sainsbury & Craig (2007), COREQ, International Journal for Quality in Health Care 19(6), 349–357,
-    item 29: quotations with participant numbers.
+    items 29 and 32: quotations with participant numbers, diverse cases. For disconfirming cases see
+    `quote_candidates`.
 
     Examples
     --------
@@ -78,18 +112,29 @@ def quote_table(
     (('Interest', 'asked how my sister was doing', 'P07', '4', 'ana'),)
     """
     check_arguments(quote_table, locals())
-    chosen = _choose_quotes.select(
-        codings, units, codebook=codebook, per_code=per_code, rating=rating, seed=seed
-    )
+    _choose_quotes.check_bounds(per_code, per_participant, seed)
+    _choose_quotes.shortened("", max_length)
+    rule = Rule(per_code, per_participant, max_length, rating, seed, decisions is not None)
+    are_approved = has_approved(quotes)
+    if quotes is not None and are_approved:
+        passages = passages_of(codings, units, codebook, rating)
+        rows, left_out = approved(quotes, passages, units, codebook=codebook, rating=rating, names=names)
+        told = list(approval_notes(rows, left_out, rule, codebook))
+    else:
+        drawn = _choose_quotes.select(
+            codings, units, codebook=codebook, per_code=per_code, per_participant=per_participant,
+            rating=rating, decisions=decisions, quotes=quotes, names=names, seed=seed,
+        )  # fmt: skip
+        rows = [_drawn(row, max_length) for row in drawn.to_dict("records")]
+        told = list(draw_notes(drawn, rule, codebook))
     rated = rating is not None
     return Table(
         title="Quotes by code",
         headers=("Code", "Quote", "Participant", *([str(rating)] if rated else []), "Coders"),
-        rows=tuple(_quote_row(quote, codebook, max_length, rated) for quote in chosen.to_dict("records")),
+        rows=tuple(_quote_row(row, codebook, rated=rated) for row in rows),
         notes=(
-            _selection_note(per_code, max_length, rating, seed),
-            *_shortage_notes(chosen, per_code, codebook),
-            "Quotes are printed as written: check each for what could identify a person before publishing.",
+            *told,
+            *screening_notes(rows, codebook, are_approved=are_approved, names=names),
             *notes,
             made_with(codebook),
         ),
@@ -97,27 +142,18 @@ def quote_table(
     )
 
 
-def _quote_row(quote: Mapping[Any, Any], codebook: Codebook, max_length: int, rated: bool) -> tuple[str, ...]:
-    case = MISSING if pd.isna(quote["case_id"]) else str(quote["case_id"])
-    rating = _present.number(quote["rating"], 2).removesuffix(".00")
-    label, text = codebook[quote["code"]].label, _choose_quotes.shortened(quote["quote"], max_length)
-    return (label, text, case, rating, quote["coders"]) if rated else (label, text, case, quote["coders"])
+def _drawn(row: Mapping[Any, Any], max_length: int) -> dict[str, Any]:
+    """Return a drawn passage as it is printed; one that may tell who somebody is nobody approved."""
+    found = row["identifies"]
+    words = f"[not printed: {found}]" if found else _choose_quotes.shortened(row["quote"], max_length)
+    return {str(name): value for name, value in row.items()} | {"words": words, "is_paraphrase": False}
 
 
-def _selection_note(per_code: int, max_length: int, rating: str | None, seed: int) -> str:
-    spread = f"; the first at random, each next one with the rating ({rating}) farthest from those chosen"
-    return (
-        f"Selection: up to {per_code} quotes per code and at most one per participant and code, drawn at "
-        f"random (seed {seed}){spread if rating else ''}. A coding of a span shows the span, one of a whole "
-        f"text the text; over {max_length} characters it is cut at a word boundary: […]. Coders = all who "
-        "applied the code to that text."
-    )
-
-
-def _shortage_notes(chosen: pd.DataFrame, per_code: int, codebook: Codebook) -> list[str]:
-    shown = chosen["code"].value_counts()
-    few = [f"{c.label} ({shown.get(c.id, 0)})" for c in codebook.codable if shown.get(c.id, 0) < per_code]
-    notes = [f"Fewer than {per_code} participants have the code: {', '.join(few)}."] if few else []
-    if chosen["case_id"].isna().any():
-        notes.append(f"{MISSING} as participant = not known; such a text counts as a participant of its own.")
-    return notes
+def _quote_row(row: Mapping[str, Any], codebook: Codebook, *, rated: bool) -> tuple[str, ...]:
+    case = MISSING if pd.isna(row["case_id"]) else str(row["case_id"])
+    rating = _present.number(row["rating"], 2).removesuffix(".00")
+    against = " (disconfirming case)" if row["role"] == "disconfirms" else ""
+    words = f"{row['words']}{f' {PARAPHRASE}' if row['is_paraphrase'] else ''}"
+    words += f" {IDENTIFYING}" if row["identifies"] else ""
+    cells = (f"{codebook[row['code']].label}{against}", words, case)
+    return (*cells, *([rating] if rated else []), row["coders"] or MISSING)

@@ -79,6 +79,9 @@ class Study(Protocol):
     def proposals(self) -> pd.DataFrame:
         """Return the codes that coders proposed."""
 
+    def quotes(self) -> pd.DataFrame:
+        """Return what is decided about quotes."""
+
     def decisions(
         self,
         *,

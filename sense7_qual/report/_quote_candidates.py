@@ -1,0 +1,118 @@
+"""Which passages could be quoted for each code, in the order of the rule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.codebook import Codebook
+from sense7_qual.report import _choose_quotes
+
+__all__ = ["quote_candidates"]
+
+_TYPES = {
+    "code": "string", "unit_id": "string", "start": "Int64", "end": "Int64", "case_id": "string",
+    "rating": "Float64", "coders": "string", "role": "string", "identifies": "string", "drawn": "bool",
+    "why": "string",
+}  # fmt: skip
+
+
+def quote_candidates(
+    codings: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    codebook: Codebook,
+    per_code: int = 3,
+    per_participant: int | None = None,
+    rating: str | None = None,
+    decisions: pd.DataFrame | None = None,
+    quotes: pd.DataFrame | None = None,
+    names: Collection[str] = (),
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return every coded passage as a candidate for print, those that a stated rule draws first.
+
+    The rule: at most one quote from each participant for each code. The first quote of a code is drawn at
+    random; with `rating`, each next one is a passage whose rating is farthest from those drawn (ties at
+    random). A passage in which `redact.find` finds something that might tell who somebody is comes after all
+    that are without. The choice depends on the seed and on the content of the frames, not on the order of
+    their rows; without `per_participant`, the quotes of one code do not depend on the others.
+
+    Parameters
+    ----------
+    codings : DataFrame
+        The codings that stand (`tables.CODINGS`). A coding of a span gives the span's words, one of a whole
+        unit the unit's text; `start` and `end` count code points. Blank passages are left out.
+    units : DataFrame
+        The texts (`tables.UNITS`). A unit without case_id counts as a participant of its own.
+    codebook : Codebook
+        Gives the codes and their order.
+    per_code : int
+        Most quotes per code; a case that speaks against it is one more.
+    per_participant : int, optional
+        Most quotes of one participant over all codes together. Codes then draw one quote each in turn, those
+        with fewest participants first, and cases that speak against codes are taken last.
+    rating : str, optional
+        The column of `units` with the rating; passages without one are drawn last.
+    decisions : DataFrame, optional
+        What was decided (``store.decisions(consensus=True, single=True)``). With it, a text shows a code only
+        where all coders of it applied the code, or where it was settled that it applies; and for each code
+        one disconfirming case is taken, of a participant who is not quoted for the code, where there is one:
+        the first of these three kinds. A *near miss* (a coder applied the code, and it was settled that it
+        does not apply; the one that most coders applied); a case *against the trend* of the rating (the code
+        applies, and the rating lies beyond the mean of the texts without the code, away from the mean of
+        those with it; the farthest); a *disputed* case (some coders applied the code, others did not, and
+        nothing is settled; the one that most applied).
+    quotes : DataFrame, optional
+        What is decided about quotes (`Store.quotes`): a passage is not drawn that was refused, whose words
+        stand in a paraphrase, or of which a paraphrase waits for approval.
+    names : collection of str
+        Names to look for, as in `redact.find`.
+    seed : int
+        Zero or more.
+
+    Returns
+    -------
+    DataFrame
+        One row per passage, without its words: code, unit_id, start, end (code points; missing for a whole
+        unit), case_id, rating (missing where not given), coders (all who applied the code to the unit, joined
+        by ", "), role ("shows" or "disconfirms" the code; empty where it is not to be drawn), identifies
+        (kinds of identifier found in it, joined by ", "; empty: none), drawn (bool), why (why it was drawn,
+        or why it cannot be; empty: others were). By code as in the codebook, the drawn ones first.
+
+    Raises
+    ------
+    TableError
+        A column is missing, a coding is on an unknown unit or a span outside its text, or a rating is not a
+        number.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `per_code`, `per_participant` or `seed` is out of range.
+
+    References
+    ----------
+    Lincoln & Guba (1985), Naturalistic Inquiry, pp. 309–313 (negative case analysis). Patton (1999),
+    Enhancing the quality and credibility of qualitative analysis, Health Services Research 34(5), 1189–1208.
+    Booth, Carroll, Ilott, Low & Cooper (2013), Desperately seeking dissonance, Qualitative Health Research
+    23(1), 126–141.
+
+    Examples
+    --------
+    >>> from sense7_qual.tables import CODINGS
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["Mail ann@example.org about my sister."],
+    ...     "document_id": ["t1"], "case_id": ["P07"], "position": [1]})
+    >>> codings = CODINGS.empty()
+    >>> codings.loc[0, ["unit_id", "coder", "code", "start", "end"]] = ["m1", "ana", "interest", 0, 20]
+    >>> found = quote_candidates(codings, units, codebook=Codebook.read("sense7"))
+    >>> found[["unit_id", "identifies", "drawn", "why"]].values.tolist()
+    [['m1', 'email', True, 'drawn at random']]
+    """
+    check_arguments(quote_candidates, locals())
+    passages = _choose_quotes.candidates(
+        codings, units, codebook=codebook, per_code=per_code, per_participant=per_participant, rating=rating,
+        decisions=decisions, quotes=quotes, names=names, seed=seed,
+    )  # fmt: skip
+    return pd.DataFrame(passages, columns=list(_TYPES)).astype(_TYPES)
