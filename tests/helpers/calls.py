@@ -272,6 +272,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                           memo_id=None, round=None, **stamp),
         "acts.propose": call(k.propose, **act, label="Hope", definition="Looks forward.", start=0, end=1,
                              round=None, **stamp),
+        "acts.quote": call(k.quote, **act, code=code, state="approved", start=0, end=3, role="shows",
+                           paraphrase="In other words.", **stamp),
+        "acts.quote_decision": call(k.quote_decision, facets="role=shows state=chosen words=original"),
         "acts.Proposal": call(k.Proposal, label="Hope", definition=""),
         "acts.Proposal.from_text": call(
             k.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
@@ -410,6 +413,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codings.from_table": call(c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"]),
         "codings.majority": call(c.majority, decisions=x.decisions),
         "codings.of_round": call(c.of_round, **frames, round=None),
+        "codings.quotes": call(c.quotes, acts=x.acts, codebook=x.codebook, revisions=()),
         "codings.rulings": call(c.rulings, acts=x.acts, codebook=x.codebook, revisions=()),
         "codings.stale": call(c.stale, **carried),
         "codings.after_discussion": call(c.after_discussion, decisions=x.decisions,
@@ -577,7 +581,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             x.decisions, rulings=[ruling]), notes=["A note."]),
         "report.quote_table": call(
             p.quote_table, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2, max_length=80,
-            rating="EmpathyOverall", seed=0, notes=["A note."]),
+            per_participant=2, decisions=x.decisions, quotes=None, names=["Ann"], rating="EmpathyOverall",
+            seed=0, notes=["A note."]),
+        "report.quote_candidates": call(
+            p.quote_candidates, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2,
+            per_participant=2, decisions=x.decisions, quotes=None, names=["Ann"], rating="EmpathyOverall",
+            seed=0),
         "report.rating_table": drawn_from(
             p.rating_table, "ratings.compare", **{key: printed[key] for key in printed if key != "codebook"},
             rating="Empathy"),
@@ -636,6 +645,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         **{f"store.Store.{name}": method(name, store, round=lambda: None, coder=lambda: "ana",
                                          viewer=lambda: None)
            for name in ("codings", "coverage")},
+        "store.Store.quotes": method("quotes", store, viewer=lambda: None),
         "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
@@ -688,8 +698,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.report.paper, store=registered,
             analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), path=path,
             formats=lambda: ["csv"], style=lambda: "plain", conditions=lambda: ["document_id"],
-            source=lambda: "ana", round=lambda: None, with_texts=lambda: False, overwrite=lambda: True,
-            progress=lambda: False),
+            source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
+            overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(qual.report.deviations, store=registered),
         "report.preregistration_table": late(
             qual.report.preregistration_table, store=registered,
