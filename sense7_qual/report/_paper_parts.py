@@ -332,8 +332,8 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
         yield (
             "coded data with the texts",
             (
-                "quotes stand in a paraphrase, and it would hold their words; exchange.export writes it where "
-                "it may be held"
+                "quotes stand in a paraphrase, and they would hold their words; exchange.export writes them "
+                "where they may be held"
             ),
         )
     else:
