@@ -145,6 +145,10 @@ ruling = qual.acts.rule(coder="lead", unit_id=first, code=code, applied=True, re
                         codebook=changed)
 store.append([ruling])
 assert [act.reason for act in store.rulings()] == ["slip"]
+printing = qual.acts.quote(coder="lead", unit_id=first, code=code, state="approved", codebook=changed,
+                           paraphrase="In words of their own.")
+store.append([printing])
+assert store.quotes()["state"].tolist() == [qual.acts.quote_decision(printing.facets).state]
 store.append([qual.rounds.unblind("blind", coder="chair", codebook=changed)])
 store.append([qual.rounds.open_round("talk", **blind, discusses="blind")])
 qual.rounds.own_codings(store.acts(), store.rounds[-1], coder="dee", codebook=changed)
