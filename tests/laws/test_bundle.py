@@ -171,3 +171,10 @@ def test_frontend_units() -> None:
 @pytest.mark.usefixtures("node_modules")
 def test_frontend_types() -> None:
     run("npx", "--no-install", "tsc", "--noEmit")
+
+
+def test_the_help_of_the_coding_widget_names_every_command() -> None:
+    from sense7_qual.widgets._coding import COMMANDS
+
+    shown = (SOURCES / "coding" / "keyhelp.tsx").read_text("utf-8")
+    assert [name for name in COMMANDS if not re.search(rf"^ +{name}: \"", shown, re.MULTILINE)] == []

@@ -174,7 +174,7 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
           <span class="s7-tree-figures" title="Finished texts that bear it · share of the decisions on it that apply it · Krippendorff’s alpha (95 % interval)">
             {figures.n} {figures.n === 1 ? "text" : "texts"}
             {figures.prevalence && ` · ${figures.prevalence}`}
-            {figures.alpha && ` · α ${figures.alpha}`}
+            {figures.alpha && ` · α\u00a0${figures.alpha}`}
           </span>
         )}
       </span>

@@ -3,8 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { CodePicker } from "../shared/codepicker";
 import { Conversation } from "../shared/conversation";
 import { scrollDefinition } from "../shared/definition";
-import { Help } from "../shared/help";
-import { focusIn, hearKeys, isModifier, isTextField, keyLabel, meaning, SCROLLS, write, type TextField } from "../shared/keys";
+import { focusIn, hearKeys, isModifier, isTextField, meaning, SCROLLS, write, type TextField } from "../shared/keys";
 import { letterOf, Letters } from "../shared/letters";
 import { scrollText } from "../shared/more";
 import { inSight } from "../shared/onscreen";
@@ -22,6 +21,7 @@ import { CodeMemoButton, OpenMemo, SpanMemos } from "./memos";
 import type { Unit } from "./messages";
 import { NewCodeButton, NewCodeForm } from "./newcode";
 import { CodebookNotice } from "./newer";
+import { KeyHelp } from "./keyhelp";
 import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
@@ -31,48 +31,6 @@ import { FeedbackPanel, TrainingBanner } from "./training";
 
 /** From this width of the widget on, the list of texts stands beside the text (see texts.css). */
 const WIDE = 900;
-
-const COMMAND_WORDS: Record<string, string> = {
-  finish_and_next: "Finish this text and go to the next",
-  finish: "Finish, or take “finished” back",
-  next: "Next text",
-  back: "Back",
-  next_unfinished: "Next unfinished text",
-  next_word: "Select the next word (Shift: previous)",
-  next_sentence: "Select the next sentence (Shift: previous)",
-  select_by_letters: "Select by letters: type those on the first word, then those on the last",
-  next_coding: "Next coding on this text",
-  previous_coding: "Previous coding",
-  remove_coding: "Remove the marked coding",
-  facet: "Facets of the marked coding",
-  unsure: "Unsure about the marked coding",
-  memo: "Write a memo on the selected words, or on the text (Esc saves it)",
-  code_memo: "Write a memo on the code whose definition is open",
-  new_code: "Name a code that is missing; selected words become its name",
-  rating: "Show or hide the rating",
-  context: "Show or hide the conversation",
-  filter: "Find a code by its name, its first letters or initials: ↑↓, Enter applies",
-  pin: "Pin or unpin the definition",
-  find_text: "Find a text",
-  texts: "Show or hide the list of texts",
-  accept_suggestion: "Apply the marked suggestion of a model",
-  reject_suggestion: "Reject it",
-  colleagues: "Colleagues’ codings beside yours, once the round is unblinded",
-  next_colleague: "The next colleague",
-  take_codebook: "Take in the codebook that the study has now",
-  layout: "Many texts as rows of a grid, or one by one",
-  memos: "Show or hide the memos",
-  history: "Show or hide what was done; Del there takes a step back, b all after it",
-  undo: "Undo (also Ctrl+Z)",
-  redo: "Redo (also Ctrl+Shift+Z)",
-  help: "Show or hide these keys",
-};
-
-const GRID_KEYS: [string, string][] = [
-  ["↑↓ or j k", "In the grid: the row above or below (k and j unless a code has the key)"],
-  ["←→", "In the grid: the coding before or after"],
-  ["PgUp PgDn", "In the grid: a page of rows (Home, End: the first, the last)"],
-];
 
 /** The number of the text on screen, to be written over: nothing but another text writes into it meanwhile. */
 function Place({ at, of, onPick }: { at: number | undefined; of: number; onPick: (place: number) => void }) {
@@ -137,25 +95,6 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
       </span>
     </header>
   );
-}
-
-function Keys({ session }: { session: Session }) {
-  if (!session.showHelp.value) return null;
-  const rows: [string, string][] = [
-    ["code key", "Apply the code to the selection or the whole text; again: remove it"],
-    ["Alt+code key", "Show the code’s definition"],
-    ["Alt+↑↓", "Scroll the definition"],
-    ["Shift+←→", "Move the end of the selection by a word (↑↓: by a sentence)"],
-    ["Alt+Shift+←→", "Move its start by a word (↑↓: by a sentence); also Ctrl+Shift"],
-    ["PgUp PgDn", "Scroll the text (Home, End: to its ends)"],
-    ...(session.grid.on.value ? GRID_KEYS : []),
-    ["mouse", "Drag: whole words (Alt: exactly); two clicks: a word; three: a sentence"],
-    ...Object.entries(session.commands.value)
-      .filter(([name]) => (name !== "facet" || session.book.hasFacets.value) && (!name.endsWith("_suggestion") || session.suggestions.when.value))
-      .map(([name, key]): [string, string] => [keyLabel(key), COMMAND_WORDS[name] ?? name]),
-    ["Esc", "Drop the selection; again: leave for the notebook"],
-  ];
-  return <Help rows={rows} />;
 }
 
 function Footer({ session, unit }: { session: Session; unit: Unit }) {
@@ -515,7 +454,7 @@ export function Page({ session }: { session: Session }) {
           </button>
         </p>
       )}
-      <Keys session={session} />
+      {session.showHelp.value && <KeyHelp session={session} />}
       <TrainingBanner session={session} />
       <DecideBanner session={session} />
       <div class={["s7-columns", inGrid && "s7-with-grid", withSide && "s7-with-side"].filter(Boolean).join(" ")}>
