@@ -7,12 +7,16 @@
 - diagnoses: names of diseases, by category of ICD-10-CM (simple-icd-10-cm 1.5.0 of PyPI);
 - glosses: WordNet's definitions of nouns, by lexicographers' file (Debian's wordnet-base);
 - computing: definitions in the Free On-line Dictionary of Computing, by subject (Debian's dict-foldoc);
-- programs: what Debian's packages are, by section of its archive (its list of packages).
+- programs: what Debian's packages are, by section of its archive (its list of packages);
+- essays: two sentences at a time of what people wrote after reading a news article, by article: a mixture of
+  drawn articles (`empathic-reactions` in ../shared/data, or in the folder that DATA in the environment names;
+  skipped where it is absent).
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import subprocess
 import sys
@@ -27,6 +31,8 @@ import yaml
 from defusedxml.ElementTree import parse
 
 SEED: Final = 7
+DATA: Final = Path(os.environ.get("DATA", Path(__file__).parents[2] / "shared/data"))
+ESSAYS: Final = DATA / "empathic-reactions/messages.csv"
 #: Debian's sections that name a subject, not a language or a kind of file.
 SUBJECTS: Final = (
     "admin", "comm", "database", "editors", "electronics", "fonts", "games", "graphics", "hamradio", "kernel",
@@ -98,6 +104,14 @@ def programs(folder: Path) -> Iterator[tuple[str, str]]:
             yield " ".join(text[1].split()), section[1]
 
 
+def essays(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield two sentences at a time of each essay, from eight words on, and the article that it is on."""
+    for row in pd.read_csv(ESSAYS).itertuples():
+        sentences = re.split(r"(?<=[.!?])\s+", row.essay.strip())
+        pairs = (" ".join(sentences[place : place + 2]) for place in range(0, len(sentences), 2))
+        yield from ((pair, str(row.article_id)) for pair in pairs if len(pair.split()) >= 8)
+
+
 SETS: Final[dict[str, tuple[Callable[[Path], Iterator[tuple[str, str]]], int, dict[int, int]]]] = {
     # reader, least texts of a group, groups by number of texts
     "questions": (questions, 15, {300: 12, 1000: 18}),
@@ -105,7 +119,13 @@ SETS: Final[dict[str, tuple[Callable[[Path], Iterator[tuple[str, str]]], int, di
     "glosses": (glosses, 100, {300: 12, 1000: 20, 5000: 25}),
     "computing": (computing, 40, {300: 10, 1000: 15, 5000: 30}),
     "programs": (programs, 100, {300: 10, 1000: 15, 5000: 20}),
+    "essays": (essays, 12, {300: 22, 1000: 75}),
 }
+
+
+def absent(name: str) -> bool:
+    """Return True for a set whose texts are not on this machine."""
+    return name == "essays" and not ESSAYS.exists()
 
 
 def texts(folder: Path, name: str, n: int) -> pd.DataFrame:
@@ -124,7 +144,7 @@ def texts(folder: Path, name: str, n: int) -> pd.DataFrame:
 if __name__ == "__main__":
     fetch(Path(sys.argv[1]))
     for name, (_, _, n_groups) in SETS.items():
-        for n in n_groups:
+        for n in () if absent(name) else n_groups:
             found = texts(Path(sys.argv[1]), name, n)
             sizes = found["label"].value_counts()
             print(name, n, len(found), len(sizes), sizes.max(), sizes.min(), repr(found["text"][0]))

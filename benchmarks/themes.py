@@ -160,7 +160,7 @@ def main() -> None:
     rows = []
     for size in arguments.sizes:
         for name, (_, _, sizes) in theme_texts.SETS.items():
-            if size not in sizes:
+            if size not in sizes or theme_texts.absent(name):
                 continue
             texts, vectors, truth = embedded(arguments.folder, name, size)
             for title, way in WAYS.items():

@@ -15,6 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual.models._bert_folder import weights_of
+
 __all__ = ["int8_graph"]
 
 Floats = npt.NDArray[np.float32]
@@ -40,7 +42,7 @@ def int8_graph(folder: Path, config: Mapping[str, Any]) -> bytes:
     Yao et al. (2022), ZeroQuant, NeurIPS (steps for each token and output); Devlin et al. (2019), BERT,
     NAACL.
     """
-    graph = _Graph(_weights(folder), float(config["layer_norm_eps"]))
+    graph = _Graph(weights_of(folder), float(config["layer_norm_eps"]))
     words = graph.node(
         "Gather", graph.constant(graph.weight("embeddings.word_embeddings").astype(np.float16)), "ids"
     )
@@ -135,12 +137,3 @@ class _Graph:
         versions = [helper.make_opsetid("", 18), helper.make_opsetid(_MICROSOFT, 1)]
         model: bytes = helper.make_model(graph, opset_imports=versions, ir_version=9).SerializeToString()
         return model
-
-
-def _weights(folder: Path) -> dict[str, Floats]:
-    from safetensors.numpy import load_file
-
-    read = load_file(str(folder / "model.safetensors"))
-    return {
-        name.removeprefix("bert."): values.astype(np.float32, copy=False) for name, values in read.items()
-    }

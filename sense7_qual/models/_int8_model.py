@@ -7,13 +7,12 @@ of.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ import platformdirs
 from sense7_qual._atomic import write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import ImportRefused
+from sense7_qual.models._bert_folder import other_kind, settings, tokenizer_of
 from sense7_qual.models._int8_graph import int8_graph
 
 __all__ = ["PACKAGES", "Int8Model", "check_kind", "int8_hash"]
@@ -44,29 +44,14 @@ def check_kind(folder: Path) -> None:
     Raises
     ------
     ImportRefused
-        Not a BERT with absolute positions and GELU whose tokens are averaged, or no tokenizer.json.
+        Not a BERT with absolute positions and GELU whose tokens are averaged.
     """
-    config, pooling = _settings(folder, "config.json"), _settings(folder, "1_Pooling/config.json")
-    found = {
-        "a model of type": (config.get("model_type"), "bert"),
-        "positions of kind": (config.get("position_embedding_type", "absolute"), "absolute"),
-        "an activation of kind": (config.get("hidden_act"), "gelu"),
-        "pooling by mean": (_mean_alone(pooling), True),
-        "a tokenizer.json": ((folder / "tokenizer.json").is_file(), True),
-    }
-    for what, (value, wanted) in found.items():
-        if value != wanted:
-            raise ImportRefused(
-                f"embedding model: expected a BERT whose tokens are averaged (all-MiniLM-L6-v2, say) for "
-                f"precision 'int8' – found {what}: {value!r} – use precision='float32'."
-            )
-
-
-def _mean_alone(pooling: Mapping[str, Any]) -> bool:
-    if "pooling_mode" in pooling:
-        return bool(pooling["pooling_mode"] == "mean")
-    modes = {name for name, value in pooling.items() if name.startswith("pooling_mode_") and value is True}
-    return modes == {"pooling_mode_mean_tokens"}
+    found = other_kind(folder)
+    if found:
+        raise ImportRefused(
+            f"embedding model: expected a BERT whose tokens are averaged (all-MiniLM-L6-v2, say) for "
+            f"precision 'int8' – found {found} – use precision='float32'."
+        )
 
 
 class Int8Model:
@@ -77,7 +62,6 @@ class Int8Model:
 
     def __init__(self, folder: Path, digest: str) -> None:
         import onnxruntime
-        from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -86,10 +70,7 @@ class Int8Model:
         self._session = onnxruntime.InferenceSession(
             _kept(folder, digest), options, providers=["CPUExecutionProvider"]
         )
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        self.longest = _longest(folder)
+        self._tokenizer, self.longest = tokenizer_of(folder)
 
     @property
     def dimensions(self) -> int:
@@ -115,20 +96,6 @@ class Int8Model:
         return vector
 
 
-def _longest(folder: Path) -> int:
-    most = int(_settings(folder, "config.json")["max_position_embeddings"])
-    stated = _settings(folder, "sentence_bert_config.json").get("max_seq_length")
-    return min(most, int(stated or most))
-
-
-def _settings(folder: Path, name: str) -> dict[str, Any]:
-    try:
-        read = json.loads(read_file(folder / name, 1_000_000))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
-
-
 def _kept(folder: Path, digest: str) -> bytes:
     """Return the model from the user's cache; made anew where it is absent or not as it was written."""
     place = platformdirs.user_cache_path("sense7_qual") / "models" / f"{digest[:32]}.int8"
@@ -136,7 +103,7 @@ def _kept(folder: Path, digest: str) -> bytes:
         read = read_file(place, _MOST_BYTES)
         if hashlib.sha256(read[_DIGEST:]).digest() == read[:_DIGEST]:
             return read[_DIGEST:]
-    model = int8_graph(folder, _settings(folder, "config.json"))
+    model = int8_graph(folder, settings(folder, "config.json"))
     with suppress(OSError):  # a cache that cannot be written costs a second each time, and nothing else
         place.parent.mkdir(parents=True, exist_ok=True)
         write(place, hashlib.sha256(model).digest() + model, overwrite=True)
