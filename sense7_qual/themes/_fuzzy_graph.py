@@ -51,15 +51,15 @@ def _widths(beyond: Floats) -> Floats:
     """Find each row's width by bisection."""
     target = np.log2(beyond.shape[1] + 1)
     low, high, width = np.zeros(len(beyond)), np.full(len(beyond), np.inf), np.ones(len(beyond))
+    rows = np.arange(len(beyond))  # whose width is not found yet
     for _ in range(_STEPS):
-        total = np.exp(-beyond / width[:, None]).sum(axis=1)
-        open_, wide = np.abs(total - target) >= _TOLERANCE, total > target
-        if not open_.any():
+        total = np.exp(-beyond[rows] / width[rows, None]).sum(axis=1)
+        open_ = np.abs(total - target) >= _TOLERANCE
+        rows, wide = rows[open_], total[open_] > target
+        if not len(rows):
             break
-        high[open_ & wide], low[open_ & ~wide] = width[open_ & wide], width[open_ & ~wide]
-        bounded = np.isfinite(high)
-        next_ = np.where(bounded, (low + np.where(bounded, high, 0)) / 2, width * 2)
-        width = np.where(open_, next_, width)
+        high[rows[wide]], low[rows[~wide]] = width[rows[wide]], width[rows[~wide]]
+        width[rows] = np.where(np.isfinite(high[rows]), (low[rows] + high[rows]) / 2, width[rows] * 2)
     return width
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
@@ -44,9 +44,7 @@ class Terms:
 
     def __init__(self, texts: list[str], stop_words: StopWords) -> None:
         words = plain_texts(texts, stop_words)
-        made = counter(words, stop_words)
-        self._names: list[str] = [] if made is None else list(made.get_feature_names_out())
-        self._counts: csr_matrix | None = None if made is None else made.fit_transform(words)
+        self._names, self._counts = _counted(words, stop_words)
 
     def of(self, groups: Labels) -> pd.DataFrame:
         """Return the terms of each group: theme, rank, term, weight (c-TF-IDF).
@@ -96,21 +94,29 @@ def plain_texts(texts: list[str], stop_words: StopWords) -> list[str]:
 
 def counter(words: list[str], stop_words: StopWords) -> CountVectorizer | None:
     """Return a counter of the words and pairs that stand in two texts or more, or None without any."""
+    vocabulary, _ = _counted(words, stop_words)
+    return _all_words(stop_words, vocabulary=vocabulary) if vocabulary else None
+
+
+def _counted(words: list[str], stop_words: StopWords) -> tuple[list[str], csr_matrix | None]:
+    """Return the words and pairs that stand in two texts or more, and how often in which text."""
+    every = _all_words(stop_words)
+    analyse = every.build_analyzer()
+    if not any(analyse(text) for text in words):
+        return [], None
+    counts = every.fit_transform(words)
+    names = every.get_feature_names_out()
+    in_texts = np.bincount(counts.indices, minlength=len(names))
+    kept = np.flatnonzero((in_texts >= 2) & ~np.isin(names, sorted(_NEGATIONS)))
+    return names[kept].tolist(), counts[:, kept] if len(kept) else None
+
+
+def _all_words(stop_words: StopWords, vocabulary: list[str] | None = None) -> CountVectorizer:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    settings: dict[str, Any] = {
-        "ngram_range": (1, 2),
-        "stop_words": _stop_list(stop_words),
-        "token_pattern": _WORD,
-    }
-    counts = CountVectorizer(binary=True, **settings)
-    analyse = counts.build_analyzer()
-    if not any(analyse(text) for text in words):
-        return None
-    in_texts = np.asarray(counts.fit_transform(words).sum(axis=0)).ravel()
-    known = counts.get_feature_names_out()[in_texts >= 2]
-    vocabulary = [term for term in known if term not in _NEGATIONS]
-    return CountVectorizer(vocabulary=vocabulary, **settings) if vocabulary else None
+    return CountVectorizer(
+        ngram_range=(1, 2), stop_words=_stop_list(stop_words), token_pattern=_WORD, vocabulary=vocabulary
+    )
 
 
 def _stop_list(stop_words: StopWords) -> list[str] | None:
