@@ -10,6 +10,7 @@ question                                       function            file
 How is the coded data got at elsewhere?        `export`            ``_export.py``, ``_coded_tables.py``
 How does a study get to another program?       `write_project`     ``_write_project.py``
 What does another program's project hold?      `read_project`      ``_read_project.py``
+… and what was changed there of a study?       `match`             ``_match.py``
 How does a program count positions in a text?  `Project.offsets`   ``_positions.py``
 What was lost on the way?                      `LossReport`        ``_losses.py``
 =============================================  ==================  =====================================
@@ -19,8 +20,9 @@ from __future__ import annotations
 
 from sense7_qual.exchange._export import export
 from sense7_qual.exchange._losses import Loss, LossReport
+from sense7_qual.exchange._match import Match, match
 from sense7_qual.exchange._project import Project
 from sense7_qual.exchange._read_project import read_project
 from sense7_qual.exchange._write_project import write_project
 
-__all__ = ["Loss", "LossReport", "Project", "export", "read_project", "write_project"]
+__all__ = ["Loss", "LossReport", "Match", "Project", "export", "match", "read_project", "write_project"]

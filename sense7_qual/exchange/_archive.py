@@ -45,6 +45,11 @@ class Archive:
         # By the last part of the name, in lower case: programs differ in Sources/ and sources/.
         self._members = {member.filename.rpartition("/")[2].lower(): member for member in members}
 
+    @property
+    def project(self) -> str:
+        """The name of the file that the project is in."""
+        return next(member.filename for name, member in self._members.items() if name.endswith(".qde"))
+
     def root(self) -> Element:
         """Return the project as a tree of XML."""
         projects = [name for name in self._members if name.endswith(".qde")]

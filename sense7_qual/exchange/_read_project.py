@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element
@@ -32,11 +32,13 @@ from sense7_qual.tables import CODINGS, MEMOS, RESERVED_CODERS
 
 __all__ = ["read_project"]
 
-_NAMESPACE: Final = re.compile(r"urn:QDA-XML:project:1[.:]0")
+_NAMESPACE: Final = "urn:QDA-XML:project:1.0"
 _UNKNOWN: Final = "unknown"
 
 
-def read_project(path: str | Path, *, offsets: str | None = None, limits: Limits = LIMITS) -> Project:
+def read_project(
+    path: str | Path, *, offsets: str | None = None, split: str | None = None, limits: Limits = LIMITS
+) -> Project:
     """Read a REFI-QDA project (.qdpx), as ATLAS.ti, MAXQDA, NVivo, QualCoder and others export it.
 
     The standard counts positions in code points; programs count otherwise and do not say so. How each text's
@@ -52,6 +54,9 @@ def read_project(path: str | Path, *, offsets: str | None = None, limits: Limits
         How positions are counted, where you know it: "code-points" or "utf-16" (NVivo), and where texts have
         line ends of two characters ", CRLF as two", where they begin with a byte order mark ", BOM counted"
         behind it. By default it is inferred.
+    split : str, optional
+        What stands between the steps of a path in names of codes, such as "::" in ``Coke::diet Coke``
+        (ATLAS.ti): such codes are put under headings. By default names stay as they are.
     limits : Limits
         How much the file may hold.
 
@@ -68,7 +73,7 @@ def read_project(path: str | Path, *, offsets: str | None = None, limits: Limits
     CodebookError
         Its codes are none that a codebook can hold.
     ArgumentError
-        `offsets` is none of the ways to count.
+        `offsets` is none of the ways to count, or `split` is empty.
 
     References
     ----------
@@ -80,9 +85,13 @@ def read_project(path: str | Path, *, offsets: str | None = None, limits: Limits
     """
     check_arguments(read_project, locals())
     rules = _rules(offsets)
+    if split is not None and not split.strip():
+        raise ArgumentError(
+            f"read_project: expected split as what stands between steps – found {split!r} – such as '::'."
+        )
     archive = open_archive(Path(path), limits)
     reader = _Reader(archive.root(), archive, Path(path))
-    return reader.project(rules)
+    return reader.project(rules, split)
 
 
 def _rules(offsets: str | None) -> Sequence[Rule]:
@@ -109,10 +118,17 @@ class _Reader:
         self.used_notes: set[str] = set()
         self.codings: list[dict[str, Any]] = []
         self.memos: list[dict[str, Any]] = []
-        if not _NAMESPACE.fullmatch(str(root.tag).rpartition("}")[0].lstrip("{")):
+        if archive.project.rpartition("/")[2] != "project.qde":
+            self.lost["a project that is not called project.qde in its file: read as if it were"].append(
+                archive.project
+            )
+        if str(root.tag).rpartition("}")[0].lstrip("{") != _NAMESPACE:
             self.lost["another namespace than the standard's: read as if it were that"].append("Project")
 
-    def project(self, rules: Sequence[Rule]) -> Project:
+    def project(self, rules: Sequence[Rule], split: str | None) -> Project:
+        if split is not None:
+            paths = _refi.split_names(self.root, split)
+            self.lost[f"codes with {split} in their names: put under headings"] += paths
         coded = {
             _refi.plain_guid(each.get("targetGUID")) for each in self.root.iter() if local(each) == "CodeRef"
         }
@@ -203,6 +219,7 @@ class _Reader:
             chosen[source.unit_id] = place
             moved = [source.unit_id] * len(place.inside)
             self.lost["selections with an end inside a character or outside the text: moved"] += moved
+        self._quotes_that_differ(chosen)
         if unsure:
             raise ImportRefused(
                 f"{self.path.name}: expected selections that show how positions are counted – found several "
@@ -211,9 +228,18 @@ class _Reader:
             )
         return chosen
 
+    def _quotes_that_differ(self, chosen: Mapping[str, Placed]) -> None:
+        """Count selections of other words than are noted beside them, where names are quotes at all."""
+        n_same = sum(place.quotes for place in chosen.values())
+        other = [
+            unit_id for unit_id, place in chosen.items() for _ in range(place.quotes_noted - place.quotes)
+        ]
+        if n_same >= len(other):
+            self.lost["selections whose words are not the quote noted beside them: check them"] += other
+
     def _selection(self, element: Element) -> Selection:
         name = element.get("name") or ""
-        quote = "" if self.ours and name == _refi.WHOLE else name
+        quote = "" if name == _refi.WHOLE else name
         return Selection(_position(element, "startPosition"), _position(element, "endPosition"), quote)
 
     def _read_codings(self, text: Text, chosen: Placed) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 from xml.sax.saxutils import escape, quoteattr
 
 from sense7_qual.codebook import Codebook
@@ -25,6 +25,7 @@ from sense7_qual.exchange._archive import local
 __all__ = [
     "FINISHED", "MEMO", "NOTE_ON_CODING", "ORIGIN", "UNDECIDED", "WHOLE", "codebook_lines", "description",
     "escaped", "guid", "labelled", "lines_of", "name_of", "plain_guid", "quoted", "read_codebook",
+    "split_names",
 ]  # fmt: skip
 
 ORIGIN: Final = "sense7_qual"
@@ -141,6 +142,38 @@ def read_codebook(
         ids = _ids(codes, keep=False)
         codebook = _through_qdc(codes, ids, sets, name, coded)
     return codebook, {code.guid: one for code, one in zip(codes, ids, strict=True)}, changed
+
+
+def split_names(root: Element, separator: str) -> list[str]:
+    """Put codes whose names are paths, such as ``Coke::diet Coke``, under headings; return their names."""
+    changed: list[str] = []
+    for book in (each for each in root if local(each) == "CodeBook"):
+        waiting = [each for each in book if local(each) == "Codes"]
+        while waiting:
+            parent = waiting.pop()
+            for code in [each for each in parent if local(each) == "Code"]:
+                waiting.append(code)
+                steps = [step.strip() for step in (code.get("name") or "").split(separator)]
+                if len(steps) > 1 and all(steps):
+                    changed.append(code.get("name") or "")
+                    _move_under(code, parent, steps)
+    return changed
+
+
+def _move_under(code: Element, parent: Element, steps: Sequence[str]) -> None:
+    parent.remove(code)
+    code.set("name", steps[-1])
+    for depth, step in enumerate(steps[:-1], 1):
+        known = [
+            each for each in parent if local(each) == "Code" and (each.get("name") or "").strip() == step
+        ]
+        if not known:
+            path = "::".join(steps[:depth])
+            named = {"guid": guid("heading", f"{plain_guid(parent.get('guid'))} {path}"), "name": step}
+            tag = str(code.tag)
+            known = [SubElement(parent, tag, {**named, "isCodable": "false"})]
+        parent = known[0]
+    parent.append(code)
 
 
 def plain_guid(written: str | None) -> str:

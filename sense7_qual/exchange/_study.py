@@ -9,10 +9,11 @@ import pandas as pd
 
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
+from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
 
-__all__ = ["Study", "require_study"]
+__all__ = ["Study", "require_study", "standing"]
 
 
 class Study(Protocol):
@@ -53,6 +54,20 @@ class Study(Protocol):
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be."""
+
+
+def standing(store: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the codings that count, what is open since the codebook changed, and what is left out.
+
+    Those of finished texts are carried over to the present codebook. Of texts that are not finished yet those
+    count that were made under it; those under an earlier one are left out.
+    """
+    codings, coverage = store.codings(), store.coverage()
+    now, undecided = carried(codings, coverage, store.codebook, revisions=store.revisions())
+    pairs = pd.MultiIndex.from_frame(coverage[["unit_id", "coder"]])
+    begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]
+    current = begun["codebook"].fillna(store.codebook.fingerprint) == store.codebook.fingerprint
+    return pd.concat([now, begun[current]], ignore_index=True), undecided, begun[~current]
 
 
 def require_study(store: Study, function: str) -> None:

@@ -15,12 +15,12 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import did_you_mean
-from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError
 from sense7_qual.exchange import _refi
+from sense7_qual.exchange._layouts import LayoutName, layout_of
 from sense7_qual.exchange._losses import LossReport, losses_of
 from sense7_qual.exchange._positions import Rule, positions
-from sense7_qual.exchange._study import Study, require_study
+from sense7_qual.exchange._study import Study, require_study, standing
 from sense7_qual.exchange._write_variables import Variables
 
 __all__ = ["write_project"]
@@ -36,7 +36,12 @@ _BESIDE: Final = ("confidence", "round")
 
 
 def write_project(
-    store: Study, path: str | Path, *, offsets: str = "code-points", overwrite: bool = False
+    store: Study,
+    path: str | Path,
+    *,
+    offsets: str = "code-points",
+    layout: LayoutName = "texts",
+    overwrite: bool = False,
 ) -> LossReport:
     """Write a study as a REFI-QDA project (.qdpx): texts, codes, codings of each coder, memos and variables.
 
@@ -53,6 +58,10 @@ def write_project(
     offsets : {"code-points", "utf-16"}
         How positions are counted: in code points, as the standard says, or in UTF-16 units, for NVivo. They
         differ behind the first emoji of a text.
+    layout : {"texts", "participants"}
+        A source for each text; or one for each participant, with their texts one below the other, each under
+        its id in brackets: for programs whose list of sources would be unusable. `match` finds the texts in
+        such a source again.
     overwrite : bool
         Whether to replace a file that is there.
 
@@ -83,7 +92,7 @@ def write_project(
             f"write_project: expected offsets 'code-points' or 'utf-16' – found {str(offsets)[:40]!r} – "
             f"{did_you_mean(str(offsets), list(_COUNTED))}"
         )
-    writer = _Writer(store, offsets)
+    writer = _Writer(store, offsets, layout)
     formats = {".qdpx": lambda: writer.packed(Path(path).stem)}
     write_by_suffix(path, formats, what="project", overwrite=overwrite)
     return writer.report
@@ -92,9 +101,10 @@ def write_project(
 class _Writer:
     """Writes one study, and counts what the format has no place for."""
 
-    def __init__(self, store: Study, offsets: str) -> None:
+    def __init__(self, store: Study, offsets: str, layout: LayoutName) -> None:
         self.store, self.offsets, self.rule = store, offsets, _COUNTED[offsets]
-        self.units, self.codebook = store.units, store.codebook
+        self.layout = layout_of(store.units, layout)
+        self.units, self.codebook = self.layout.units, store.codebook
         self.lost: dict[str, list[str]] = defaultdict(list)
         self.notes: dict[str, str] = {}  # by identifier, as XML
         self.texts = dict(zip(self.units["unit_id"], self.units["text"], strict=True))
@@ -113,7 +123,7 @@ class _Writer:
 
     def _xml(self, name: str) -> str:
         self.codings, self.undecided = self._standing()
-        memos = self.store.memos()
+        memos = self.layout.memos(self.store.memos())
         coverage = self._coverage()
         on_code = self._memos(memos, "code")
         codes, own_set, self.codes = _refi.codebook_lines(self.codebook, on_code)
@@ -143,19 +153,15 @@ class _Writer:
 
     def _standing(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the codings under the present codebook, and what is open since it changed."""
-        codings, coverage = self.store.codings(), self.store.coverage()
-        standing, undecided = carried(codings, coverage, self.codebook, revisions=self.store.revisions())
-        pairs = pd.MultiIndex.from_frame(coverage[["unit_id", "coder"]])
-        begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]
-        current = begun["codebook"].fillna(self.codebook.fingerprint) == self.codebook.fingerprint
+        now, undecided, earlier = standing(self.store)
         self.lost["codings of unfinished texts under an earlier codebook: left out"] += list(
-            begun.loc[~current, "unit_id"]
+            earlier["unit_id"]
         )
         self.lost["decisions that are open since the codebook changed: a group of texts for each code"] += (
             list(undecided["unit_id"])
         )
-        both = pd.concat([standing, begun[current]], ignore_index=True)
-        return pd.concat([both, self._consensus()], ignore_index=True), undecided
+        both = pd.concat([now, self._consensus()], ignore_index=True)
+        return self.layout.codings(both), undecided
 
     def _consensus(self) -> pd.DataFrame:
         """Return the agreed decisions as codings of whole texts, where somebody settled any."""
@@ -186,7 +192,12 @@ class _Writer:
             ]
             extra = pd.DataFrame(open_still, columns=["unit_id", "coder", "code"], dtype="string")
             self.undecided = pd.concat([self.undecided, extra], ignore_index=True)
-        return rows
+        if self.layout.joined:  # a group of whole texts cannot name a part of a source
+            self.lost["texts with decisions that are open: not named, as sources hold several"] += list(
+                self.undecided["unit_id"]
+            )
+            self.undecided = self.undecided.head(0)
+        return self.layout.finished(rows)
 
     def _user(self, coder: str) -> str:
         return (
@@ -331,6 +342,11 @@ class _Writer:
         )
 
     def _what_is_left_out(self) -> None:
+        joined = "texts that stand in one source with the others of their participant"
+        self.lost[joined] += self.layout.together
+        self.lost["variables that differ between the texts of a participant: left out"] += (
+            self.layout.left_out
+        )
         beyond = {
             unit_id for unit_id, text in self.texts.items() if re.search("[\U00010000-\U0010ffff]", text)
         }

@@ -122,6 +122,13 @@ def test_any_study_is_valid_and_comes_back_equal(data: st.DataObject) -> None:
         pd.testing.assert_frame_equal(again.units, store.units, check_like=True, check_dtype=False)
         if len(store.coverage()):
             assert rows(again.decisions(), [*KEY, "applied"]) == rows(store.decisions(), [*KEY, "applied"])
+        joined = Path(folder, "joined.qdpx")
+        exchange.write_project(store, joined, offsets=offsets, layout="participants")
+        valid(joined)
+        found = exchange.match(store, exchange.read_project(joined))
+        assert set(found.units["unit_id"]) == {f"m{place}" for place in range(len(texts))}
+        assert found.codings["known"].all()
+        assert found.gone.empty
         first = path.read_bytes()
         exchange.write_project(store, path, offsets=offsets, overwrite=True)
         assert path.read_bytes() == first

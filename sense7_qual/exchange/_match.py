@@ -1,0 +1,212 @@
+"""What another program's project says of a study that was sent there: its texts and codes found again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.codebook import Codebook
+from sense7_qual.corpus import canonical
+from sense7_qual.exchange._layouts import Place, layout_of
+from sense7_qual.exchange._losses import LossReport, losses_of
+from sense7_qual.exchange._project import Project
+from sense7_qual.exchange._study import Study, require_study, standing
+from sense7_qual.tables import CODINGS
+
+__all__ = ["Match", "match"]
+
+_KEY = ["unit_id", "coder", "code", "start", "end"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Match:
+    """A project in the ids of the study that it came from; its `repr` has counts only.
+
+    Attributes
+    ----------
+    units : DataFrame
+        One row per text of the study that is in the project: source, unit_id, by ("name", "text" or
+        "participant": how it was found), start (where it begins in the source).
+    codes : DataFrame
+        One row per code of the project: code, label, known_as (the id of the study's code; missing: it is
+        new).
+    codings : DataFrame
+        One row per coding of the project on a known text with a known code, as `tables.CODINGS`, in the
+        study's ids, and `known`: whether the study has it.
+    gone : DataFrame
+        The codings of the study, on texts that the project has, that are not in it any more.
+    losses : LossReport
+        What could not be found.
+    """
+
+    units: pd.DataFrame
+    codes: pd.DataFrame
+    codings: pd.DataFrame
+    gone: pd.DataFrame
+    losses: LossReport
+
+    def __repr__(self) -> str:
+        n_new = int((~self.codings["known"]).sum())
+        return (
+            f"Match({len(self.units)} texts, {n_new} new codings, {len(self.gone)} gone, "
+            f"{int(self.codes['known_as'].isna().sum())} new codes)"
+        )
+
+
+def match(store: Study, project: Project) -> Match:
+    """Find a study's texts and codes again in a project of another program, and what was changed there.
+
+    Programs give new identifiers when they export (ATLAS.ti) and rename what they like. So a text is found by
+    its name and words, by its words alone, or in the source of its participant
+    (``write_project(…, layout="participants")``); a code by its id, its place in the tree, or its label; a
+    coding by text, coder, code and place, of which one on all words of a text is one on the whole text.
+    Nothing is recorded.
+
+    Parameters
+    ----------
+    store : Store
+        The study that the project was written from.
+    project : Project
+        What `read_project` returned.
+
+    Returns
+    -------
+    Match
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study.
+
+    Examples
+    --------
+    ``found = exchange.match(store, exchange.read_project("back.qdpx"))``, then ``found.codings`` where
+    ``~found.codings["known"]``, each to be recorded with `acts.apply` where you agree.
+    """
+    check_arguments(match, locals(), but=("store",))
+    require_study(store, "match")
+    lost: dict[str, list[str]] = {}
+    units = _units(store, project, lost)
+    codes = _codes(store.codebook, project.codebook)
+    old = codes.dropna(subset=["known_as"])
+    known_as = dict(zip(old["code"], old["known_as"], strict=True))
+    lengths = dict(zip(store.units["unit_id"], store.units["text"].map(len), strict=True))
+    rows = list(_codings(project, _places(units, lengths), known_as, store.codebook, lost))
+    columns = list(CODINGS.columns)
+    read = CODINGS.check(pd.DataFrame(rows, columns=columns).drop_duplicates(_KEY), as_written=True)
+    own, _, _ = standing(store)
+    there = own[own["unit_id"].isin(units["unit_id"])]
+    keys, known = _keys(read, lengths), _keys(there, lengths)
+    found = read.assign(known=pd.Series(keys, index=read.index, dtype=object).isin(set(known)))
+    gone = there[~pd.Series(known, index=there.index, dtype=object).isin(set(keys))].reset_index(drop=True)
+    return Match(units=units, codes=codes, codings=found, gone=gone, losses=losses_of(lost.items()))
+
+
+def _keys(codings: pd.DataFrame, lengths: Mapping[str, int]) -> list[tuple[object, ...]]:
+    """Return what makes two codings one; one of all words of a text is one of the whole text."""
+    plain = codings[_KEY].astype(object).where(codings[_KEY].notna(), None)
+    keys = plain.itertuples(index=False, name=None)
+    return [
+        (*who, None, None) if (start, end) == (0, lengths.get(who[0])) else (*who, start, end)
+        for *who, start, end in keys
+    ]
+
+
+def _units(store: Study, project: Project, lost: dict[str, list[str]]) -> pd.DataFrame:
+    texts = {
+        unit_id: _plain(text) for unit_id, text in store.units[["unit_id", "text"]].itertuples(index=False)
+    }
+    times = Counter(texts.values())
+    by_text = {text: unit_id for unit_id, text in texts.items() if times[text] == 1}
+    layout = layout_of(store.units, "participants")
+    sources = dict(zip(layout.units["unit_id"], layout.units["text"].map(_plain), strict=True))
+    of_participants = {text: source for source, text in sources.items()}
+    rows: list[tuple[str, str, str, int]] = []
+    for source, text in project.units[["unit_id", "text"]].itertuples(index=False):
+        words = None if pd.isna(text) else _plain(text)
+        if words is not None and texts.get(source) == words:
+            rows.append((source, source, "name", 0))
+        elif words in by_text:
+            rows.append((source, by_text[str(words)], "text", 0))
+        elif words in of_participants:
+            own = of_participants[str(words)]
+            rows += [(source, unit_id, "participant", place.start)
+                     for unit_id, place in layout.places.items() if place.source == own]  # fmt: skip
+        else:
+            lost.setdefault("sources that are no text of the study, or were changed: left out", []).append(
+                source
+            )
+    frame = pd.DataFrame(rows, columns=["source", "unit_id", "by", "start"]).drop_duplicates("unit_id")
+    return frame.astype({"source": "string", "unit_id": "string", "by": "string", "start": "int64"})
+
+
+def _plain(text: Any) -> str:
+    """Return a text as it is compared: in one form, without space at its end, which programs add or drop."""
+    return "" if pd.isna(text) else canonical(str(text)).rstrip()
+
+
+def _codes(own: Codebook, theirs: Codebook | None) -> pd.DataFrame:
+    by_path = {_path(one.id, own): one.id for one in own.codes}
+    times = Counter(one.label for one in own.codes)
+    by_label = {one.label: one.id for one in own.codes if times[one.label] == 1}
+    rows = []
+    for code in () if theirs is None else theirs.codes:
+        same = code.id if code.id in own and own[code.id].label == code.label else None
+        path = by_path.get(_path(code.id, theirs)) if theirs is not None else None
+        rows.append((code.id, code.label, same or path or by_label.get(code.label)))
+    return pd.DataFrame(rows, columns=["code", "label", "known_as"]).astype("string")
+
+
+def _path(code: str, book: Codebook) -> tuple[str, ...]:
+    steps: tuple[str, ...] = ()
+    at: str | None = code
+    while at is not None:
+        steps, at = (book[at].label, *steps), book[at].parent
+    return steps
+
+
+def _places(units: pd.DataFrame, lengths: Mapping[str, int]) -> dict[str, list[Place]]:
+    """Return which texts stand in each source, and where."""
+    places: dict[str, list[Place]] = {}
+    for row in units.itertuples():
+        own = Place(str(row.unit_id), int(str(row.start)), lengths[str(row.unit_id)])
+        places.setdefault(str(row.source), []).append(own)
+    return places
+
+
+def _codings(
+    project: Project, places: Mapping[str, list[Place]], known_as: Mapping[str, str], codebook: Codebook,
+    lost: dict[str, list[str]],
+) -> Iterator[dict[str, object]]:  # fmt: skip
+    for coding in project.codings.to_dict("records"):
+        source, code = str(coding["unit_id"]), known_as.get(str(coding["code"]))
+        if coding["coder"] == "consensus" or source not in places:
+            continue
+        if code is None:
+            lost.setdefault("codings with a code that the study does not have: left out", []).append(source)
+            continue
+        found = list(_within(coding, places[source]))
+        if not found:
+            lost.setdefault("codings that are within no single text: left out", []).append(source)
+        for unit_id, start, end in found:
+            own = {str(name): value for name, value in coding.items()}
+            own |= {"unit_id": unit_id, "code": code, "start": start, "end": end}
+            yield own | {"codebook": codebook.fingerprint}
+
+
+def _within(coding: Mapping[Any, Any], places: list[Place]) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield the texts that a coding is on, and where in them: of a whole source, each text in it."""
+    start, end = coding["start"], coding["end"]
+    for place in places:
+        if pd.isna(start):
+            yield place.source, None, None
+            continue
+        first, last = int(start) - place.start, int(end) - place.start
+        if first >= 0 and last <= place.length:
+            whole = (first, last) == (0, place.length)
+            yield place.source, None if whole else first, None if whole else last
