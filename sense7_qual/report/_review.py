@@ -64,7 +64,15 @@ class Review:
         )
 
 
-def review(store: Study, *, with_agreement: bool = True, n_boot: int = 500, seed: int = 0) -> Review:
+def review(
+    store: Study,
+    *,
+    with_agreement: bool = True,
+    rating: str | None = None,
+    cluster: str | None = None,
+    n_boot: int = 500,
+    seed: int = 0,
+) -> Review:
     """Read a study as a reviewer does, and return what they will object to.
 
     It reads the record alone: who coded what when, under which codebook, blind to what. What the record does
@@ -77,6 +85,10 @@ def review(store: Study, *, with_agreement: bool = True, n_boot: int = 500, seed
     with_agreement : bool
         Whether agreement is part of the argument; without it (one coder, reflexive thematic analysis) nothing
         is asked of it.
+    rating, cluster : str, optional
+        The columns of the rating that codes are linked to, and of what its intervals take as independent; by
+        default as was registered (`Store.preregister`), and "case_id". Where neither says that codes are
+        linked, links are not looked at.
     n_boot, seed
         Of the intervals of agreement, as for `agreement.by_code`.
 
@@ -109,7 +121,7 @@ def review(store: Study, *, with_agreement: bool = True, n_boot: int = 500, seed
     check_least(review, 2, n_boot=n_boot)
     check_least(review, 0, seed=seed)
     require_study(store)
-    facts = Facts(store, n_boot=n_boot, seed=seed)
+    facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *(ON_AGREEMENT if with_agreement else ()))
     objections = tuple(one for check in checks for one in check(facts))
     return Review(objections, len(checks), made_with(store.codebook))

@@ -17,6 +17,7 @@ _KEEPING: Final = ("add", "rename", "move", "annotate", "retire")
 _FEWEST_PARTICIPANTS: Final = 10
 _SECONDS: Final = 3.0
 _LEAST_GAPS: Final = 20
+_MANY_CODERS: Final = 12  # fewer may well be more than the texts of a first try
 
 
 def _unfinished(facts: Facts) -> Iterator[Objection]:
@@ -59,7 +60,7 @@ def _late(facts: Facts) -> Iterator[Objection]:
             kind="finished_after_unblinding", n=len(late),
             seen=f"{len(late):,} texts were first finished after their round was unblinded.",
             why="Whoever could see the others' codings did not code independently of them.",
-            answer="Code other texts in a new round, blind, and report agreement on those.",
+            answer="Code other texts in a new round, blind, and report those.",
         )  # fmt: skip
 
 
@@ -77,9 +78,9 @@ def _changed(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="changed_after_unblinding", n=len(changed),
             seen=f"{len(changed):,} codings of a text were changed in a round after it was unblinded.",
-            why="Agreement computed on them counts yielding to others as agreement.",
-            answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report agreement "
-            "before and after apart (adjudication.before_after).",
+            why="What they hold then is partly yielding to the others, not what each coder read.",
+            answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report before "
+            "and after apart (report.discussion_table).",
         )  # fmt: skip
 
 
@@ -96,8 +97,8 @@ def _revised(facts: Facts) -> Iterator[Objection]:
             kind="revised_after_unblinding", n=len(late),
             seen=f"{len(late)} revisions changed what codes mean after a round was unblinded, and nothing "
             "was coded since.",
-            why="A codebook that was changed after its agreement was seen is not the one that was tested.",
-            answer="Code fresh texts under the last version, blind, and report agreement on those.",
+            why="A codebook that was changed after the codings were compared is not the one that was tried.",
+            answer="Code fresh texts under the last version, blind, and report those.",
         )  # fmt: skip
 
 
@@ -124,9 +125,9 @@ def _suggested_first(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="suggestions_first", n=len(first),
             seen=f"A model's suggestions were shown before {len(first):,} codings of a text.",
-            why="Coders follow what they are shown, so their agreement is partly the model's.",
-            answer="Report agreement on texts coded before any suggestion (store.decisions("
-            "before_suggestions=True)) and what suggestions changed (suggestions.effect).",
+            why="Coders follow what they are shown, so what they decide is partly the model's.",
+            answer="Report what was decided before any suggestion apart (store.decisions("
+            "before_suggestions=True)), and what suggestions changed (suggestions.effect).",
         )  # fmt: skip
 
 
@@ -159,8 +160,8 @@ def _participants(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="few_participants", n=n,
             seen=f"The coded texts are of {n} participants.",
-            why=f"Intervals over fewer than {_FEWEST_PARTICIPANTS} participants, of agreement or of links to "
-            "ratings, are unreliable.",
+            why=f"Intervals over fewer than {_FEWEST_PARTICIPANTS} participants cannot be relied on, "
+            "whatever they are of.",
             answer="Describe what was found, and test no link; or code texts of more participants.",
         )  # fmt: skip
 
@@ -173,6 +174,44 @@ def _coders_are_participants(facts: Facts) -> Iterator[Objection]:
             seen=f"{len(both)} coders have the id of a participant.",
             why="Either people coded their own texts, or two columns were taken for each other on import.",
             answer="Compare the columns of the import (corpus.describe_columns) with the file.",
+        )  # fmt: skip
+
+
+def _axes(facts: Facts) -> Iterator[Objection]:
+    """Find texts and coders that were taken for each other when codings were brought in."""
+    ids = set(facts.units["unit_id"].astype(str)) | set(facts.units["document_id"].dropna().astype(str))
+    named, n_units = sorted(set(facts.coders) & ids), facts.decisions["unit_id"].nunique()
+    many = len(facts.coders) if len(facts.coders) > max(n_units, _MANY_CODERS) else 0
+    if named or many:
+        seen = f"{len(named)} coders are called as a text or conversation is."
+        if many:
+            seen = f"{many:,} coders decided on {n_units:,} texts: more coders than texts."
+        yield Objection(
+            kind="swapped_axes", n=many or len(named), seen=seen,
+            why="Where coders stand in the place of texts, every number compares texts in place of people.",
+            answer="Look at the table that the codings came from, and at which of its columns is taken for "
+            "the coder and which for the text (codings.from_table).",
+        )  # fmt: skip
+
+
+def _links(facts: Facts) -> Iterator[Objection]:
+    """Find links to a rating whose intervals take texts of one participant for independent."""
+    rating, cluster = facts.linked
+    rows = facts.units[facts.units["unit_id"].isin(facts.decisions["unit_id"])]
+    if rating is None or rating not in rows or cluster not in rows:
+        return
+    rows = rows[rows[rating].notna()]
+    whose = rows.dropna(subset=[cluster, "case_id"]).groupby("case_id")[cluster].nunique()
+    apart, missing = int((whose > 1).sum()), int(rows[cluster].isna().sum())
+    if apart or missing:
+        seen = f"of {apart:,} of {len(whose):,} participants texts stand in several of these"
+        if missing:
+            seen = f"{missing:,} of {len(rows):,} texts are in none of these"
+        yield Objection(
+            kind="links_without_clusters", n=missing or apart,
+            seen=f"Codes are linked to “{rating}” with intervals over the values of {cluster}, but {seen}.",
+            why="Texts of one participant are alike: intervals that ignore it are too narrow.",
+            answer="Resample participants: cluster='case_id' in links.code_to_rating and in the plan.",
         )  # fmt: skip
 
 
@@ -251,13 +290,13 @@ def _repeated(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="same_texts", n=n,
             seen=f"{n:,} of {len(texts):,} coded texts repeat another one word for word.",
-            why="Texts that are there twice count twice, in agreement and in links.",
+            why="Texts that are there twice count twice in every number.",
             answer="Find out where they come from, and leave the repetitions out.",
         )  # fmt: skip
 
 
 ON_CODING: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
     _unfinished, _no_round, _late, _changed, _revised, _stale, _suggested_first, _rating_seen,
-    _participants, _coders_are_participants, _one_participant, _unused, _undefined, _unsure, _too_fast,
-    _repeated,
+    _participants, _coders_are_participants, _axes, _links, _one_participant, _unused, _undefined, _unsure,
+    _too_fast, _repeated,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from sense7_qual import agreement, codings
-from sense7_qual.acts import Act, standing
+from sense7_qual.acts import Act, preregistrations, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
@@ -111,10 +111,19 @@ def require_study(store: Study, *, function: str = "review") -> None:
 class Facts:
     """A study as its reviewer reads it: frames and acts, each read when it is first asked for."""
 
-    def __init__(self, store: Study, *, n_boot: int, seed: int) -> None:
+    def __init__(
+        self,
+        store: Study,
+        *,
+        n_boot: int,
+        seed: int,
+        rating: str | None = None,
+        cluster: str | None = None,
+    ) -> None:
         self.units, self.codebook, self.rounds = store.units, store.codebook, tuple(store.rounds)
         self.acts, self.revisions = store.acts(), tuple(store.revisions())
         self._store, self._n_boot, self._seed = store, n_boot, seed
+        self._rating, self._cluster = rating, cluster
 
     def __repr__(self) -> str:
         return f"Facts({len(self.units)} units, {len(self.acts)} acts)"
@@ -188,6 +197,15 @@ class Facts:
     def coders(self) -> list[str]:
         """Who decided on anything."""
         return sorted(self.decisions["coder"].unique())
+
+    @cached_property
+    def linked(self) -> tuple[str | None, str]:
+        """The rating that codes are linked to, if any, and what its intervals take as independent."""
+        registered = preregistrations(self.acts)
+        rating, cluster = self._rating, self._cluster
+        if rating is None and registered:
+            rating, cluster = registered[-1].plan.rating, cluster or registered[-1].plan.cluster
+        return rating, cluster or "case_id"
 
     @cached_property
     def cluster(self) -> str | None:

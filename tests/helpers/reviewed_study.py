@@ -27,7 +27,8 @@ FLAWS = (
     "revised_after_unblinding", "stale_open", "suggestions_first", "rating_seen", "no_participant",
     "few_participants", "coder_is_participant", "one_participant", "code_unused", "no_definition",
     "many_unsure", "too_fast", "same_texts", "one_coder", "overlap_small", "wide_intervals",
-    "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own",
+    "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own", "swapped_axes",
+    "links_without_clusters",
 )  # fmt: skip
 
 
@@ -55,6 +56,8 @@ def study(
         book = replace(BOOK, codes=(replace(BOOK.codes[0], definition=""), *BOOK.codes[1:]))
     units = _units(flaw)
     store = Store.create(path, units=units, codebook=book)
+    if flaw == "links_without_clusters":
+        plan = acts.AnalysisPlan(question="Why?", rating="Warmth", cluster="Message")
     if plan is not None:
         store.append([acts.preregister(plan, coder="lead", codebook=book, at="2026-03-01T09:00:00.000Z")])
     truth = rng.random((N, 4)) < 0.35
@@ -66,6 +69,8 @@ def study(
     ids, named = units["unit_id"].tolist(), {"coder": "lead", "codebook": book}
     n_shared = {"overlap_small": 10, "wide_intervals": 18}.get(str(flaw), N_SHARED)
     shared, coders = ids[:n_shared], ["p1", "ben", "cleo"] if flaw == "coder_is_participant" else [*CODERS]
+    if flaw == "swapped_axes":
+        coders = ["m150", "m151", "m152"]
     if flaw == "one_coder":
         coders, shared = ["ana"], []
     if shared and flaw != "no_round":
@@ -92,6 +97,8 @@ def _units(flaw: str | None) -> pd.DataFrame:
         {"unit_id": [f"m{i}" for i in range(N)], "text": texts, "document_id": "d", "case_id": cases,
          "position": range(N)}
     )  # fmt: skip
+    if flaw == "links_without_clusters":
+        frame = frame.assign(Warmth=np.arange(N) % 5 + 1, Message=frame["unit_id"])
     if flaw == "no_participant":
         frame["case_id"] = frame["case_id"].mask(np.arange(N) < 5)
     return frame

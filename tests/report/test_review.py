@@ -7,17 +7,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import report
+from sense7_qual import acts, report
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._review_agreement import ON_AGREEMENT
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.store import Store
-from tests.helpers.reviewed_study import FLAWS, study
+from tests.helpers.reviewed_study import BOOK, FLAWS, study
 from tests.helpers.simulation import studies
 
 
-def kinds(store: Store, **named: bool) -> list[str]:
-    return [one.kind for one in report.review(store, n_boot=20, **named)]
+def kinds(store: Store, **named: bool | str) -> list[str]:
+    return [one.kind for one in report.review(store, n_boot=20, **named)]  # type: ignore[arg-type]
 
 
 def test_a_study_without_a_flaw_has_no_objection(tmp_path: Path) -> None:
@@ -41,7 +41,30 @@ def test_a_planted_flaw_is_found(flaw: str, tmp_path: Path) -> None:
 
 def test_every_check_has_its_flaw() -> None:
     assert len(FLAWS) == len(set(FLAWS)) >= 20
-    assert len(ON_CODING) + len(ON_AGREEMENT) == 24  # that on participants finds two
+    assert len(ON_CODING) + len(ON_AGREEMENT) == 26  # that on participants finds two
+
+
+def test_a_table_that_came_in_the_wrong_way_round_is_seen(tmp_path: Path) -> None:
+    """Three texts that are called as people, and forty people that are called as texts."""
+    units = pd.DataFrame(
+        {"unit_id": ["ana", "ben", "cleo"], "text": ["One.", "Two.", "Three."], "document_id": "d",
+         "case_id": ["p1", "p2", "p3"], "position": range(3)}
+    )  # fmt: skip
+    store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
+    for coder in (f"r{i}" for i in range(40)):
+        store.append([acts.finish(coder=coder, unit_id=one, codebook=BOOK) for one in units["unit_id"]])
+    found = {one.kind: one for one in report.review(store, n_boot=20)}
+    assert found["swapped_axes"].n == 40
+    assert "40 coders decided on 3 texts" in found["swapped_axes"].seen
+
+
+def test_links_are_looked_at_as_the_paper_makes_them(tmp_path: Path) -> None:
+    store = study(tmp_path / "study", flaw="links_without_clusters")
+    assert kinds(store) == ["links_without_clusters"]
+    assert kinds(store, rating="Warmth", cluster="case_id") == []
+    assert kinds(store, rating="Warmth", cluster="unit_id") == ["links_without_clusters"]
+    assert kinds(store, rating="Warmth", cluster="document_id") == []  # one conversation: coarser, not finer
+    assert kinds(study(tmp_path / "other"), rating="Warmth", cluster="Message") == []
 
 
 def test_without_agreement_none_is_asked_for(tmp_path: Path) -> None:
@@ -52,12 +75,12 @@ def test_without_agreement_none_is_asked_for(tmp_path: Path) -> None:
 
 def test_it_is_a_table_and_a_frame_and_a_short_repr(tmp_path: Path) -> None:
     review = report.review(study(tmp_path / "study", flaw="low_agreement"), n_boot=20)
-    assert repr(review) == f"Review({len(review)} objections, 24 things looked at)"
+    assert repr(review) == f"Review({len(review)} objections, 26 things looked at)"
     assert review.frame["kind"].tolist() == [one.kind for one in review]
     assert review.frame["n"].dtype == pd.Int64Dtype()
     assert [row[0] for row in review.table.rows] == review.frame["seen"].tolist()
     assert "Alpha is below .667" in review.table.markdown()
-    assert "24 things" in review.table.notes[0]
+    assert "26 things" in review.table.notes[0]
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
