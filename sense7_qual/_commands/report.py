@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _REPORT: Final = """\
-Write what a paper prints of a study: the codebook and how it came about, the agreement of the
-coders code by code, disagreements, which codes come together and, with --rating, which go with
-higher ratings; and what a reviewer will object to. What was registered beforehand
+Write what a paper prints of a study: methods, results and checklists in sentences; the codebook
+and how codes and themes came about, the agreement of the coders code by code, disagreements, which
+codes come together and, with --rating, which go with higher ratings; and what a reviewer will
+object to. What was registered beforehand
 (store.preregister) is followed. Intervals respect participants where the study has them
 (--cluster). Nothing is written over unless --overwrite is passed, and no participant's text is
 in it unless --with-texts is. What is left out is said, and why."""
@@ -53,6 +54,9 @@ def add(commands: Parsers) -> None:
     report.add_argument("--round", metavar="NAME", help="only what was coded in this round")
     report.add_argument("--seed", type=int, help="of the intervals (default: as registered, or 0)")
     report.add_argument("--without-agreement", action="store_true", help="compute no agreement")
+    report.add_argument(
+        "--positionality", metavar="MEMO_ID", help="a memo on the study that is put into the methods as it is"
+    )
     report.add_argument("--with-texts", action="store_true", help="quotes, memos and the texts, too")
     report.add_argument("--overwrite", action="store_true", help="write over the files of an earlier report")
     report.set_defaults(run=_report)
@@ -72,6 +76,7 @@ def _report(parsed: argparse.Namespace) -> int:
         source=parsed.source,
         round=parsed.round,
         with_texts=parsed.with_texts,
+        positionality=parsed.positionality,
         overwrite=parsed.overwrite,
     )
     names = dict.fromkeys(name.rpartition(".")[0] for name in written.files["file"])

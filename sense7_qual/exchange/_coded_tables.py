@@ -37,15 +37,15 @@ _MEANINGS: Final = {
 _CODING: Final = ["unit_id", "case_id", "coder", "code", "start", "end", "quote"]
 
 
-def coded_tables(store: Study) -> dict[str, pd.DataFrame]:
+def coded_tables(store: Study, *, reliability: bool = True) -> dict[str, pd.DataFrame]:
     """Return the tables of a study by name: texts, codings, memos, columns.
 
     In `texts` the column ``interest.ana`` is 1 where ana applied the code `interest` to the text, 0 where she
     finished the text without it, and missing where she did not decide on it; ``interest.consensus`` is what
     all decided alike or a ruling settled. `reliability` has a row for each text and code, and the coders'
-    decisions before any suggestions of a model as columns. `codings` are those on finished texts that stand
-    under the present codebook. `columns` has a row for each column of the others: table, column, meaning,
-    values.
+    decisions before any suggestions of a model as columns; it may be left out. `codings` are those on
+    finished texts that stand under the present codebook. `columns` has a row for each column of the others:
+    table, column, meaning, values.
     """
     decided = store.decisions(consensus=True)
     codes, coders = [code.id for code in store.codebook.codable], list(dict.fromkeys(decided["coder"]))
@@ -61,7 +61,7 @@ def coded_tables(store: Study) -> dict[str, pd.DataFrame]:
     tables = {
         "texts": texts,
         "codings": _codings(store),
-        "reliability": _reliability(store),
+        **({"reliability": _reliability(store)} if reliability else {}),
         "memos": store.memos(),
     }
     return {**tables, "columns": _columns(store, tables, order)}
@@ -106,8 +106,8 @@ def _columns(store: Study, tables: dict[str, pd.DataFrame], decided: list[str]) 
         for name in map(str, frame.columns):
             if table == "texts" and name in decided:
                 code, _, coder = name.rpartition(".")
-                who = "is agreed or was ruled" if coder == "consensus" else f"was applied by {coder}"
-                meaning = f"Whether “{store.codebook[code].label}” {who}."
+                who = "is there by what all decided alike, or a ruling" if coder == "consensus" else ""
+                meaning = f"Whether “{store.codebook[code].label}” {who or f'was applied by {coder}'}."
                 values = DECIDED
             elif table == "reliability" and name not in ("unit_id", "code"):
                 meaning, values = f"Whether {name} applied the code to the text.", DECIDED

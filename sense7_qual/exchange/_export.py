@@ -30,6 +30,7 @@ def export(
     path: str | Path,
     *,
     table: Literal["texts", "codings", "reliability", "memos"] = "texts",
+    with_agreement: bool = True,
     overwrite: bool = False,
 ) -> LossReport:
     """Write the coded data: one row a text, with a column of 0 and 1 for each code of each coder.
@@ -50,6 +51,8 @@ def export(
         Which: "texts" as above; "codings", one row a coding with its words; "reliability", one row a text and
         code with a column for each coder, as they had decided before suggestions of a model were shown: what
         functions of reliability take (R: irr, irrCAC; SPSS: the macro KALPHA), a code at a time; "memos".
+    with_agreement : bool
+        Whether a workbook has the sheet "reliability".
     overwrite : bool
         Whether to replace a file that is there.
 
@@ -81,7 +84,7 @@ def export(
     lost: dict[str, list[str]] = {"control characters: replaced by U+FFFD": [], "texts cut to a cell": []}
 
     def bytes_of(write: Callable[[dict[str, pd.DataFrame]], bytes]) -> Callable[[], bytes]:
-        return lambda: write(coded_tables(store))
+        return lambda: write(coded_tables(store, reliability=with_agreement or table == "reliability"))
 
     def labelled(write: Callable[..., bytes], *more: Any) -> Callable[[], bytes]:
         def written(tables: dict[str, pd.DataFrame]) -> bytes:

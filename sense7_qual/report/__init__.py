@@ -9,6 +9,7 @@ question                               function                 file
 =====================================  =======================  ==========================================
 What do the codes mean?                `codebook_table`         ``_codebook_table.py``
 … and how did they come about?         `revision_table`         ``_revision_table.py``
+… and the themes, with their memos?    `theme_table`            ``_theme_table.py``
 How well do coders agree?              `reliability_table`      ``_reliability_table.py``
 … before and after they discussed?     `discussion_table`       ``_discussion_table.py``
 … and a model with them?               `human_model_table`      ``_human_model_table.py``
@@ -65,6 +66,7 @@ from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._suggestion_table import suggestion_table
 from sense7_qual.report._table import Table
 from sense7_qual.report._text import Text
+from sense7_qual.report._theme_table import theme_table
 from sense7_qual.report._variance_table import variance_table
 
 __all__ = [
@@ -98,5 +100,6 @@ __all__ = [
     "review",
     "revision_table",
     "suggestion_table",
+    "theme_table",
     "variance_table",
 ]

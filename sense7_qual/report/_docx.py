@@ -107,7 +107,7 @@ def word_text(
         _write(made.add_paragraph(style="List Bullet"), question, size=_TEXT_SIZE)
     packed = io.BytesIO()
     made.save(packed)
-    return packed.getvalue()
+    return undated(packed.getvalue())
 
 
 def _caption(made: Any, title: str, style: Style) -> None:

@@ -18,12 +18,15 @@ __all__ = [
     "escape_html",
     "escape_latex",
     "escape_markdown",
+    "no_formula",
     "one_line",
     "spelled_out",
 ]
 
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+_FORMULA = re.compile(r"\s*[=+@\t\r]|\s*-(?![\d.,]*\s*%?$)")  # what a spreadsheet would compute
 
 # Characters with a meaning in HTML, in mathematics (Jupyter) or to the table parser become entities, which
 # are never read as structure; the rest of Markdown's punctuation takes a backslash and stays readable. (Not
@@ -171,6 +174,15 @@ def beyond_engines(texts: Iterable[str]) -> list[str]:
 def clean(text: str) -> str:
     """Return `text` with every kind of line break as one and no character that breaks a file or a page."""
     return _UNPRINTABLE.sub("\ufffd", _BREAKS.sub("\n", text).replace("\t", " ")).strip()
+
+
+def no_formula(cell: str) -> str:
+    """Return `cell` with an apostrophe before it where a spreadsheet would take it for a formula.
+
+    >>> no_formula("=1+1")
+    "'=1+1"
+    """
+    return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
 def one_line(text: str, escape: Callable[[str], str]) -> str:

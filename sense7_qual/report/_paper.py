@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -76,10 +76,15 @@ def paper(
     round: str | None = None,
     with_texts: bool = False,
     names: Collection[str] = (),
+    with_agreement: bool | None = None,
+    with_prose: bool = True,
+    positionality: str | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
 ) -> PaperFolder:
-    """Write all tables, figures and data of a study that a paper prints, and return what was written.
+    """Write all that a paper prints of a study, and return what was written.
+
+    Methods and results in sentences, checklists, tables, figures, and data.
 
     What a study does not have (no discussion, no rating, no suggestions) is left out, and said. Everything is
     computed before the first file is written.
@@ -94,7 +99,8 @@ def paper(
     path : str or Path
         The folder; made where it is missing.
     formats : sequence of str
-        Of the tables: docx, tex, csv, md, html. Figures are PDF and PNG.
+        Of tables and texts: docx, tex, csv, md, html; the CSV of a text has a row for each number in it, with
+        the call that gives it. Figures are PDF and PNG.
     style : {"plain", "acm", "apa"}
         Of the tables in Word and LaTeX.
     conditions : sequence of str
@@ -112,6 +118,14 @@ def paper(
         paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
     names : collection of str
         Names to look for in quotes, as in `redact.find`.
+        Whether files may hold what participants wrote: quotes, memos, and the coded data with the texts.
+    with_agreement : bool, optional
+        Whether agreement between coders is part of the argument; by default as the plan says. Without it (one
+        coder, reflexive thematic analysis) no file has a coefficient of agreement.
+    with_prose : bool
+        Whether methods, results, the statement on AI and the checklists are written, too.
+    positionality : str, optional
+        The memo_id of a memo on the study, whose words are put into methods and checklists as they are.
     overwrite : bool
         Whether to replace files that are there.
     progress : bool or callable, optional
@@ -120,7 +134,8 @@ def paper(
     Raises
     ------
     ArgumentError
-        `store` is no open study, nothing was coded, or a format, column or source is another one.
+        `store` is no open study, nothing was coded, a format, column or source is another one, or
+        `positionality` is no memo on the study.
     StoreError
         A file is there, and `overwrite` is false, or the folder cannot be written.
 
@@ -131,10 +146,13 @@ def paper(
     check_arguments(paper, locals(), but=("store",))
     require_study(store)
     _check_formats(formats)
-    plan = _plan(store, analysis_plan)
-    sources = Sources(store, plan, source=source, round=round, with_texts=with_texts, names=names)
+    plan = _plan(store, analysis_plan, with_agreement=with_agreement)
+    sources = Sources(
+        store, plan, source=source, round=round, with_texts=with_texts, names=names,
+        positionality=positionality,
+    )  # fmt: skip
     _check_columns(store, plan, conditions)
-    wanted, left_out = parts_of(sources, conditions)
+    wanted, left_out = parts_of(sources, conditions, with_prose=with_prose)
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
     with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
@@ -147,11 +165,11 @@ def paper(
     return PaperFolder(folder, files, none, made_with(store.codebook))
 
 
-def _plan(store: Study, given: AnalysisPlan | None) -> AnalysisPlan:
+def _plan(store: Study, given: AnalysisPlan | None, *, with_agreement: bool | None) -> AnalysisPlan:
     registered = preregistrations(store.acts())
-    if given is not None:
-        return given
-    return registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
+    if given is None:
+        given = registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
+    return given if with_agreement is None else replace(given, with_agreement=with_agreement)
 
 
 def _check_formats(formats: Sequence[str]) -> None:
@@ -175,7 +193,8 @@ def _check_columns(store: Study, plan: AnalysisPlan, conditions: Sequence[str]) 
 
 
 def _forms(part: Part, formats: Sequence[str]) -> Sequence[str]:
-    return {"table": tuple(dict.fromkeys(formats)), "figure": _PICTURES, "data": (part.suffix,)}[part.kind]
+    named = tuple(dict.fromkeys(formats))
+    return {"table": named, "text": named, "figure": _PICTURES, "data": (part.suffix,)}[part.kind]
 
 
 def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite: bool) -> None:

@@ -1,4 +1,4 @@
-"""Which tables, figures and files a paper takes of a study, and what each is made of."""
+"""Which tables, texts, figures and files a paper takes of a study, and what each is made of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from sense7_qual import adjudication, agreement, codings, exchange, figures, lin
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError
+from sense7_qual.report._ai_statement import ai_statement
 from sense7_qual.report._approved_quotes import covered
+from sense7_qual.report._checklist import GuidelineName, checklist
 from sense7_qual.report._co_occurrence_table import co_occurrence_table
 from sense7_qual.report._codebook_table import codebook_table
 from sense7_qual.report._condition_table import condition_table
@@ -24,6 +26,7 @@ from sense7_qual.report._disagreement_table import disagreement_table
 from sense7_qual.report._discussion_table import discussion_table
 from sense7_qual.report._link_table import link_table
 from sense7_qual.report._memo_table import memo_table
+from sense7_qual.report._methods import methods, results
 from sense7_qual.report._preregistration_table import preregistration_table
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._reliability_table import reliability_table
@@ -31,6 +34,7 @@ from sense7_qual.report._review import review
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._suggestion_table import suggestion_table
+from sense7_qual.report._theme_table import theme_table
 
 __all__ = ["Part", "Sources", "parts_of"]
 
@@ -45,10 +49,10 @@ LeftOut = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Part:
-    """A table, a figure or a file of data: its name, what it shows, and what makes it."""
+    """A table, a text, a figure or a file of data: its name, what it shows, and what makes it."""
 
     name: str
-    kind: Literal["table", "figure", "data"]
+    kind: Literal["table", "text", "figure", "data"]
     shows: str
     make: Callable[[], Any]
     suffix: str = ""
@@ -78,8 +82,10 @@ class Sources:
         round: str | None,
         with_texts: bool,
         names: Collection[str],
+        positionality: str | None,
     ) -> None:
         self.store, self.plan, self.with_texts, self.names = store, plan, with_texts, names
+        self.positionality = positionality
         self.units, self.codebook, self.round = store.units, store.codebook, round
         if self.decisions.empty:
             raise ArgumentError(
@@ -197,15 +203,37 @@ class Sources:
             )
 
 
-def parts_of(sources: Sources, conditions: Sequence[str]) -> tuple[list[Part], list[LeftOut]]:
+def parts_of(
+    sources: Sources, conditions: Sequence[str], *, with_prose: bool
+) -> tuple[list[Part], list[LeftOut]]:
     """Return what is written of a study, and what is not: its name, and why."""
     found: list[Part | LeftOut] = [
-        *_of_codebook(sources), *_of_plan(sources), *_of_agreement(sources), *_of_codes(sources, conditions),
-        *_of_links(sources), *_of_models(sources), *_of_texts(sources), *_of_review(sources),
+        *(_of_prose(sources) if with_prose else ()), *_of_codebook(sources), *_of_plan(sources),
+        *_of_agreement(sources), *_of_codes(sources, conditions), *_of_links(sources), *_of_models(sources),
+        *_of_texts(sources), *_of_review(sources),
     ]  # fmt: skip
     if sources.round is not None:
         found.append(("coded data", "one round alone is shown, and data are of the whole study"))
     return [one for one in found if isinstance(one, Part)], [one for one in found if isinstance(one, tuple)]
+
+
+def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
+    """Yield what the record says of the whole study: methods, results, statement on AI, checklists."""
+    if sources.round is not None:
+        yield "methods, results, checklists", "one round alone is shown, and they tell of the whole study"
+        return
+    store, plan = sources.store, sources.plan
+    drawn: dict[str, Any] = {"with_agreement": plan.with_agreement, "n_boot": plan.n_boot, "seed": plan.seed}
+    of: dict[str, Any] = {"rating": plan.rating, "cluster": sources.cluster, **drawn}
+    own: dict[str, Any] = {"positionality": sources.positionality}
+    yield Part("methods", "text", "How it was done, and what is to be answered yet",
+               lambda: methods(store, **of, **own))  # fmt: skip
+    yield Part("results", "text", "What came out", lambda: results(store, **of))
+    yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement(store, **drawn))
+    guidelines: list[GuidelineName] = ["coreq", "srqr"] if plan.with_agreement else ["coreq", "srqr", "rtarg"]
+    for name in guidelines:
+        yield Part(f"checklist_{name}", "table", f"The reporting checklist {name.upper()}",
+                   partial(checklist, store, name, **drawn, **own))  # fmt: skip
 
 
 def _of_codebook(sources: Sources) -> Iterator[Part | LeftOut]:
@@ -216,6 +244,12 @@ def _of_codebook(sources: Sources) -> Iterator[Part | LeftOut]:
                    lambda: revision_table(store.revisions(), codebooks=store.codebooks))  # fmt: skip
     else:
         yield "revisions", "the codebook was not revised"
+    on_codes = store.memos()["target_kind"].eq("code").any()
+    if store.revisions() or on_codes or any(act.kind == "record_themes" for act in store.acts()):
+        yield Part("themes", "table", "How themes and codes came about",
+                   lambda: theme_table(store, with_memos=sources.with_texts))  # fmt: skip
+    else:
+        yield "themes", "no code was changed, no theme recorded, and no memo written on a code"
 
 
 def _of_plan(sources: Sources) -> Iterator[Part | LeftOut]:
@@ -338,7 +372,8 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
         )
     else:
         yield Part("coded", "data", "The coded data, with the texts",
-                   lambda: partial(exchange.export, store), "xlsx")  # fmt: skip
+                   lambda: partial(exchange.export, store, with_agreement=sources.plan.with_agreement),
+                   "xlsx")  # fmt: skip
 
 
 def _quotes(sources: Sources) -> Any:
@@ -363,6 +398,6 @@ def _of_review(sources: Sources) -> Iterator[Part | LeftOut]:
     plan = sources.plan
     yield Part(
         "review", "table", "What a reviewer will object to: not for print",
-        lambda: review(sources.store, with_agreement=plan.with_agreement, n_boot=plan.n_boot,
-                       seed=plan.seed).table,
+        lambda: review(sources.store, with_agreement=plan.with_agreement, rating=plan.rating,
+                       cluster=plan.cluster, n_boot=plan.n_boot, seed=plan.seed).table,
     )  # fmt: skip

@@ -168,7 +168,7 @@ def _credibility(plan: AnalysisPlan, store: Study) -> str:
         least = f" of {coefficient(plan.min_alpha, 3)} or more" if plan.min_alpha is not None else ""
         sentences.append(f"Agreement is reported for each code as Krippendorff's alpha{least}.")
     else:
-        sentences.append("Agreement is not computed.")
+        sentences.append("The argument does not rest on several people coding alike.")
     return " ".join([*sentences, "Every act of coding is kept in a record whose acts are chained by hashes."])
 
 

@@ -22,7 +22,8 @@ from sense7_qual._atomic import write_by_suffix
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_document
 from sense7_qual.report._entries import Entry, entries, html_list, markdown_list
-from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
+from sense7_qual.report._escape import clean, escape_html, escape_markdown, no_formula, one_line
+from sense7_qual.report._html import STYLE, html_page
 from sense7_qual.report._latex import latex_table
 from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Paper, Style
@@ -33,21 +34,7 @@ Alignment = Literal["left", "right"]
 Layout = Literal["grid", "list"]
 
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
-_FORMULA = re.compile(r"\s*[=+@\t\r]|\s*-(?![\d.,]*\s*%?$)")  # what a spreadsheet would compute
 
-_STYLE: Final = (
-    "<style>table.qual-table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid}"
-    "table.qual-table caption{caption-side:top;font-weight:bold;padding:.3em 0}"
-    "table.qual-table thead{border-bottom:1px solid}table.qual-table tfoot{border-top:1px solid}"
-    "table.qual-table tbody th{font-weight:normal}"
-    "table.qual-table th,table.qual-table td{padding:.25em .6em;vertical-align:top}"
-    "table.qual-table tfoot p,figure.qual-list footer p{margin:.2em 0;max-width:60em}"
-    "figure.qual-list{margin:1em 0;max-width:48em}"
-    "figure.qual-list figcaption{font-weight:bold;padding:.3em 0}"
-    "figure.qual-list dl{border-top:2px solid;border-bottom:2px solid;margin:0;padding:.3em 0}"
-    "figure.qual-list dt{margin-top:.8em}figure.qual-list dd{margin:.2em 0 .2em 1.5em}"
-    "figure.qual-list ul{margin:0;padding-left:1.2em}</style>\n"
-)
 # Inline, because a notebook aligns the cells of tables itself and takes style sheets out of what it does not
 # trust. A number is never broken over lines, its head may be.
 _HTML_LEFT: Final = 'style="text-align: left"'
@@ -205,7 +192,7 @@ class Table:
         )
 
     def _repr_html_(self) -> str:
-        return _STYLE + self.html()
+        return STYLE + self.html()
 
     def _word(self, style: Style = "plain", paper: Paper = "a4") -> bytes:
         printed = Printed(
@@ -224,7 +211,7 @@ class Table:
         A cell that a spreadsheet would take for a formula has an apostrophe before it.
         """
         lines = io.StringIO()
-        rows = [[_no_formula(clean(cell)) for cell in row] for row in (self.headers, *self.rows)]
+        rows = [[no_formula(clean(cell)) for cell in row] for row in (self.headers, *self.rows)]
         csv.writer(lines, lineterminator="\n").writerows(rows)
         return lines.getvalue()
 
@@ -266,16 +253,11 @@ class Table:
         formats: dict[str, Callable[[], bytes]] = {
             ".md": lambda: self.markdown().encode(),
             ".tex": lambda: self.latex(style=style, page_columns=page_columns).encode(),
-            ".html": lambda: self._html_page().encode(),
+            ".html": lambda: html_page(self.title, self.html()).encode(),
             ".docx": lambda: self._word(style, paper),
             ".csv": lambda: self.csv().encode("utf-8-sig"),
         }
         write_by_suffix(path, formats, what="table", overwrite=overwrite)
-
-    def _html_page(self) -> str:
-        head = f'<meta charset="utf-8">\n<title>{one_line(self.title, escape_html)}</title>\n{_STYLE}'
-        body = f"<body>\n{self.html()}</body>\n"
-        return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n{body}</html>\n'
 
 
 def left_then_right(n_left: int, n_right: int) -> tuple[Alignment, ...]:
@@ -283,10 +265,6 @@ def left_then_right(n_left: int, n_right: int) -> tuple[Alignment, ...]:
     left: Alignment = "left"
     right: Alignment = "right"
     return (*[left] * n_left, *[right] * n_right)
-
-
-def _no_formula(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
 def _after_note(notes: Sequence[str], lead: str) -> list[str]:

@@ -12,7 +12,8 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual.report._docx import word_text
-from sense7_qual.report._escape import clean, escape_markdown, one_line
+from sense7_qual.report._escape import clean, escape_html, escape_markdown, no_formula, one_line
+from sense7_qual.report._html import html_page
 from sense7_qual.report._latex_text import latex_text
 from sense7_qual.report._styles import Paper
 
@@ -148,6 +149,22 @@ class Text:
     def _repr_markdown_(self) -> str:
         return self.markdown()
 
+    def html(self) -> str:
+        """Return the text as HTML, the questions as a list below it."""
+        blocks = [f"<h2>{one_line(self.title, escape_html)}</h2>"]
+        for one in self.paragraphs:
+            heading, words = one_line(one.heading, escape_html), one_line(str(one), escape_html)
+            blocks.append(f'<h3>{heading}</h3>\n<p dir="auto">{words}</p>')
+        if self.questions:
+            listed = [f'<li dir="auto">{one_line(question, escape_html)}</li>' for question in self.questions]
+            blocks.append("\n".join([f"<h3>{_QUESTIONS}</h3>", "<ul>", *listed, "</ul>"]))
+        return "\n".join(['<section class="qual-text">', *blocks, "</section>"]) + "\n"
+
+    def csv(self) -> str:
+        """Return each number, name and date of the text as CSV, with the call that gives it."""
+        rows = self.frame[["sentence", "printed", "call", "where"]]
+        return rows.map(no_formula).to_csv(index=False, lineterminator="\n")
+
     def latex(self) -> str:
         """Return the text as LaTeX, for pdfLaTeX, XeLaTeX and LuaLaTeX, as `Table.latex` escapes it."""
         return latex_text(self.title, self._blocks(), _QUESTIONS, self.questions)
@@ -158,7 +175,8 @@ class Text:
         Parameters
         ----------
         path : str or Path
-            Where, ending in .md, .docx, .tex (to be read in by a document) or .txt.
+            Where, ending in .md, .docx, .tex (to be read in by a document), .html (a whole page), .txt, or
+            .csv (one row for each number in it, with the call that gives it).
         overwrite : bool
             Whether to replace a file that is there: what somebody wrote into it would be lost.
         paper : {"a4", "letter"}
@@ -178,7 +196,9 @@ class Text:
                 clean(self.title), self._blocks(), _QUESTIONS, [*map(clean, self.questions)], paper=paper
             ),
             ".tex": lambda: self.latex().encode(),
+            ".html": lambda: html_page(self.title, self.html()).encode(),
             ".txt": lambda: str(self).encode(),
+            ".csv": lambda: self.csv().encode("utf-8-sig"),
         }
         write_by_suffix(path, formats, what="text", overwrite=overwrite)
 

@@ -17,7 +17,7 @@ from sense7_qual.report._sentences import (
     plural,
     sentence,
 )
-from sense7_qual.report._text import Sentence
+from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
 
 __all__ = [
@@ -139,16 +139,17 @@ def _revisions(record: Record) -> Iterator[Sentence]:
     if not revisions.value:
         yield sentence("It was the same from the first text to the last.")
         return
-    first, last = date(revisions[0].at), date(revisions[-1].at)
-    when = phrase("on {first}", first=first)
-    if str(first) != str(last):
-        when = phrase("between {first} and {last}", first=first, last=last)
+    when = _when(date(revisions[0].at), date(revisions[-1].at))
     yield sentence(
         "It was revised in {n} {when}, each with its reason on record; in all, {changes}.",
         n=plural(revisions.how_many(), "step"), when=when, changes=_changes(record),
     )  # fmt: skip
     emerged = record["revisions"].emerged(revisions, record.store.codebooks)
-    yield sentence("{n} of the present codes had not been in its first version.", n=count(emerged.how_many()))
+    if emerged.value:
+        n = count(emerged.how_many())
+        yield sentence("{n} of the present codes had not been in its first version.", n=n)
+    else:
+        yield sentence("All of the present codes had been in its first version.")
     yield sentence(
         "Codings under earlier versions were carried over where the meaning of the code had stayed the same, "
         "and were to be looked at again where it had changed."
@@ -178,9 +179,9 @@ def coding(record: Record) -> Iterator[Sentence]:
         return
     finished = record.store.coverage()["finished_at"]
     yield sentence(
-        "In all, {n} coded by {coders}, between {first} and {last}.",
+        "In all, {n} coded by {coders}, {when}.",
         coders=plural(record.n_coders, "coder"), n=plural(record.n_coded, "text was", "texts were"),
-        first=date(finished.min()), last=date(finished.max()),
+        when=_when(date(finished.min()), date(finished.max())),
     )  # fmt: skip
     yield from _dealing(record)
     if record.n_coders.value > 1:
@@ -190,11 +191,13 @@ def coding(record: Record) -> Iterator[Sentence]:
         )  # fmt: skip
     codings = record.store.codings()
     if len(codings.value):
+        unsure = codings["confidence"].eq("unsure").sum()
+        noted: Phrase = ()
+        if unsure.value:
+            noted = phrase("; of {unsure} the coder had noted to be unsure", unsure=count(unsure))
         yield sentence(
-            "On record are {n}, {spans} of them on a passage and the others on a whole text; of {unsure} the "
-            "coder had noted to be unsure.",
-            n=plural(codings.shape[0], "coding"), spans=count(codings["start"].notna().sum()),
-            unsure=count(codings["confidence"].eq("unsure").sum()),
+            "On record are {n}, {spans} of them on a passage and the others on a whole text{noted}.",
+            n=plural(codings.shape[0], "coding"), spans=count(codings["start"].notna().sum()), noted=noted,
         )  # fmt: skip
     unfinished = record.objected("unfinished")
     if unfinished.value:
@@ -290,10 +293,16 @@ def memos(record: Record) -> Iterator[Sentence]:
         if kind in there
     ]
     yield sentence(
-        "In the course of the analysis {n} written ({on}), between {first} and {last}.",
+        "In the course of the analysis {n} written ({on}), {when}.",
         n=plural(written.shape[0], "memo was", "memos were"), on=listed(on),
-        first=date(written["at"].min()), last=date(written["at"].max()),
+        when=_when(date(written["at"].min()), date(written["at"].max())),
     )  # fmt: skip
+
+
+def _when(first: Number, last: Number) -> Phrase:
+    if str(first) == str(last):
+        return phrase("on {first}", first=first)
+    return phrase("between {first} and {last}", first=first, last=last)
 
 
 def software(record: Record) -> Iterator[Sentence]:

@@ -630,6 +630,7 @@ class Store:
         dismissed: bool | None = None,
         parts: Sequence[Collection[str]] | None = None,
         code: str | None = None,
+        why: str = "",
     ) -> None:
         """Name, merge, dismiss or split a theme of the study, or link it to a code: one of these at a time.
 
@@ -641,7 +642,7 @@ class Store:
             Its number in the study, as `themes` has it.
         coder : str
             The pseudonym of who does it, the lead; in PostgreSQL one of a leading role.
-        name, merge_into, dismissed, parts, code : optional
+        name, merge_into, dismissed, parts, code, why : optional
             As `themes.edit` says.
 
         Raises
@@ -651,14 +652,14 @@ class Store:
         ArgumentError
             There is no such theme or code, none or several things are to be done, or they are impossible.
         ActError
-            The name repeats words of a participant who withdrew while this store was open.
+            The name or the reason repeats words of a participant who withdrew while this store was open.
         StoreError
             The study cannot be written, or the role does not lead.
         """
         check_arguments(Store.edit_theme, locals())
         act = edit(
             theme, self._theme_acts(), self.units, coder=coder, codebook=self.codebook, name=name,
-            merge_into=merge_into, dismissed=dismissed, parts=parts, code=code,
+            merge_into=merge_into, dismissed=dismissed, parts=parts, code=code, why=why,
         )  # fmt: skip
         self.append([act])
 

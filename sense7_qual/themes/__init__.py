@@ -18,6 +18,7 @@ Which pictures does BERTopic draw of them?  `to_bertopic`                       
 Which theme is which of those before?       `match_recorded`                      ``_identities.py``
 How do they come into the study's record?   `record`, `edit`                      ``_edit.py``
 Which themes does the study have now?       `recorded`, `check_recorded`          ``_recorded.py``
+How did they come about, and why?           `history`                             ``_history.py``
 ==========================================  ====================================  ========================
 """
 
@@ -26,6 +27,7 @@ from __future__ import annotations
 from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
 from sense7_qual.themes._edit import edit, record
 from sense7_qual.themes._fit import fit
+from sense7_qual.themes._history import history
 from sense7_qual.themes._identities import match_recorded
 from sense7_qual.themes._nearest import nearest
 from sense7_qual.themes._nearest_codes import nearest_codes
@@ -43,6 +45,7 @@ __all__ = [
     "codes_by_theme",
     "edit",
     "fit",
+    "history",
     "match_recorded",
     "nearest",
     "nearest_codes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -82,6 +83,7 @@ def edit(
     dismissed: bool | None = None,
     parts: Sequence[Collection[str]] | None = None,
     code: str | None = None,
+    why: str = "",
 ) -> Act:
     """Make the act by which a person names, merges, dismisses or splits a theme, or links it to a code.
 
@@ -106,6 +108,8 @@ def edit(
         them. What is in none keeps the number; where all are in one, the largest part does.
     code
         The id of the code that was made of it; "" for none.
+    why
+        The reason, in at most 1,000 characters, for the history of the themes (`history`).
 
     Returns
     -------
@@ -143,10 +147,20 @@ def edit(
     state = study_themes(acts)
     run = _run_with(state, theme, given)
     [(what, value)] = given.items()
-    made = Edit(run, theme, what, _checked(what, value, theme, state, codebook))
+    made = Edit(run, theme, what, _checked(what, value, theme, state, codebook), why=_reason(why))
     if what == "parts":
         made = _split(made, state, UNITS.check(units))
     return Act(kind="edit_theme", text=edit_text(made), **stamp(coder, codebook, None, None))
+
+
+def _reason(why: str) -> str:
+    reason = " ".join(why.split())
+    if len(reason) > 1000:
+        raise ArgumentError(
+            f"edit_theme: expected a reason of at most 1,000 characters as why – found {len(reason):,} – "
+            "write the rest as a memo on the study."
+        )
+    return reason
 
 
 def _run_with(state: StudyThemes, theme: int, given: Collection[str]) -> str:
@@ -221,4 +235,4 @@ def _split(made: Edit, state: StudyThemes, units: pd.DataFrame) -> Edit:
             )
         largest = max(range(len(parts)), key=lambda number: len(parts[number]))
         numbers = [*numbers[:largest], made.theme, *numbers[largest:-1]]
-    return Edit(made.run, made.theme, "parts", parts, tuple(numbers))
+    return replace(made, value=parts, numbers=tuple(numbers))

@@ -63,13 +63,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Edit:
-    """What a person did with a theme of the run `run`: one of `EDITS`, and its value."""
+    """What a person did with a theme of the run `run`: one of `EDITS`, its value, and why, where they say."""
 
     run: str
     theme: int
     what: str
     value: Any
     numbers: tuple[int, ...] = field(default=())  # of the parts of a theme that was split
+    why: str = ""
 
 
 def run_text(themes: Themes, numbers: dict[int, int], base: str) -> str:
@@ -111,7 +112,8 @@ def run_of(act: Act) -> Run:
 
 def edit_text(edit: Edit) -> str:
     """Return the text of the act that records `edit`."""
-    more = {"numbers": list(edit.numbers)} if edit.numbers else {}
+    more: dict[str, Any] = {"numbers": list(edit.numbers)} if edit.numbers else {}
+    more |= {"why": edit.why} if edit.why else {}
     return _json({"run": edit.run, "theme": edit.theme, edit.what: edit.value, **more})
 
 
@@ -127,9 +129,10 @@ def edit_of(act: Act) -> Edit | None:
         return None
     try:
         content = json.loads(act.text)
-        [what] = set(content) - {"run", "theme", "numbers"}
-        edit = Edit(content["run"], content["theme"], what, content[what], tuple(content.get("numbers", ())))
-        whole = all(type(number) is int for number in (edit.theme, *edit.numbers))
+        [what] = set(content) - {"run", "theme", "numbers", "why"}
+        numbers, why = tuple(content.get("numbers", ())), content.get("why", "")
+        edit = Edit(content["run"], content["theme"], what, content[what], numbers, why)
+        whole = all(type(number) is int for number in (edit.theme, *edit.numbers)) and type(why) is str
         if type(edit.value) is not EDITS[what] or not whole or edit_text(edit) != act.text:
             raise ValueError("another form")
         if what == "parts":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sense7_qual.acts import Act
 from sense7_qual.themes._record import Edit, Run, edit_of, run_of
 
-__all__ = ["StudyThemes", "study_themes"]
+__all__ = ["StudyThemes", "steps", "study_themes"]
 
 
 @dataclass(slots=True, repr=False)
@@ -62,6 +62,13 @@ class StudyThemes:
         """Go on with the next run: its units; names, merges, codes and dismissals stay."""
         self.run, self.members, self.unsplit = run, run.members, {}
         self.n_numbers = max([self.n_numbers, *(number + 1 for number in self.members)])
+
+    def take(self, step: Run | Edit) -> None:
+        """Go on with the next run, or carry out what a person did."""
+        if isinstance(step, Run):
+            self.begin(step)
+        else:
+            self.apply(step)
 
     def apply(self, edit: Edit) -> None:
         """Carry out what a person did; what is impossible by now is counted."""
@@ -120,19 +127,26 @@ def study_themes(acts: Iterable[Act]) -> StudyThemes:
     each with what was done with its themes. Runs that were recorded at once in two copies do not mix: what
     was done with the themes of the other one is not among its history.
     """
+    state = StudyThemes()
+    for _, step in steps(acts):
+        state.take(step)
+    return state
+
+
+def steps(acts: Iterable[Act]) -> Iterator[tuple[Act, Run | Edit]]:
+    """Yield the runs and the edits that led to the themes of now, in the order in which they count."""
     ordered = sorted(
         (act for act in acts if act.kind in ("record_themes", "edit_theme")),
         key=lambda act: (act.at, act.act_id),
     )
+    by_id = {act.act_id: act for act in ordered}
     runs = {act.act_id: run_of(act) for act in ordered if act.kind == "record_themes"}
-    edits = [edit for act in ordered if act.kind == "edit_theme" and (edit := edit_of(act)) is not None]
-    state = StudyThemes()
+    edits = [
+        (act, edit) for act in ordered if act.kind == "edit_theme" and (edit := edit_of(act)) is not None
+    ]
     for run in _line(runs):
-        state.begin(run)
-        for edit in edits:
-            if edit.run == run.act_id:
-                state.apply(edit)
-    return state
+        yield by_id[run.act_id], run
+        yield from ((act, edit) for act, edit in edits if edit.run == run.act_id)
 
 
 def _line(runs: dict[str, Run]) -> list[Run]:

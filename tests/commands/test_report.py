@@ -40,8 +40,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     out = tmp_path / "paper"
     assert main(["report", str(folder), "--out", str(out), "--format", "csv, tex,docx", "--seed", "7"]) == 0
+    prose = ("methods", "results", "use_of_ai", "checklist_coreq", "checklist_srqr")
     names = ("codebook", "reliability", "disagreements", "co_occurrence", "review")
-    tables = [f"{name}.{form}" for name in names for form in ("csv", "docx", "tex")]
+    tables = [f"{name}.{form}" for name in (*prose, *names) for form in ("csv", "docx", "tex")]
     assert sorted(path.name for path in out.iterdir()) == sorted(
         [*tables, "agreement.pdf", "agreement.png", "reliability_data.csv"]
     )
@@ -53,8 +54,8 @@ def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     printed = capsys.readouterr().out
     first, *rest = printed.splitlines()
     assert first == (
-        f"18 files in {out}: codebook, reliability, agreement, disagreements, reliability_data, "
-        "co_occurrence, review."
+        f"33 files in {out}: methods, results, use_of_ai, checklist_coreq, checklist_srqr, codebook, "
+        "reliability, agreement, disagreements, reliability_data, co_occurrence, review."
     )
     assert "Left out: links – the analysis plan names no rating." in rest
     read = [path for path in out.iterdir() if path.suffix in (".tex", ".csv") and path.stem != "codebook"]

@@ -33,7 +33,7 @@ RESULTS = {
     "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
     "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
     "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "exchange.Loss", "exchange.LossReport",
-    "exchange.Project", "figures.Figure", "links.CumulativeModel",
+    "exchange.Match", "exchange.Project", "figures.Figure", "links.CumulativeModel",
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
     "ratings.OrdinalRegression", "report.Deviations", "report.PaperFolder", "report.Review",
@@ -667,16 +667,19 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "record_themes", fresh, themes=partial(x.made, "themes.fit"), coder=lambda: "lead"),
         "store.Store.edit_theme": method(
             "edit_theme", with_themes, theme=lambda: 0, coder=lambda: "lead", name=lambda: "Kindness",
-            merge_into=lambda: None, dismissed=lambda: None, parts=lambda: None, code=lambda: None),
+            merge_into=lambda: None, dismissed=lambda: None, parts=lambda: None, code=lambda: None,
+            why=lambda: "seen so"),
         "exchange.export": late(
             qual.exchange.export, store=store, path=partial(path, ".csv"), table=lambda: "texts",
-            overwrite=lambda: True),
+            with_agreement=lambda: True, overwrite=lambda: True),
         "exchange.write_project": late(
             qual.exchange.write_project, store=store, path=partial(path, ".qdpx"),
-            offsets=lambda: "utf-16", overwrite=lambda: True),
+            offsets=lambda: "utf-16", layout=lambda: "texts", overwrite=lambda: True),
+        "exchange.match": late(
+            qual.exchange.match, store=store, project=lambda: qual.exchange.read_project(project())),
         "exchange.read_project": late(
             qual.exchange.read_project, path=project, offsets=lambda: "code-points",
-            limits=lambda: qual.corpus.Limits()),
+            split=lambda: "::", limits=lambda: qual.corpus.Limits()),
         "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
         "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
         "store.Store.merge": merging,
@@ -699,13 +702,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), path=path,
             formats=lambda: ["csv"], style=lambda: "plain", conditions=lambda: ["document_id"],
             source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
+            with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
             overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(qual.report.deviations, store=registered),
         "report.preregistration_table": late(
             qual.report.preregistration_table, store=registered,
             plan=lambda: k.AnalysisPlan(question="Why?")),
+        "report.theme_table": late(
+            qual.report.theme_table, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
         "report.review": late(
-            qual.report.review, store=store, with_agreement=lambda: True, n_boot=lambda: 5, seed=lambda: 0),
+            qual.report.review, store=store, with_agreement=lambda: True,
+            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
@@ -774,7 +781,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "themes.edit": late(
             qual.themes.edit, theme=lambda: 0, acts=theme_acts, units=lambda: x.units, coder=lambda: "lead",
             codebook=lambda: x.codebook, name=lambda: "Kindness", merge_into=lambda: None,
-            dismissed=lambda: None, parts=lambda: None, code=lambda: None),
+            dismissed=lambda: None, parts=lambda: None, code=lambda: None, why=lambda: "seen so"),
+        "themes.history": late(qual.themes.history, acts=theme_acts),
         "themes.match_recorded": late(
             qual.themes.match_recorded, themes=partial(x.made, "themes.fit"), acts=theme_acts),
         "themes.record": late(

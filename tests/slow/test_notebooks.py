@@ -20,14 +20,14 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 def workplace(tmp_path_factory) -> Path:
     """A copy of notebooks and data alone, so that a run leaves nothing behind in the project."""
     place = tmp_path_factory.mktemp("notebooks")
-    ignored = shutil.ignore_patterns("studies", "paper", ".cache", ".ipynb_checkpoints", "__pycache__")
+    ignored = shutil.ignore_patterns("studies", "paper*", ".cache", ".ipynb_checkpoints", "__pycache__")
     for name in ("notebooks", "data"):
         shutil.copytree(ROOT / name, place / name, ignore=ignored)
     return place / "notebooks"
 
 
-def test_there_are_five() -> None:
-    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05"]
+def test_there_are_six() -> None:
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04", "05", "06"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -76,7 +76,7 @@ def test_runs_top_to_bottom_and_shows_what_fits_a_page(path: Path, workplace: Pa
 
 @pytest.mark.notebook
 @pytest.mark.model
-@pytest.mark.parametrize("name", ["01_coding", "05_paper"])
+@pytest.mark.parametrize("name", ["01_coding", "05_paper", "06_without_agreement"])
 def test_restart_and_run_all(name: str, workplace: Path) -> None:
     """The study that is there is opened again, and what was written is written anew."""
     ran_before = (workplace / f"ran-{name}.ipynb").exists()  # in the test above
@@ -86,7 +86,17 @@ def test_restart_and_run_all(name: str, workplace: Path) -> None:
 
 @pytest.mark.notebook
 @pytest.mark.model
-def test_the_last_one_writes_the_paper(workplace: Path) -> None:
+def test_one_coder_has_a_paper_without_a_coefficient(workplace: Path) -> None:
+    written = {path.name: path for path in (workplace / "paper_reflexive").iterdir()}
+    assert {"methods.docx", "themes.docx", "checklist_rtarg.tex", "memos.md", "coded.xlsx"} <= set(written)
+    assert not {"reliability.docx", "agreement.pdf"} & set(written)
+    ran = (workplace / "ran-06_without_agreement.ipynb").read_text("utf-8")
+    assert '"[]"' in ran, "the last cell found no word of agreement"
+
+
+@pytest.mark.notebook
+@pytest.mark.model
+def test_the_fifth_writes_the_paper(workplace: Path) -> None:
     written = {path.name for path in (workplace / "paper").iterdir()}
     assert {
         "reliability.tex",
@@ -97,5 +107,7 @@ def test_the_last_one_writes_the_paper(workplace: Path) -> None:
         "agreement.pdf",
         "links_plot.png",
         "coded.xlsx",
+        "methods.docx",
+        "checklist_coreq.html",
     } <= written
     assert (workplace / "paper" / "agreement.pdf").read_bytes().startswith(b"%PDF")

@@ -21,6 +21,7 @@ from sense7_qual import acts, agreement, report
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._bundle import write as bundles
+from sense7_qual.store._bundle.withhold import published_acts
 from sense7_qual.store._postgres import server
 from tests.helpers.places import ROOT
 from tests.helpers.planned_study import PLAN
@@ -133,7 +134,7 @@ def test_no_word_of_a_participant_is_in_any_byte(bundle: Path, store: Store) -> 
 
 def test_the_numbers_are_those_of_the_study(bundle: Path, store: Store, tmp_path: Path) -> None:
     plan = replace(store.preregistrations()[-1].plan, rating="Warmth")
-    report.paper(store, plan, tmp_path, formats=["csv", "docx"], conditions=["System"])
+    report.paper(store, plan, tmp_path, formats=["csv", "docx"], conditions=["System"], with_prose=False)
     for own in tmp_path.iterdir():
         if own.stem not in ("codebook", "revisions"):  # which have examples, and why
             folder = "figures" if own.suffix in (".pdf", ".png") else "tables"
@@ -431,3 +432,10 @@ def test_a_withdrawal_names_the_bundle_and_is_honoured(tmp_path: Path) -> None:
     assert "p0" not in set(opened.units["case_id"])
     pd.testing.assert_frame_equal(opened.decisions(), own.decisions())
     pd.testing.assert_frame_equal(opened.memos(), own.memos())
+
+
+def test_what_people_wrote_on_themes_is_withheld() -> None:
+    text = '{"name":"her words","run":"x","theme":0,"why":"her own words"}'
+    [line] = published_acts([{"kind": "edit_theme", "text": text, "salt": "s"}], lambda _: False, "withheld")
+    assert line["text"] == '{"name":"[withheld]","run":"x","theme":0,"why":"[withheld]"}'
+    assert "salt" not in line

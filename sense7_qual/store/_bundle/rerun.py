@@ -41,7 +41,7 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
     with tempfile.TemporaryDirectory() as folder:
         report.paper(
             store, plan, folder, formats=analysis["formats"], conditions=analysis["conditions"],
-            with_texts=analysis["texts"] != "withheld", progress=progress,
+            with_texts=analysis["texts"] != "withheld", with_prose=False, progress=progress,
         )  # fmt: skip
         for name in _FOLDERS:
             (target / name).mkdir(parents=True, exist_ok=True)

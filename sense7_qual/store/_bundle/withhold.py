@@ -175,7 +175,7 @@ def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool]) -> str | 
     if kind in ("rule", "quote"):
         return WITHHELD
     if kind == "edit_theme":
-        return _without_name(text)
+        return _without_words(text)
     if kind == "revise":
         content = json.loads(text)
         if not repeats(content["why"]):
@@ -184,11 +184,12 @@ def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool]) -> str | 
     return str(text) if kind in _KEPT else None
 
 
-def _without_name(text: str) -> str:
+def _without_words(text: str) -> str:
     content = json.loads(text)
-    if "name" not in content:
+    written = {"name", "why"} & content.keys()
+    if not written:
         return text
-    changed = content | {"name": WITHHELD}
+    changed = content | dict.fromkeys(written, WITHHELD)
     return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
