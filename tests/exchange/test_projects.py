@@ -14,17 +14,15 @@ import pandas as pd
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from lxml import etree
 
 from sense7_qual import acts, exchange
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, ImportRefused, StoreError, TableError
 from sense7_qual.store import Store
 from tests.helpers.drawn_codebooks import codebooks
-from tests.helpers.places import ROOT, SHARED
+from tests.helpers.places import ROOT
+from tests.helpers.projects import SAMPLE, changed, valid
 
-SCHEMA = SHARED / "data" / "refi-qda" / "Project.xsd"
-SAMPLE = SHARED / "data" / "refi-qda" / "atlasti-sample.qdpx"
 KEY = ["unit_id", "coder", "code"]
 SAME = [*KEY, "start", "end", "confidence", "round", "at", "act_id"]
 MEMO = ["target_kind", "target_id", "coder", "text", "at", "start", "end", "round"]
@@ -33,14 +31,6 @@ TEXTS = [
     "tab\there ]]> & <b>", "\x0b\x1f low",
 ]  # fmt: skip
 BOOK = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold & <clear>")))
-
-
-def valid(path: Path) -> None:
-    """Check a project against the standard's schema, where that is at hand."""
-    if SCHEMA.exists():
-        content = zipfile.ZipFile(path).read("project.qde")
-        schema = etree.XMLSchema(etree.parse(SCHEMA))
-        schema.assertValid(etree.fromstring(content))
 
 
 def rows(frame: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
@@ -149,24 +139,6 @@ def written(folder: Path, store: Store | None = None) -> Path:
     )
     exchange.write_project(store, folder / "mine.qdpx")
     return folder / "mine.qdpx"
-
-
-def changed(
-    path: Path, *changes: tuple[str, str], names: dict[str, str] | None = None, ours: bool = False
-) -> Path:
-    """The project as another program would write it: other words in its XML, other names of its files."""
-    source = zipfile.ZipFile(path)
-    content = source.read("project.qde").decode()
-    for old, new in changes if ours else (('origin="sense7_qual code-points"', 'origin="Other 1"'), *changes):
-        assert old in content, old
-        content = content.replace(old, new)
-    other = path.with_name("other.qdpx")
-    with zipfile.ZipFile(other, "w") as archive:
-        for member in source.namelist():
-            name = (names or {}).get(member, member)
-            if name:
-                archive.writestr(name, content if member == "project.qde" else source.read(member))
-    return other
 
 
 def test_what_another_program_passed_on_is_still_there(tmp_path: Path) -> None:

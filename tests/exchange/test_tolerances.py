@@ -13,7 +13,7 @@ from sense7_qual import acts, exchange
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
-from tests.exchange.test_projects import SAMPLE, SCHEMA, changed, valid
+from tests.helpers.projects import SAMPLE, SCHEMA, changed, valid
 
 BOOK = Codebook(
     name="small",
