@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import _present
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._notes import check_numbers, made_with, reason_notes
@@ -19,12 +19,15 @@ __all__ = ["co_occurrence_table"]
 
 _NUMBERS: Final = ("n", "n_code", "n_other", "n_both", "phi", "lift")
 _Row = Mapping[str, Any]
+_IN_A_MATRIX: Final = 14
+_PAIRS: Final = 40
 
 
 def co_occurrence_table(
     pairs: pd.DataFrame,
     *,
-    form: Literal["matrix", "pairs"] = "matrix",
+    form: Literal["matrix", "pairs"] | None = None,
+    most: int | None = None,
     codebook: Codebook | None = None,
     digits: int = 2,
     notes: Sequence[str] = (),
@@ -35,10 +38,13 @@ def co_occurrence_table(
     ----------
     pairs : DataFrame
         The result of `links.co_occurrence`, of one source.
-    form : {"matrix", "pairs"}
+    form : {"matrix", "pairs"}, optional
         A row and a column for each code, numbered: below the diagonal texts with both codes, above it φ, on
         it texts with the code. Or a row per pair, those on most texts first: texts that were decided on,
-        texts with each code and with both, φ and the lift.
+        texts with each code and with both, φ and the lift. By default a matrix of up to 14 codes, which is
+        what a page holds, and of more the 40 pairs on most texts.
+    most : int, optional
+        How many pairs are listed at most, in the form of pairs.
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     digits : int
@@ -53,7 +59,7 @@ def co_occurrence_table(
     CodebookError
         A code is not in the codebook.
     ArgumentError
-        `digits` is out of range.
+        `digits` or `most` is out of range.
 
     Examples
     --------
@@ -65,6 +71,8 @@ def co_occurrence_table(
     (('1 interest', '2', '.58'), ('2 prosocial', '1', '1'))
     """
     check_arguments(co_occurrence_table, locals())
+    if most is not None:
+        check_least(co_occurrence_table, 1, most=most)
     for name in ("code", "other", "source", "reason"):
         require_column(pairs, name, frame_name="pairs")
     check_numbers(pairs, _NUMBERS, frame_name="pairs")
@@ -80,8 +88,13 @@ def co_occurrence_table(
         | {"label": f"{codes[str(row['code'])]} – {codes[str(row['other'])]}"}
         for row in pairs.to_dict("records")
     ]
-    write, n_left = (_matrix, 1) if form == "matrix" else (_listed, 2)
+    if form is None and len(codes) > _IN_A_MATRIX:
+        form, most = "pairs", _PAIRS if most is None else most
+    write, n_left = (_listed, 2) if form == "pairs" else (_matrix, 1)
     headers, cells, explained = write(rows, codes, digits)
+    if form == "pairs" and most is not None and len(cells) > most:
+        left = _present.count(len(cells) - most)
+        cells, explained = cells[:most], f"{explained} {left} further pairs, on fewer texts, are left out."
     return Table(
         title=f"Co-occurrence of codes{f' ({sources[0]})' if sources else ''}",
         headers=headers,

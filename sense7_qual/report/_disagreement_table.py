@@ -33,7 +33,8 @@ def disagreement_table(
     """Return how many disagreements each code has, how many are settled, and why coders disagreed.
 
     One row per code, and one for all of them: texts on which coders disagreed about the code, those that are
-    not ruled on, and of the others how many were ruled on with each reason.
+    not ruled on, and of the others how many were ruled on with each reason. A reason that no ruling gives has
+    no column.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ def disagreement_table(
     >>> ruling = acts.rule(coder="lead", unit_id="m1", code="interest", applied=True, reason="slip",
     ...                    codebook=Codebook.read("sense7"))
     >>> table = disagreement_table(adjudication.queue(decisions, rulings=[ruling]))
-    >>> table.headers[:4], table.rows[0]
-    (('Code', 'Disagreements', 'Open', 'Slip'), ('interest', '2', '1', '1', '0', '0', '0', '0', '0'))
+    >>> table.headers, table.rows[0]
+    (('Code', 'Disagreements', 'Open', 'Slip', 'No reason given'), ('interest', '2', '1', '1', '0'))
     """
     check_arguments(disagreement_table, locals())
     for name in ("unit_id", "code", "settled", "reason"):
@@ -81,27 +82,37 @@ def disagreement_table(
     codes = pd.DataFrame({"code": disagreements["code"].astype("string").unique()})
     rows = _present.rows(codes, ["code"], frame_name="disagreements", codebook=codebook)
     of_code = {str(code): some for code, some in disagreements.groupby("code", sort=False)}
-    shown = [(str(row["label"]), *_counts(of_code[str(row["code"])])) for row in rows]
-    wording = "; ".join(
-        f"{head} = {REASONS[name][0].lower()}{REASONS[name][1:]}" for name, head in _HEADS.items()
-    )
+    given = [name for name in _HEADS if (_settled(disagreements) == name).any()]
+    shown = [(str(row["label"]), *_counts(of_code[str(row["code"])], given)) for row in rows]
     return Table(
         title="Disagreements by code and reason",
-        headers=("Code", "Disagreements", "Open", *_HEADS.values(), "No reason given"),
-        rows=(*shown, ("All codes", *_counts(disagreements))),
+        headers=("Code", "Disagreements", "Open", *(_HEADS[name] for name in given), "No reason given"),
+        rows=(*shown, ("All codes", *_counts(disagreements, given))),
         notes=(
             "Disagreements = texts on which coders decided differently about the code; open = not ruled on. "
-            f"Reasons, as the rulings give them: {wording}.",
+            f"{_reasons(given)}",
             *notes,
             made_with(codebook),
         ),
-        alignments=left_then_right(1, 8),
+        alignments=left_then_right(1, 3 + len(given)),
     )
 
 
-def _counts(disagreements: pd.DataFrame) -> tuple[str, ...]:
-    settled = disagreements[disagreements["settled"].notna()]
-    reasons = settled["reason"].astype("string")
-    counts = [len(disagreements), len(disagreements) - len(settled)]
-    counts += [int((reasons == name).sum()) for name in _HEADS]
+def _settled(disagreements: pd.DataFrame) -> pd.Series:
+    """Return the reasons of those that are ruled on; missing where a ruling gives none."""
+    return disagreements.loc[disagreements["settled"].notna(), "reason"].astype("string")
+
+
+def _reasons(given: Sequence[str]) -> str:
+    named = (f"{_HEADS[name]} = {REASONS[name][0].lower()}{REASONS[name][1:]}" for name in given)
+    others = [head.lower() for name, head in _HEADS.items() if name not in given]
+    told = f"Reasons, as the rulings give them: {'; '.join(named)}." if given else ""
+    none = f"No ruling gives as its reason: {', '.join(others)}." if others else ""
+    return f"{told} {none}".strip()
+
+
+def _counts(disagreements: pd.DataFrame, given: Sequence[str]) -> tuple[str, ...]:
+    reasons = _settled(disagreements)
+    counts = [len(disagreements), len(disagreements) - len(reasons)]
+    counts += [int((reasons == name).sum()) for name in given]
     return tuple(_present.count(n) for n in [*counts, int(reasons.isna().sum())])

@@ -557,7 +557,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                found=partial(x.made, "redact.find")),
         "report.codebook_table": call(p.codebook_table, codebook=x.codebook, layout="list",
                                       notes=["A note."]),
-        "report.co_occurrence_table": drawn_from(p.co_occurrence_table, "links.co_occurrence", form="matrix",
+        "report.co_occurrence_table": drawn_from(p.co_occurrence_table, "links.co_occurrence",
+                                                 form="matrix", most=3,
                                                  codebook=x.codebook, digits=2, notes=["A note."]),
         "report.condition_table": call(
             p.condition_table, decisions=x.decisions, units=x.units.assign(system="one"), condition="system",

@@ -106,6 +106,19 @@ def test_co_occurrence_as_a_matrix() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(("n", "rows", "columns"), [(14, 14, 15), (15, 40, 8)])
+def test_co_occurrence_of_more_codes_than_a_page_holds_is_by_pair(n: int, rows: int, columns: int) -> None:
+    frames = [decided(f"c{i:02}", "ana", [(k + i) % 3 == 0 for k in range(12)]) for i in range(n)]
+    pairs = links.co_occurrence(pd.concat(frames), source="ana")
+    table = report.co_occurrence_table(pairs)
+    assert (len(table.rows), len(table.headers)) == (rows, columns)
+    left = f"{n * (n - 1) // 2 - rows} further pairs"
+    assert (left in table.notes[0]) == (columns == 8)
+    assert len(report.co_occurrence_table(pairs, form="matrix").rows) == n
+    assert len(report.co_occurrence_table(pairs, form="pairs").rows) == n * (n - 1) // 2
+    assert len(report.co_occurrence_table(pairs, form="pairs", most=2).rows) == 2
+
+
 def test_co_occurrence_by_pair() -> None:
     table = report.co_occurrence_table(pairs_of_three(), form="pairs")
     assert table.rows[0] == ("warm", "cold", "4", "3", "2", "2", ".58", "1.33")
@@ -130,11 +143,14 @@ def test_disagreements_by_reason_add_up() -> None:
     queue = adjudication.queue(decisions, rulings=rulings)
     table = report.disagreement_table(queue, codebook=SENSE7)
     assert table.rows == (
-        ("Prosocial Expression", "6", "6", "0", "0", "0", "0", "0", "0"),
-        ("Interest", "6", "1", "1", "1", "1", "0", "1", "1"),
-        ("All codes", "12", "7", "1", "1", "1", "0", "1", "1"),
+        ("Prosocial Expression", "6", "6", "0", "0", "0", "0", "0"),
+        ("Interest", "6", "1", "1", "1", "1", "1", "1"),
+        ("All codes", "12", "7", "1", "1", "1", "1", "1"),
     )
+    assert "No ruling gives as its reason: missing code." in table.notes[0]
     assert all(int(row[1]) == sum(map(int, row[2:])) for row in table.rows)
+    bare = report.disagreement_table(adjudication.queue(decisions), codebook=SENSE7)
+    assert bare.headers == ("Code", "Disagreements", "Open", "No reason given")
     with pytest.raises(TableError, match="12 more"):
         report.disagreement_table(pd.concat([queue, queue]))
 
