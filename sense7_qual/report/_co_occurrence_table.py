@@ -20,7 +20,7 @@ __all__ = ["co_occurrence_table"]
 _NUMBERS: Final = ("n", "n_code", "n_other", "n_both", "phi", "lift")
 _Row = Mapping[str, Any]
 _IN_A_MATRIX: Final = 14
-_PAIRS: Final = 40
+_PAIRS: Final = 35
 
 
 def co_occurrence_table(
@@ -42,7 +42,7 @@ def co_occurrence_table(
         A row and a column for each code, numbered: below the diagonal texts with both codes, above it φ, on
         it texts with the code. Or a row per pair, those on most texts first: texts that were decided on,
         texts with each code and with both, φ and the lift. By default a matrix of up to 14 codes, which is
-        what a page holds, and of more the 40 pairs on most texts.
+        what a page holds, and of more the 35 pairs on most texts.
     most : int, optional
         How many pairs are listed at most, in the form of pairs.
     codebook : Codebook, optional

@@ -106,7 +106,7 @@ def test_co_occurrence_as_a_matrix() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("n", "rows", "columns"), [(14, 14, 15), (15, 40, 8)])
+@pytest.mark.parametrize(("n", "rows", "columns"), [(14, 14, 15), (15, 35, 8)])
 def test_co_occurrence_of_more_codes_than_a_page_holds_is_by_pair(n: int, rows: int, columns: int) -> None:
     frames = [decided(f"c{i:02}", "ana", [(k + i) % 3 == 0 for k in range(12)]) for i in range(n)]
     pairs = links.co_occurrence(pd.concat(frames), source="ana")
