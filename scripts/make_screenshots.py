@@ -88,6 +88,17 @@ qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True)
 """
 
 
+QUOTE: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+import example_study
+import sense7_qual as qual
+store = example_study.study({study!r})
+qual.widgets.QuotesWidget(store, coder="lead", rating="EmpathyOverall", per_participant=2,
+                          names=["my dentist", "my sister", "my daughter"], without_round=True)
+"""
+
+
 # The same study with a blind round that ana and ben have begun.
 STANDS: Final = """
 import sys
@@ -155,6 +166,8 @@ def main() -> None:
                 revise(server, Path(place) / f"revised-{width}", chosen.folder, shown, width=width, dark=dark)
                 shown = set(SETTLING) if chosen.all else {"rule"} if dark else {"text"}
                 settle(server, Path(place) / f"settled-{width}", chosen.folder, shown, width=width, dark=dark)
+                shown = set(QUOTING) if chosen.all else {"paraphrase"} if dark else {"passages"}
+                quote(server, Path(place) / f"quotes-{width}", chosen.folder, shown, width=width, dark=dark)
                 shown = set(STANDING) if chosen.all else {"texts"} if dark else {"page"}
                 overlook(
                     server, Path(place) / f"stands-{width}", chosen.folder, shown, width=width, dark=dark
@@ -206,6 +219,15 @@ def settle(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, widt
     with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-case", width=width) as page:
         page.locator(".s7").focus()
         _pictures(page, folder, name, SETTLING, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+def quote(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Choose quotes of the example, and take the pictures of `steps`."""
+    name, cell = "quotes", QUOTE.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-passage .s7-text", width=width) as page:
+        page.locator(".s7").focus()
+        _pictures(page, folder, name, QUOTING, steps, f"{'dark' if dark else 'light'}-{width}")
     server.end_kernels()
 
 
@@ -312,6 +334,22 @@ def _rule(page: Page) -> None:
     page.wait_for_selector(".s7-change .s7-first:focus")
     page.keyboard.type(" Also where the text says so of somebody else.")
     page.wait_for_selector(".s7-stale-list")
+
+
+def _passages(page: Page) -> None:
+    for key in ("a", "r", "a"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+        page.wait_for_selector(".s7-passage .s7-text")
+    page.wait_for_selector(".s7-saved")
+
+
+def _paraphrase(page: Page) -> None:
+    page.locator(".s7-candidate:has(.s7-flag) >> nth=0").click()
+    page.wait_for_selector(".s7-notes .s7-flag")
+    page.keyboard.press("p")
+    page.wait_for_selector(".s7-paraphrase:focus")
+    page.keyboard.type("Felt asked about somebody close to them, as a friend would ask.")
 
 
 def _texts(page: Page) -> None:
@@ -464,6 +502,7 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
 REVISION: Final[dict[str, Callable[[Page], None]]] = {"draft": _draft, "sorting": _sorting}
 SETTLING: Final[dict[str, Callable[[Page], None]]] = {"text": _text, "rule": _rule}
 STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None, "texts": _texts}
+QUOTING: Final[dict[str, Callable[[Page], None]]] = {"passages": _passages, "paraphrase": _paraphrase}
 READING: Final[dict[str, Callable[[Page], None]]] = {"selected": _selected, "code": _code}
 SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open, "answered": _answered}
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})

@@ -2,7 +2,8 @@
 
 A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
 order (``_labels.py``), its reason codes become words (``reasons.py``), its settings a note
-(``_settings.py``) and its numbers text (``_apa.py``). How far a long call has come: ``_progress.py``.
+(``_settings.py``) and its numbers text (``_apa.py``). How far a long call has come: ``_progress.py``. Where a
+text can be cut: ``_characters.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sense7_qual._present._apa import (
     p_value,
     percent,
 )
+from sense7_qual._present._characters import divides
 from sense7_qual._present._labels import (
     AGREEMENT_COLUMNS,
     LINK_COLUMNS,
@@ -42,6 +44,7 @@ __all__ = [
     "coefficient",
     "count",
     "count_range",
+    "divides",
     "interval",
     "interval_name",
     "label",

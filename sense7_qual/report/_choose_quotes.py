@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from sense7_qual._present import divides
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._approved_quotes import kept_out
@@ -29,9 +29,6 @@ __all__ = ["candidates", "check_bounds", "select", "shortened"]
 _COLUMNS: Final = (
     "code", "unit_id", "start", "end", "case_id", "rating", "coders", "role", "identifies", "drawn", "why",
 )  # fmt: skip
-
-# Marks, modifiers and joiners that belong to the character before them.
-_EXTENDING: Final = frozenset({"Mn", "Mc", "Me", "Sk", "Cf"})
 
 
 def candidates(
@@ -136,15 +133,9 @@ def shortened(text: str, max_length: int) -> str:
     cut = next((at for at in range(max_length, 0, -1) if text[at].isspace()), 0)
     if cut == 0:
         cut = max_length
-        while cut > 1 and _belongs(text[cut], text[cut - 1]):
+        while cut > 1 and divides(text, cut):
             cut -= 1
     return f"{text[:cut].rstrip()} […]"
-
-
-def _belongs(character: str, before: str) -> bool:
-    """Whether a code point is drawn together with the one before it: a mark, a joined emoji, half a flag."""
-    flag = all("\U0001f1e6" <= half <= "\U0001f1ff" for half in (character, before))
-    return flag or before == "\u200d" or unicodedata.category(character) in _EXTENDING
 
 
 def _number_of(code: str) -> int:

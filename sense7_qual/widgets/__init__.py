@@ -10,6 +10,9 @@ from sense7_qual.widgets._adjudication import AdjudicationWidget
 from sense7_qual.widgets._codebook import CodebookWidget
 from sense7_qual.widgets._coding import CodingWidget
 from sense7_qual.widgets._overview import OverviewWidget
+from sense7_qual.widgets._quotes import QuotesWidget
 from sense7_qual.widgets._themes import ThemesWidget
 
-__all__ = ["AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget", "ThemesWidget"]
+__all__ = [
+    "AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget", "QuotesWidget", "ThemesWidget",
+]  # fmt: skip

@@ -810,6 +810,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                    units=lambda: x.units.head(60), embed=lambda: embed),
         "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
                               units=lambda: x.units, n=lambda: 2),
+        "widgets.QuotesWidget": late(
+            qual.widgets.QuotesWidget, store=store, coder=lambda: "lead", per_code=lambda: 2,
+            per_participant=lambda: 2, rating=lambda: "EmpathyOverall", names=lambda: ["Ann"],
+            seed=lambda: 0, without_round=lambda: True),
         "widgets.AdjudicationWidget": late(
             qual.widgets.AdjudicationWidget, store=store, coder=lambda: "lead", letters=lambda: False,
             without_round=lambda: False, embed=lambda: None),

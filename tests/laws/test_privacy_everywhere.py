@@ -161,6 +161,7 @@ revising = qual.widgets.CodebookWidget(store, coder="lead", without_round=True)
 assert revising.draft == changed
 revising.close()
 qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True).close()
+qual.widgets.QuotesWidget(store, coder="lead", without_round=True).close()
 overview = qual.widgets.OverviewWidget(store, coder="chair", without_round=True)
 overview._count_once()
 overview.close()
@@ -408,9 +409,25 @@ def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     settling._receive(settling, {"type": "act", "act": ruling, "client": "c", "id": new_id()}, [])
     assert settling.n_settled == 1
     assert len(coding.memos().rows) == 4
+    quoting = qual.widgets.QuotesWidget(store, coder="ana", without_round=True)
+    quote = {
+        "kind": "quote",
+        "unit_id": "m1",
+        "code": code,
+        "start": 3,
+        "end": 11,
+        "state": "approved",
+        "role": "shows",
+        "paraphrase": SAID,
+    }
+    quoting._receive(quoting, {"type": "act", "act": quote, "client": "c", "id": new_id()}, [])
+    assert quoting.n_approved == 1
+    passage = {"type": "text", "unit_id": "m1", "code": code, "start": 3, "end": 11}
+    quoting._receive(quoting, {**passage, "client": "c", "id": "q"}, [])
+    quoting._receive(quoting, {"type": "keep", "drafts": [{**passage, "text": SAID}], "id": "k"}, [])
     overview = qual.widgets.OverviewWidget(store, coder="ana", without_round=True)
     reading = qual.widgets.ThemesWidget(store, coder="ana", without_round=True)
-    widgets = (coding, revising, settling, overview, reading)
+    widgets = (coding, revising, settling, overview, reading, quoting)
     assert {type(widget).__name__ for widget in widgets} == set(qual.widgets.__all__)
     overview._count_once()
     for asked in (

@@ -34,8 +34,8 @@ export class Outbox {
   refuse(id: string): number {
     const [first, ...later] = this.waiting.value;
     const takesBack = ({ kind }: Act) => kind === "undo" || kind === "redo";
-    // A memo on a code is on no text, and stays whatever became of one; a ruling is on one code of its text.
-    const elsewhere = (act: Act) => act.unit_id === undefined || act.unit_id !== first!.unit_id || (act.kind === "rule" && act.code !== first!.code);
+    // A memo on a code is on no text, and stays whatever became of one; a ruling and a quote are on one code of theirs.
+    const elsewhere = (act: Act) => act.unit_id === undefined || act.unit_id !== first!.unit_id || ((act.kind === "rule" || act.kind === "quote") && act.code !== first!.code);
     const stays = (act: Act) => !first || takesBack(first) || (!takesBack(act) && elsewhere(act));
     return this.goOn(id, stays) ? later.length - later.filter(stays).length : 0;
   }

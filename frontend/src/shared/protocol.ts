@@ -73,7 +73,7 @@ export interface Codebook {
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
   id: string;
-  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "reject_suggestion" | "rule" | "undo" | "redo" | "edit_theme" | "record_themes" | "make_code";
+  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "reject_suggestion" | "rule" | "quote" | "undo" | "redo" | "edit_theme" | "record_themes" | "make_code";
   unit_id?: string;
   code?: string;
   start?: number | null;
@@ -94,6 +94,10 @@ export interface Act {
   applied?: boolean | null;
   reason?: string;
   note?: string;
+  /** Of a quote: whether it is printed, whether it shows its code, and what is printed in its place. */
+  state?: "chosen" | "approved" | "refused";
+  role?: "shows" | "disconfirms";
+  paraphrase?: string | null;
   /** The version of the codebook under which a text is finished: under another one the act is refused. */
   under?: string;
   /** Of a theme: which one, what is done to it and the value; of a code made of it, its examples and its codebook. */

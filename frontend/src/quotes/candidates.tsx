@@ -1,0 +1,129 @@
+// The codes with how many quotes each has, and the passages of the open code.
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Candidate, OfCode, Quote, Words } from "./messages";
+import { keyOf, type Session } from "./session";
+
+export const SIGNS: Record<Quote["state"] | "pending", [string, string]> = {
+  approved: ["✓", "approved"],
+  refused: ["✗", "refused"],
+  chosen: ["○", "chosen, waits for approval"],
+  stale: ["!", "its code changed since: decide again"],
+  erased: ["!", "its paraphrase was erased: write another"],
+  pending: ["…", "being saved"],
+};
+
+export function Codes({ session }: { session: Session }) {
+  const open = session.code.value;
+  return (
+    <nav class="s7-quote-codes" aria-label="Codes">
+      <ul>
+        {session.progress.value.map((one) => (
+          <li key={one.code}>
+            <button type="button" class="s7-quiet s7-quote-code" aria-current={one.code === open ? "true" : undefined} style={{ "--s7-c": session.book.looks.value.get(one.code)?.colour ?? "currentColor" }} onClick={() => session.openCode(one.code)}>
+              <span class="s7-quote-label" dir="auto">
+                {session.label(one.code)}
+              </span>
+              <Approved of={one} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="s7-hint">{session.words.value}</p>
+    </nav>
+  );
+}
+
+function Approved({ of }: { of: OfCode }) {
+  const words = [`${of.n_approved} of ${of.n_wanted} approved`, of.n_waiting && `${of.n_waiting} wait`, of.n_against ? "a disconfirming case" : "no disconfirming case yet"];
+  return (
+    <span class={of.n_approved >= of.n_wanted ? "s7-number s7-enough" : "s7-number"} title={words.filter(Boolean).join(", ")}>
+      {of.n_approved} of {of.n_wanted}
+      {of.n_waiting ? ` +${of.n_waiting}` : ""}
+      {of.n_against ? " ≠" : ""}
+    </span>
+  );
+}
+
+/** Words with a mark on what may tell who somebody is. */
+export function Flagged({ words, marks, cut }: Words) {
+  const pieces: ComponentChildren[] = [];
+  let at = 0;
+  for (const [start, end] of marks) {
+    pieces.push(words.slice(at, start), <mark class="s7-flag">{words.slice(start, end)}</mark>);
+    at = end;
+  }
+  return (
+    <>
+      {pieces}
+      {words.slice(at)}
+      {cut && " […]"}
+    </>
+  );
+}
+
+export function Candidates({ session }: { session: Session }) {
+  const rows = session.rows.value;
+  const box = useRef<HTMLDivElement>(null);
+  const place = session.place.value;
+  useLayoutEffect(() => {
+    const list = box.current;
+    const row = list?.querySelector<HTMLElement>(".s7-here");
+    if (!list || !row) return;
+    const [above, below] = [row.offsetTop - list.scrollTop, row.offsetTop + row.offsetHeight - list.scrollTop - list.clientHeight];
+    if (above < 0) list.scrollTop += above;
+    else if (below > 0) list.scrollTop += below;
+  }, [place, rows.length, session.code.value]);
+  return (
+    <section class="s7-candidates" aria-label="Passages">
+      <h4 dir="auto">
+        {session.label(session.code.value)}{" "}
+        <span class="s7-count">
+          {session.n.value} {session.n.value === 1 ? "passage" : "passages"}
+        </span>
+        <button type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again, and propose anew" onClick={() => session.openCode(session.code.value, true)}>
+          ⟳
+        </button>
+      </h4>
+      <div class="s7-candidate-rows" ref={box} role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
+        {rows.map((row, at) => (
+          <Row key={keyOf(row)} session={session} row={row} at={at} />
+        ))}
+      </div>
+      {rows.length < session.n.value && (
+        <button type="button" onClick={() => session.more()}>
+          More
+        </button>
+      )}
+      {!rows.length && <p class="s7-hint">No passage that may be seen bears this code.</p>}
+    </section>
+  );
+}
+
+function Row({ session, row, at }: { session: Session; row: Candidate; at: number }) {
+  const here = at === session.place.value;
+  const state = session.stateOf(row);
+  const quote = row.quote?.state === "refused" ? null : row.quote;
+  const role = quote?.role ?? row.role;
+  return (
+    <div class={["s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.open(at)}>
+      <p class="s7-candidate-words" dir="auto" lang="">
+        {quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}
+      </p>
+      <p class="s7-candidate-about">
+        {state && (
+          <span class={`s7-verdict s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>
+            {SIGNS[state][0]}
+          </span>
+        )}
+        {role === "disconfirms" && <span class="s7-badge">against</span>}
+        {quote?.paraphrase && <span class="s7-badge">paraphrase</span>}
+        {row.identifies && <span class="s7-badge s7-flag">{row.identifies}</span>}
+        <span dir="auto">{row.case_id ?? "participant not known"}</span>
+        {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
+        {row.coders && <span dir="auto">{row.coders}</span>}
+      </p>
+      {row.why && <p class={row.drawn ? "s7-why s7-proposed" : "s7-why"}>{row.drawn ? `Proposed – ${row.why}` : `Not proposed: ${row.why}`}</p>}
+    </div>
+  );
+}

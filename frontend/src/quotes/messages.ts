@@ -1,0 +1,106 @@
+// What the quotes widget asks the kernel, and what it is answered.
+import type { Codebook, Span, Theirs, Turn } from "../shared/protocol";
+
+export type State = "chosen" | "approved" | "refused";
+export type Role = "shows" | "disconfirms";
+
+/** A passage by its text, its code and its span; no span: the whole text. */
+export interface Key {
+  unit_id: string;
+  code: string;
+  start: number | null;
+  end: number | null;
+}
+
+/** Words with those in them that may tell who somebody is; cut where they are long. */
+export interface Words {
+  words: string;
+  cut: boolean;
+  marks: [number, number][];
+}
+
+/** What is decided about a passage. Two states come by themselves: its code changed, its paraphrase was erased. */
+export interface Quote {
+  start: number | null;
+  end: number | null;
+  state: State | "stale" | "erased";
+  role: Role;
+  paraphrase: string | null;
+  by: string;
+  at: string;
+  words: Words;
+}
+
+export interface Candidate extends Key, Words {
+  case_id: string | null;
+  rating: string;
+  coders: string;
+  role: Role;
+  /** Why it is proposed, or why the rule would not. */
+  why: string;
+  drawn: boolean;
+  /** Kinds of what may tell who somebody is. */
+  identifies: string;
+  quote: Quote | null;
+}
+
+export interface OfCode {
+  code: string;
+  n_approved: number;
+  n_waiting: number;
+  n_against: number;
+  n_wanted: number;
+  n_candidates: number;
+}
+
+/** A passage with its whole text. */
+export interface Passage extends Candidate {
+  type: "text";
+  text: string;
+  context: Turn[];
+  coded: Theirs[];
+  /** The passage itself, however long. */
+  whole: Words;
+  /** What else is quoted of its words. */
+  others: { code: string; state: Quote["state"]; paraphrase: string | null }[];
+}
+
+export interface Page {
+  type: "code";
+  code: string;
+  n: number;
+  first: number;
+  rows: Candidate[];
+  progress: OfCode[];
+}
+
+/** A paraphrase that is begun and not saved. */
+export type Draft = Key & { text: string };
+
+export type Question = { type: "hello" } | { type: "code"; code: string; first: number; fresh?: boolean } | ({ type: "text" } & Key) | { type: "keep"; drafts: Draft[] };
+
+export interface Welcome {
+  type: "welcome";
+  coder: string;
+  outbox: string;
+  codebook: Codebook;
+  rating: string;
+  /** What is counted and what is not. */
+  words: string;
+  progress: OfCode[];
+  unsaved: { drafts?: Draft[] };
+}
+
+export type Answer = Welcome | Page | Passage | { type: "kept" };
+
+/** A decision, or what took one back, stands in the record; `rows` are the passages of its text as they are now. */
+export interface Done {
+  unit_id: string;
+  code: string;
+  undone: boolean;
+  redone: boolean;
+  rows: Candidate[];
+  progress: OfCode[];
+}
+
+export type { Span };

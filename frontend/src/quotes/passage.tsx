@@ -1,0 +1,134 @@
+// The open passage: its text, what is printed of it, and what can be decided.
+import { Conversation } from "../shared/conversation";
+import { TextView } from "../shared/textview";
+import { shownDate } from "../shared/times";
+import { Flagged, SIGNS } from "./candidates";
+import type { Candidate, Passage } from "./messages";
+import type { Session } from "./session";
+
+export function PassagePane({ session, passage, row }: { session: Session; passage: Passage; row: Candidate }) {
+  return (
+    <section class="s7-passage" aria-label="The passage">
+      <div class="s7-unit-line">
+        <span class="s7-unit-id" dir="auto">
+          {row.unit_id}
+        </span>
+        <span dir="auto">{row.case_id ?? "participant not known"}</span>
+        {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
+      </div>
+      <Conversation unit={passage} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />
+      <TextView
+        unit={{ unit_id: passage.unit_id, text: passage.text, codings: [] }}
+        book={session.book}
+        theirs={passage.coded.filter((one) => one.start !== null)}
+        selection={session.selecting.span.value}
+        active={-1}
+        sought={session.selecting.sought.value}
+        frozen={session.selecting.dragging.value}
+        onMark={() => undefined}
+        ended
+        onEnd={() => undefined}
+      />
+      <InPrint session={session} passage={passage} row={row} />
+      <Standing session={session} passage={passage} row={row} />
+      <Buttons session={session} row={row} />
+    </section>
+  );
+}
+
+/** The words and, beside them, what stands in their place. */
+function InPrint({ session, passage, row }: { session: Session; passage: Passage; row: Candidate }) {
+  const quote = row.quote?.state === "refused" ? null : row.quote;
+  const shortened = quote !== null && (quote.start !== row.start || quote.end !== row.end);
+  const said = quote?.paraphrase;
+  return (
+    <div class="s7-in-print">
+      <figure class={said ? "s7-original s7-replaced" : "s7-original"}>
+        <figcaption>{said ? "The participant’s words: not printed" : shortened ? "Printed, shortened to" : "The participant’s words"}</figcaption>
+        <blockquote dir="auto" lang="">
+          <Flagged {...(shortened ? quote.words : passage.whole)} />
+        </blockquote>
+      </figure>
+      <figure>
+        <figcaption>In their place</figcaption>
+        {session.writing.value ? (
+          <textarea
+            class="s7-paraphrase"
+            rows={3}
+            dir="auto"
+            aria-label="Paraphrase: printed in place of the participant’s words"
+            placeholder="In words of your own"
+            value={session.draft.value}
+            onInput={(event) => session.write(event.currentTarget.value)}
+          />
+        ) : said ? (
+          <blockquote dir="auto">{said}</blockquote>
+        ) : (
+          <p class="s7-hint">
+            <kbd>p</kbd> writes a paraphrase{session.isBegun ? " (one is begun)" : ""}
+          </p>
+        )}
+      </figure>
+    </div>
+  );
+}
+
+function Standing({ session, passage, row }: { session: Session; passage: Passage; row: Candidate }) {
+  const { quote } = row;
+  return (
+    <ul class="s7-notes">
+      {quote && (
+        <li>
+          {SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>, {shownDate(quote.at)}
+        </li>
+      )}
+      {row.identifies && (
+        <li>
+          <span class="s7-flag">May tell who somebody is: {row.identifies}.</span> It is printed once you approve it.
+        </li>
+      )}
+      {passage.others.map((one) => (
+        <li key={one.code}>
+          Words of it stand under <span dir="auto">{session.label(one.code)}</span> too ({SIGNS[one.state][1]}
+          {one.paraphrase ? ", in a paraphrase" : ""}).
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Buttons({ session, row }: { session: Session; row: Candidate }) {
+  const against = (row.quote ?? row).role === "disconfirms";
+  return (
+    <div class="s7-footer" role="group" aria-label="What becomes of it">
+      <button type="button" class="s7-primary" onClick={() => session.approve()}>
+        <kbd>a</kbd> Approve
+      </button>
+      <button type="button" onClick={() => session.refuse()}>
+        <kbd>r</kbd> Refuse
+      </button>
+      {session.writing.value ? (
+        <button type="button" onClick={() => session.endParaphrase()}>
+          <kbd>Esc</kbd> Done writing
+        </button>
+      ) : (
+        <button type="button" onClick={() => session.beginParaphrase()}>
+          <kbd>p</kbd> Paraphrase
+        </button>
+      )}
+      <button type="button" title="To the words that are selected; without any, the whole passage again" onClick={() => session.shorten()}>
+        <kbd>c</kbd> Shorten
+      </button>
+      <button type="button" aria-pressed={against} title="Whether it speaks against the code" onClick={() => session.turn()}>
+        <kbd>d</kbd> Disconfirms
+      </button>
+      <span class="s7-space" />
+      <button type="button" onClick={() => session.undo()}>
+        ↶ Undo
+      </button>
+      <button type="button" onClick={() => session.redo()}>
+        ↷ Redo
+      </button>
+    </div>
+  );
+}

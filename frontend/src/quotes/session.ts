@@ -1,0 +1,353 @@
+// What one open view of the quotes widget shows, and what the lead can do in it.
+import { batch, computed, signal } from "@preact/signals";
+import { KernelChannel, type Model } from "../shared/channel";
+import { CodebookView } from "../shared/codebook";
+import { Keeper } from "../shared/keeper";
+import { PressQueue } from "../shared/pressqueue";
+import { uuid, type Act, type Span } from "../shared/protocol";
+import { Selecting } from "../shared/selecting";
+import { drafts } from "./drafts";
+import type { Answer, Candidate, Done, Draft, Key, OfCode, Page, Passage, Question, Quote, Role, State, Welcome } from "./messages";
+
+export const keyOf = ({ unit_id, code, start, end }: Key) => [unit_id, code, start ?? "", end ?? ""].join("\u001f");
+
+function ofKey(key: string): Key {
+  const [unit_id, code, start, end] = key.split("\u001f") as [string, string, string, string];
+  return { unit_id, code, start: start ? Number(start) : null, end: end ? Number(end) : null };
+}
+
+export class Session {
+  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly book = new CodebookView();
+  readonly coder = signal("");
+  readonly ratingName = signal("");
+  readonly words = signal("");
+  readonly welcomed = signal(false);
+  readonly progress = signal<readonly OfCode[]>([]);
+  /** The code whose passages are listed. */
+  readonly code = signal("");
+  readonly n = signal(0);
+  readonly rows = signal<readonly Candidate[]>([]);
+  readonly place = signal(0);
+  readonly here = computed((): Candidate | undefined => this.rows.value[this.place.value]);
+  private readonly answered = signal<Passage | null>(null);
+  /** The passage on screen; null until it is there. */
+  readonly passage = computed((): Passage | null => {
+    const [here, shown] = [this.here.value, this.answered.value];
+    return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
+  });
+  readonly selecting: Selecting;
+  readonly presses: PressQueue;
+  /** The text in which is selected. */
+  readonly unit = computed(() => {
+    const shown = this.passage.value;
+    return shown && { unit_id: shown.unit_id, text: shown.text, codings: [] };
+  });
+  readonly writing = signal(false);
+  private readonly written = signal<ReadonlyMap<string, string>>(new Map());
+  private readonly keeper = new Keeper<Draft[]>((kept) => this.channel.ask({ type: "keep", drafts: kept }, false));
+  private outboxName = "";
+  readonly showConversation = signal(false);
+  readonly message = signal<string | null>(null);
+  readonly announced = signal("");
+  readonly showHelp = signal(false);
+  /** What gets the focus once it is drawn. */
+  readonly focus = signal<string | null>(null);
+  /** Where to go once the passages of another code are there. */
+  private wanted: string | null = null;
+
+  constructor(model: Model) {
+    this.channel = new KernelChannel(model, {
+      answered: (answer, question) => this.heard(answer, question),
+      unanswered: (question, message) => this.unanswered(question, message),
+      recorded: (done, { mine }) => this.heardDone(done, mine),
+      refused: (message, _, dropped) => void (this.message.value = dropped ? `${message} (${dropped} more not done)` : message),
+      unsaved: (message) => void (this.message.value = message),
+    });
+    this.selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
+    const busy = computed(() => this.passage.value === null);
+    this.presses = new PressQueue(busy, this.channel.slow, () => this.passage.value?.unit_id, (words) => this.say(words));
+    this.channel.ask({ type: "hello" });
+  }
+
+  close(): void {
+    this.keeper.close();
+    this.presses.close();
+    this.channel.close();
+  }
+
+  get outbox() {
+    return this.channel.outbox;
+  }
+
+  say(words: string): void {
+    this.announced.value = words;
+  }
+
+  label(code: string): string {
+    return this.book.codes.value.get(code)?.label ?? code;
+  }
+
+  ofCode(code: string): OfCode | undefined {
+    return this.progress.value.find((one) => one.code === code);
+  }
+
+  /* ---- codes and passages ---- */
+
+  openCode(code: string, fresh = false): void {
+    if (!code) return;
+    batch(() => {
+      if (code !== this.code.value) {
+        this.rows.value = [];
+        this.n.value = 0;
+        this.place.value = 0;
+      }
+      this.code.value = code;
+      this.leave();
+    });
+    this.book.definition.ask(code);
+    this.channel.ask({ type: "code", code, first: 0, ...(fresh ? { fresh } : {}) });
+  }
+
+  /** The next code (or the one before), going round. */
+  nextCode(by: 1 | -1): void {
+    const codes = this.progress.value.map((one) => one.code);
+    const at = codes.indexOf(this.code.value);
+    this.openCode(codes[(at + by + codes.length) % codes.length] ?? "");
+  }
+
+  open(place: number): void {
+    const row = this.rows.value[place];
+    if (!row) return;
+    batch(() => {
+      this.place.value = place;
+      this.leave();
+    });
+    this.read(row);
+    if (place >= this.rows.value.length - 5) this.more();
+  }
+
+  private leave(): void {
+    this.writing.value = false;
+    this.selecting.clear();
+  }
+
+  private read({ unit_id, code, start, end }: Key): void {
+    this.channel.ask({ type: "text", unit_id, code, start, end });
+  }
+
+  more(): void {
+    const known = this.rows.value.length;
+    if (known && known < this.n.value) this.channel.ask({ type: "code", code: this.code.value, first: known });
+  }
+
+  go(by: 1 | -1): void {
+    this.open(Math.max(0, Math.min(this.place.value + by, this.rows.value.length - 1)));
+  }
+
+  /** What is decided about a passage, also where that is still on its way. */
+  stateOf(row: Candidate): Quote["state"] | "pending" | null {
+    const waits = this.outbox.waiting.value.some((act) => act.kind === "quote" && act.unit_id === row.unit_id && act.code === row.code);
+    return waits ? "pending" : (row.quote?.state ?? null);
+  }
+
+  /** The next passage about which nothing is decided. */
+  toNext(): void {
+    const rows = this.rows.value;
+    const is_open = (row: Candidate) => this.stateOf(row) === null || row.quote?.state === "chosen";
+    const order = [...rows.keys()].map((step) => (this.place.value + 1 + step) % rows.length);
+    const next = order.find((at) => at !== this.place.value && is_open(rows[at]!) && this.stateOf(rows[at]!) !== "pending");
+    if (next === undefined) return this.say("Every passage that is listed is decided on");
+    this.open(next);
+  }
+
+  /* ---- decisions ---- */
+
+  /** Decide about the passage on screen: as it stands there, or otherwise in some point. */
+  private decide(state: State, other: { span?: Span | null; paraphrase?: string | null; role?: Role } = {}): boolean {
+    const shown = this.passage.value;
+    const here = this.here.value;
+    if (!shown || !here) return this.say("The text is on its way"), false;
+    const before = here.quote?.state === "refused" ? null : here.quote;
+    const { start, end } = other.span === undefined ? (before ?? here) : (other.span ?? here);
+    const paraphrase = state === "refused" ? null : other.paraphrase === undefined ? (before?.paraphrase || null) : other.paraphrase;
+    const act: Act = { id: uuid(), kind: "quote", unit_id: here.unit_id, code: here.code, start, end, state, role: other.role ?? before?.role ?? here.role, paraphrase };
+    this.channel.outbox.push(act);
+    return true;
+  }
+
+  approve(): void {
+    const text = this.writing.value ? this.draft.value.trim() : undefined;
+    // What was approved were these words, which are no more there; the participant's own were not to be printed.
+    if (this.here.value?.quote?.state === "erased" && !text) return this.say("Its paraphrase was erased: write another (p)");
+    if (!this.decide("approved", text ? { paraphrase: text } : {})) return;
+    if (text !== undefined) this.endDraft();
+    this.settled("approved");
+  }
+
+  refuse(): void {
+    if (this.decide("refused")) this.settled("refused");
+  }
+
+  private settled(state: string): void {
+    const code = this.code.value;
+    this.toNext();
+    this.say(`${this.label(code)}: ${state}`);
+  }
+
+  /** Shorten the quote to the words that are selected; with none, it is the whole passage again. */
+  shorten(): void {
+    const [here, selected] = [this.here.value, this.selecting.span.value];
+    const shown = this.passage.value;
+    if (!here || !shown) return this.say("The text is on its way");
+    const [first, last] = [here.start ?? 0, here.end ?? shown.text.length];
+    if (!selected) {
+      if (here.quote && this.decide("chosen", { span: null })) this.say("The whole passage again");
+      else if (!here.quote) this.say("Select the words that are to stay");
+      return;
+    }
+    const span = { start: Math.max(first, selected.start), end: Math.min(last, selected.end) };
+    if (span.start >= span.end) return this.say("Select words of the passage");
+    if (this.decide("chosen", { span })) this.say("Shortened; approve it to have it printed");
+    this.selecting.clear();
+  }
+
+  /** It shows the code, or speaks against it. */
+  turn(): void {
+    const here = this.here.value;
+    const role = (here?.quote ?? here)?.role === "shows" ? "disconfirms" : "shows";
+    if (this.decide("chosen", { role })) this.say(role === "shows" ? "Shows the code" : "Speaks against the code");
+  }
+
+  undo(): void {
+    this.leave();
+    this.channel.outbox.push({ id: uuid(), kind: "undo" });
+  }
+
+  redo(): void {
+    this.leave();
+    this.channel.outbox.push({ id: uuid(), kind: "redo" });
+  }
+
+  /* ---- paraphrases ---- */
+
+  /** What stands in the field: what is begun, or the paraphrase there is, also one of the same words elsewhere. */
+  readonly draft = computed((): string => {
+    const here = this.here.value;
+    if (!here) return "";
+    const elsewhere = this.passage.value?.others.find((one) => one.paraphrase)?.paraphrase;
+    return this.written.value.get(keyOf(here)) ?? (here.quote?.state === "refused" ? null : here.quote?.paraphrase) ?? elsewhere ?? "";
+  });
+
+  get isBegun(): boolean {
+    return this.here.value !== undefined && this.written.value.has(keyOf(this.here.value));
+  }
+
+  beginParaphrase(): void {
+    if (!this.passage.value) return this.say("The text is on its way");
+    this.writing.value = true;
+    this.focus.value = ".s7-paraphrase";
+  }
+
+  write(text: string): void {
+    const here = this.here.value;
+    if (!here) return;
+    this.written.value = new Map(this.written.value).set(keyOf(here), text);
+    this.keep();
+  }
+
+  private endDraft(): void {
+    const [here, written] = [this.here.value, new Map(this.written.value)];
+    if (here && written.delete(keyOf(here))) this.written.value = written;
+    this.writing.value = false;
+    this.focus.value = ".s7";
+    this.keep();
+  }
+
+  /** The paraphrase is written: it stands beside the words, and waits for approval. */
+  endParaphrase(): void {
+    const [here, text] = [this.here.value, this.draft.value.trim()];
+    const before = here?.quote?.state === "refused" ? "" : (here?.quote?.paraphrase ?? "");
+    const isNew = this.isBegun && text !== before;
+    if (isNew && this.decide("chosen", { paraphrase: text || null })) this.say(text ? "Paraphrased; approve it to have it printed" : "In the participant’s own words again");
+    this.endDraft();
+  }
+
+  private keep(): void {
+    const written = this.written.value;
+    drafts().set(this.outboxName, written);
+    this.keeper.keep([...written].map(([key, text]) => ({ ...ofKey(key), text })));
+  }
+
+  /* ---- what the kernel says ---- */
+
+  private heard(answer: Answer, question: Question | undefined): void {
+    if (question?.type === "keep") this.keeper.answered();
+    switch (answer.type) {
+      case "welcome":
+        return this.heardWelcome(answer);
+      case "code":
+        return this.heardPage(answer);
+      case "text":
+        if (this.here.value && keyOf(answer) === keyOf(this.here.value)) this.answered.value = answer;
+        return;
+    }
+  }
+
+  private unanswered(question: Question, message: string): void {
+    if (question.type === "keep") this.keeper.answered();
+    this.message.value = message;
+  }
+
+  private heardWelcome(welcome: Welcome): void {
+    const kept = drafts().get(welcome.outbox);
+    batch(() => {
+      this.outboxName = welcome.outbox;
+      this.coder.value = welcome.coder;
+      this.ratingName.value = welcome.rating;
+      this.words.value = welcome.words;
+      this.book.codebook.value = welcome.codebook;
+      this.progress.value = welcome.progress;
+      this.written.value = kept ?? new Map((welcome.unsaved.drafts ?? []).map((one) => [keyOf(one), one.text]));
+      this.welcomed.value = true;
+    });
+    this.channel.takeOver(welcome.outbox);
+    const begun = [...this.written.value.keys()].map(ofKey)[0];
+    const first = welcome.progress.find((one) => one.n_candidates && one.n_approved < one.n_wanted) ?? welcome.progress.find((one) => one.n_candidates) ?? welcome.progress[0];
+    this.wanted = begun ? keyOf(begun) : null;
+    this.openCode(this.code.value || (begun?.code ?? first?.code ?? ""));
+  }
+
+  private heardPage(page: Page): void {
+    this.progress.value = page.progress;
+    if (page.code !== this.code.value) return;
+    const before = this.here.value;
+    this.rows.value = page.first ? [...this.rows.value.slice(0, page.first), ...page.rows] : page.rows;
+    this.n.value = page.n;
+    if (page.first) return;
+    const sought = this.wanted ?? (before && keyOf(before));
+    const same = sought ? page.rows.findIndex((row) => keyOf(row) === sought) : -1;
+    const undecided = page.rows.findIndex((row) => this.stateOf(row) === null);
+    const isBegun = same >= 0 && this.wanted !== null && this.written.value.has(this.wanted);
+    this.wanted = null;
+    this.open(same >= 0 ? same : Math.max(0, undecided));
+    if (isBegun) this.writing.value = true;
+  }
+
+  private heardDone(done: Done, mine: boolean): void {
+    const now = new Map(done.rows.map((row) => [keyOf(row), row]));
+    batch(() => {
+      this.progress.value = done.progress;
+      if (done.code === this.code.value) this.rows.value = this.rows.value.map((row) => now.get(keyOf(row)) ?? row);
+    });
+    if (!mine || !(done.undone || done.redone)) return;
+    const first = done.rows[0];
+    this.say(`${done.undone ? "Taken back" : "Done again"}: ${this.label(done.code)}`);
+    if (done.code !== this.code.value) {
+      this.wanted = first ? keyOf(first) : null;
+      return this.openCode(done.code);
+    }
+    const at = this.rows.value.findIndex((row) => row.unit_id === done.unit_id);
+    if (at >= 0 && this.here.value?.unit_id !== done.unit_id) this.open(at);
+  }
+}

@@ -1,0 +1,209 @@
+"""Choosing quotes without a browser: what is proposed and shown, what is recorded, what stays hidden."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from sense7_qual import acts, report
+from sense7_qual.errors import ActError, ArgumentError, StoreError, TableError
+from sense7_qual.store import Store
+from sense7_qual.widgets import QuotesWidget
+from tests.helpers.adjudicator import BLIND, UNITS, decided, disagree
+from tests.helpers.browser import new_id
+from tests.helpers.revised_codebooks import BASE
+
+RATED = UNITS.assign(stars=[4.0, 3, 5, 2, 1])
+
+
+class Chooser:
+    """The widget of one person, and what it says to this browser."""
+
+    def __init__(self, store: Any, *, coder: str = "lead", **options: Any) -> None:
+        self.widget = QuotesWidget(store, coder=coder, **options)
+        self.heard: list[dict[str, Any]] = []
+        self.widget.send = lambda content, buffers=None: self.heard.append(json.loads(json.dumps(content)))
+
+    def ask(self, asked: str, /, **named: Any) -> dict[str, Any]:
+        message = {"type": asked, "client": "c", "id": new_id(), **named}
+        self.widget._receive(self.widget, message, [])
+        return {name: value for name, value in self.heard[-1].items() if name not in ("id", "client")}
+
+    def rows(self, code: str) -> list[dict[str, Any]]:
+        return list(self.ask("code", code=code, first=0)["rows"])
+
+    def decide(self, unit_id: str, code: str, state: str = "approved", **named: Any) -> dict[str, Any]:
+        message = {name: named.pop(name) for name in ("id",) if name in named}
+        act = {"kind": "quote", "unit_id": unit_id, "code": code, "state": state, "role": "shows",
+               "start": None, "end": None, "paraphrase": None, **named}  # fmt: skip
+        return self.ask("act", act=act, **message)
+
+    def undo(self, kind: str = "undo") -> dict[str, Any]:
+        return self.ask("act", act={"kind": kind})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store.create(tmp_path / "study", units=RATED, codebook=BASE)
+    disagree(made)
+    return made
+
+
+def test_passages_come_in_the_order_of_the_rule_with_what_one_must_know(store: Store) -> None:
+    store.append([acts.rule(coder="chair", unit_id="m3", code="warm", applied=False, codebook=BASE)])
+    chooser = Chooser(store, rating="stars", names=["kind of it"])
+    welcome = chooser.ask("hello")
+    assert "Not counted, because blind: round 'blind'." in welcome["words"]
+    (kind, disputed) = chooser.rows("kind")
+    assert (kind["unit_id"], kind["why"], kind["rating"], kind["case_id"]) == (
+        "m3",
+        "drawn at random",
+        "5",
+        "q",
+    )
+    assert (kind["coders"], kind["identifies"]) == ("ana, ben, cleo", "name")
+    assert [kind["words"][start:end] for start, end in kind["marks"]] == ["kind of it"]
+    assert disputed["why"] == "disputed: 1 of 3 coders applied it, not settled"
+    warm = {row["unit_id"]: row for row in chooser.rows("warm")}
+    assert warm["m3"]["why"] == "near miss: 1 of 3 coders applied it, ruled not to apply"
+    assert (warm["m3"]["role"], warm["m3"]["drawn"]) == ("disconfirms", True)
+    # The words between 3 and 11 were coded, and 👍🏽 before the end of the text counts as four in a browser.
+    assert (warm["m1"]["start"], warm["m1"]["end"], warm["m1"]["words"]) == (3, 11, "listened")
+    shown = chooser.ask("text", unit_id="m1", code="warm", start=3, end=11)
+    assert (shown["text"], shown["coded"][0]["coder"]) == ("It listened 👍🏽 to me.", "ana")
+    assert shown["context"] == [{"role": "user", "text": "Before it."}]
+
+
+def test_nothing_of_a_blind_round_is_shown_nor_what_was_decided_on_it(store: Store) -> None:
+    hidden = {"unit_id": "m2", "code": "warm", "codebook": BASE}
+    store.append([acts.quote(coder="chair", state="approved", paraphrase=f"{BLIND} knows.", **hidden)])
+    chooser = Chooser(store)
+    chooser.ask("hello")
+    for code in BASE.codable:
+        for row in chooser.rows(code.id):
+            chooser.ask("text", **{name: row[name] for name in ("unit_id", "code", "start", "end")})
+    refused = chooser.ask("text", unit_id="m2", code="warm", start=None, end=None)
+    assert refused["type"] == "refused"
+    assert chooser.decide("m2", "warm")["type"] == "refused"
+    assert BLIND not in json.dumps(chooser.heard)
+    assert chooser.widget.n_approved == 0, "another lead's quote on a text that is blind is not counted"
+    assert len(store.quotes()) == 1
+
+
+def test_decisions_are_recorded_once_and_taken_back(store: Store) -> None:
+    chooser = Chooser(store)
+    chooser.ask("hello")
+    asked = new_id()
+    for _ in range(2):  # the answer was lost
+        done = chooser.decide("m3", "kind", id=asked)
+    assert (done["type"], done["rows"][0]["quote"]["state"]) == ("done", "approved")
+    assert (chooser.widget.n_approved, len(store.acts(kind="quote"))) == (1, 1)
+    chooser.decide("m1", "warm", "chosen", start=3, end=11, paraphrase=" It paid attention. ")
+    stands = store.quotes().set_index("unit_id")
+    assert stands.loc["m1", ["state", "start", "end", "paraphrase"]].tolist() == [
+        "chosen", 3, 11, "It paid attention."
+    ]  # fmt: skip
+    assert chooser.undo()["undone"] is True
+    assert chooser.undo("redo")["redone"] is True
+    assert [chooser.undo()["unit_id"], chooser.undo()["unit_id"]] == ["m1", "m3"]
+    assert chooser.undo()["type"] == "refused"
+    assert store.quotes().empty
+    chooser.undo("redo")
+    assert store.quotes()[["unit_id", "state", "coder"]].values.tolist() == [["m3", "approved", "lead"]]
+    assert Chooser(store).widget.n_approved == 1, "a new widget goes on where this one was"
+    assert Chooser(store, coder="chair").undo()["type"] == "refused", "nobody takes back what another decided"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "words"),
+    [(12, 13, "👍🏽"), (12, 14, "👍🏽"), (14, 18, "👍🏽 t"), (3, 8, "liste")],
+)
+def test_no_character_is_divided_by_a_cut(store: Store, start: int, end: int, words: str) -> None:
+    chooser = Chooser(store)
+    assert chooser.decide("m1", "kind", "chosen", start=start, end=end)["type"] == "done"
+    (quote,) = store.quotes().to_dict("records")
+    assert RATED["text"][0][quote["start"] : quote["end"]] == words
+
+
+def test_words_that_stand_in_a_paraphrase_are_approved_under_no_other_code(store: Store) -> None:
+    store.append(decided("ana", "m4", "kind", round="open"))
+    chooser = Chooser(store)
+    chooser.decide("m4", "warm", paraphrase="It heard my family.")
+    refused = chooser.decide("m4", "kind")
+    assert (refused["type"], "as under Warm" in refused["message"]) == ("refused", True)
+    shown = chooser.ask("text", unit_id="m4", code="kind", start=None, end=None)
+    assert shown["others"] == [{"code": "warm", "state": "approved", "paraphrase": "It heard my family."}]
+    assert chooser.decide("m4", "kind", paraphrase="It heard my family.")["type"] == "done"
+    printed = report.quote_table(
+        store.codings(round="open"), store.units, codebook=BASE, quotes=store.quotes()
+    )
+    assert {row[1] for row in printed.rows} == {"It heard my family. [paraphrase]"}
+
+
+def test_a_paraphrase_that_is_begun_outlives_the_widget(store: Store) -> None:
+    chooser = Chooser(store)
+    draft = {"unit_id": "m3", "code": "kind", "start": None, "end": None, "text": "It was f"}
+    assert chooser.ask("keep", drafts=[draft])["type"] == "kept"
+    from sense7_qual.widgets._unsaved import IN_KERNEL
+
+    IN_KERNEL.clear()
+    assert Chooser(Store(store.path)).ask("hello")["unsaved"] == {"drafts": [draft]}
+    store.forget("q", why="asked")
+    assert Chooser(Store(store.path)).ask("hello")["unsaved"] in ({}, {"drafts": []})
+
+
+def test_what_comes_in_meanwhile_is_read_when_asked_and_a_merged_code_keeps_its_quotes(store: Store) -> None:
+    chooser = Chooser(store)
+    chooser.decide("m3", "kind")
+    merged = replace(BASE, codes=tuple(one for one in BASE.codes if one.id != "kind"))
+    store.revise(merged, why="One.", coder="lead", merged={"kind": "warm"})
+    chooser.ask("code", code="warm", first=0, fresh=True)
+    rows = {row["unit_id"]: row for row in chooser.rows("warm")}
+    assert rows["m3"]["quote"]["state"] == "approved"
+    assert chooser.ask("code", code="kind", first=0)["type"] == "refused"
+    assert chooser.undo()["undone"] is True
+
+
+GOOD = {"kind": "quote", "unit_id": "m3", "code": "kind", "state": "approved", "role": "shows"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"state": "printed"},
+        {"role": "shown"},
+        {"code": "warm "},
+        {"unit_id": 3},
+        {"start": 2, "end": 99},
+        {"start": True, "end": 2},
+        {"paraphrase": 3},
+        {"paraphrase": "So KIND of it!"},
+        {"kind": "apply"},
+    ],
+)
+def test_what_no_page_sends_is_refused_and_nothing_is_recorded(store: Store, wrong: dict[str, Any]) -> None:
+    chooser = Chooser(store)
+    assert chooser.ask("act", act=GOOD | wrong)["type"] == "refused"
+    assert store.acts(kind="quote") == []
+
+
+def test_what_is_no_study_of_a_lead_is_refused(store: Store) -> None:
+    with pytest.raises(ArgumentError, match="expected an open study"):
+        QuotesWidget(pd.DataFrame(), coder="lead")
+    with pytest.raises(ArgumentError, match="per_code to be 1 or more"):
+        QuotesWidget(store, coder="lead", per_code=0)
+    with pytest.raises(TableError, match="did you mean 'stars'"):
+        QuotesWidget(store, coder="lead", rating="star")
+    with pytest.raises(ActError):
+        QuotesWidget(store, coder="consensus")
+
+    class Coders(Store):
+        may_revise = False
+
+    with pytest.raises(StoreError, match="a role that leads the study"):
+        QuotesWidget(Coders(store.path), coder="ana")
