@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
@@ -11,6 +12,8 @@ from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Layout, Table
 
 __all__ = ["codebook_table"]
+
+_CAPTION: Final = 300  # characters: TeX measures a caption on one line, which is 19 feet at most
 
 
 def codebook_table(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str] = ()) -> Table:
@@ -42,12 +45,18 @@ def codebook_table(codebook: Codebook, *, layout: Layout = "list", notes: Sequen
     facets = [_facet_note(facet, codebook) for facet in codebook.facets]
     source = [f"Source of the codebook: {codebook.source.rstrip('.')}."] if codebook.source else []
     return Table(
-        title=f"Codebook – {codebook.title or codebook.name}",
+        title=f"Codebook – {_called(codebook)}",
         headers=("Code", "Definition", "Use when", "Do not use when", "Examples", "Origin"),
         rows=rows,
         notes=(*empty, *facets, *source, *_rule_sources(codebook), *notes, made_with(codebook)),
         layout=layout,
     )
+
+
+def _called(codebook: Codebook) -> str:
+    """Return what a codebook is called, as far as a caption holds it."""
+    name = codebook.title or codebook.name
+    return name if len(name) <= _CAPTION else f"{name[: _CAPTION - 1]}…"
 
 
 def _codebook_row(code: Code, codebook: Codebook) -> tuple[str, ...]:

@@ -25,7 +25,10 @@ def latex_text(title: str, blocks: Sequence[tuple[str, str]], asked: str, questi
 
 
 def _block(heading: str, text: str) -> str:
-    return f"\\subsection*{{{one_line(heading, escape_latex)}}}\n{one_line(text, escape_latex)}\n"
+    """Return a paragraph under its heading, its lines as loose as names of characters need."""
+    heading = f"\\subsection*{{{one_line(heading, escape_latex)}}}\n"
+    words = one_line(text, escape_latex)
+    return heading + (f"\\begin{{sloppypar}}\n{words}\n\\end{{sloppypar}}\n" if words else "")
 
 
 def _macros(body: str, texts: Sequence[str]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import unicodedata
 from collections import Counter
@@ -17,6 +15,7 @@ import pytest
 from sense7_qual.report import Table
 from sense7_qual.report._styles import Style
 from tests.helpers import documents
+from tests.helpers.engines import office, program
 
 pytestmark = pytest.mark.documents
 
@@ -32,16 +31,6 @@ ENGINES = [
 ]
 
 ANY_TEXT = {"characters", "hostile grid", "hostile list", "hostile_grid", "hostile_list"}
-
-
-def program(name: str) -> str:
-    """Return the path of a program. Without it the test is skipped, but where CI is set that is a failure."""
-    path = shutil.which(name)
-    if path is None and os.environ.get("CI"):
-        pytest.fail(f"expected {name} – found none – `make system` installs it")
-    if path is None:
-        pytest.skip(f"{name} is not installed (`make system` installs it)")
-    return path
 
 
 def text_of(pdf: Path) -> str:
@@ -115,11 +104,7 @@ def test_every_word_document_stays_within_its_page(tmp_path: Path) -> None:
     tables = {name.replace(" ", "_"): table for name, table in documents.tables().items()}
     for name, table in tables.items():
         table.write(tmp_path / f"{name}.docx")
-    command = [program("soffice"), "--headless", f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}"]
-    command += ["--convert-to", "pdf", "--outdir", str(tmp_path)]
-    subprocess.run(
-        [*command, *(f"{name}.docx" for name in tables)], cwd=tmp_path, capture_output=True, timeout=300
-    )
+    office("pdf", [tmp_path / f"{name}.docx" for name in tables], tmp_path)
     broken = {
         name: broken_words([table], text_of(tmp_path / f"{name}.pdf"))
         for name, table in tables.items()
