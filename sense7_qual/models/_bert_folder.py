@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sense7_qual._limits import read_file
 
-__all__ = ["other_kind", "settings", "tokenizer_of", "weights_of"]
+__all__ = ["Weights", "other_kind", "settings", "tokenizer_of"]
 
 
 def other_kind(folder: Path) -> str | None:
@@ -51,12 +51,25 @@ def settings(folder: Path, name: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def weights_of(folder: Path) -> dict[str, npt.NDArray[np.float32]]:
-    """Return the weights by their names in BERT, in 32 bits."""
-    from safetensors.numpy import load_file
+class Weights(Mapping[str, npt.NDArray[np.float32]]):
+    """The weights by their names in BERT, in 32 bits; each is read when it is asked for, and not kept."""
 
-    read = load_file(str(folder / "model.safetensors"))
-    return {name.removeprefix("bert."): np.asarray(values, np.float32) for name, values in read.items()}
+    def __init__(self, folder: Path) -> None:
+        from safetensors import safe_open
+
+        self._file = safe_open(str(folder / "model.safetensors"), framework="numpy")
+        names: list[str] = self._file.keys()  # type: ignore[no-untyped-call]
+        self._names = {name.removeprefix("bert."): name for name in names}
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.float32]:
+        values = self._file.get_tensor(self._names[name])  # type: ignore[no-untyped-call]
+        return np.asarray(values, dtype=np.float32)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def tokenizer_of(folder: Path) -> tuple[Any, int]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.models._bert_folder import weights_of
+from sense7_qual.models._bert_folder import Weights
 
 __all__ = ["int8_graph"]
 
@@ -42,7 +42,7 @@ def int8_graph(folder: Path, config: Mapping[str, Any]) -> bytes:
     Yao et al. (2022), ZeroQuant, NeurIPS (steps for each token and output); Devlin et al. (2019), BERT,
     NAACL.
     """
-    graph = _Graph(weights_of(folder), float(config["layer_norm_eps"]))
+    graph = _Graph(Weights(folder), float(config["layer_norm_eps"]))
     words = graph.node(
         "Gather", graph.constant(graph.weight("embeddings.word_embeddings").astype(np.float16)), "ids"
     )
@@ -134,6 +134,9 @@ class _Graph:
         taken = helper.make_tensor_value_info("ids", TensorProto.INT64, ["tokens"])
         given = helper.make_tensor_value_info("vector", TensorProto.FLOAT, [dimensions])
         graph = helper.make_graph(self._nodes, "sentence", [taken], [given], self._constants)
+        self._constants.clear()  # each step copies the weights: without this, four times as much memory
         versions = [helper.make_opsetid("", 18), helper.make_opsetid(_MICROSOFT, 1)]
-        model: bytes = helper.make_model(graph, opset_imports=versions, ir_version=9).SerializeToString()
-        return model
+        model = helper.make_model(graph, opset_imports=versions, ir_version=9)
+        del graph
+        content: bytes = model.SerializeToString()
+        return content

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.models._bert_folder import other_kind, settings, tokenizer_of, weights_of
+from sense7_qual.models._bert_folder import Weights, other_kind, settings, tokenizer_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -35,8 +35,7 @@ class BertTorchModel:
     def __init__(self, folder: Path) -> None:
         import torch
 
-        read = weights_of(folder)
-        self._weights = {name: torch.from_numpy(values) for name, values in read.items()}
+        self._weights = {name: torch.from_numpy(values) for name, values in Weights(folder).items()}
         self._config = settings(folder, "config.json")
         self._tokenizer, self.longest = tokenizer_of(folder)
 

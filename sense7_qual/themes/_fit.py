@@ -66,7 +66,7 @@ def fit(
         that they are joined to most strongly.
     n_resamples
         Bootstrap resamples for the stability and the granularity; 0 for none. From 1,000 distinct texts on
-        the granularity is chosen with fewer of them (20,000 / texts, at least 5).
+        the granularity is chosen with fewer of them (20,000 / texts, at least 3).
     stop_words
         Words that are no terms: "english", your own list for another language, or None. With "english",
         "not" stays where it changes a word ("not helpful"), and "didn't" is read as "did not".

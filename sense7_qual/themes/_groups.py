@@ -18,7 +18,7 @@ from sense7_qual.themes._texts import Progress
 
 __all__ = ["Groups", "groups"]
 
-_MOST_STARTS: Final = 10
+_MOST_STARTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def groups(
     whole = _at_each(near, tried, min_size=min_size, seed=seed)
     report("cluster", 1, 1)
     resamples = Resamples(near, min_size, seed)
-    n_to_choose = affordable(len(vectors), most=n_resamples, least=5)
+    n_to_choose = affordable(len(vectors), most=n_resamples, least=3)
     resamples.run(tried, n_to_choose, lambda done, total: report("resample", done, n_resamples))
     table = _granularity.table(vectors, resamples, whole, lambda done, total: report("chance", done, total))
     best = granularity or _granularity.chosen(table)
@@ -72,7 +72,7 @@ def groups(
 
 def _at_each(near: Neighbours, tried: list[float], *, min_size: int, seed: int) -> dict[float, Labels]:
     graph = fuzzy_graph(near.nearest(N_NEIGHBOURS))
-    n_starts = affordable(len(near.index), most=_MOST_STARTS, least=1)
+    n_starts = affordable(2 * len(near.index), most=_MOST_STARTS, least=1)
     return {
         each: communities(graph, resolution=each, min_size=min_size, seed=seed, n_starts=n_starts)
         for each in tried
