@@ -2,8 +2,9 @@
 
 python scripts/make_screenshots.py [FOLDER] [--all]     # default: docs/pictures/
 
-Some steps are taken light and 1,400 pixels wide, the others dark and 900 wide; with `--all` each in both
-themes at both widths, to be looked at. Needs Chromium (`make system`).
+Some steps are taken light and 1,400 pixels wide, others dark and 900 wide, some of the lead's day light and
+narrow, or dark and wide; with `--all` each in both themes at both widths, to be looked at. `--only` takes
+those of one widget. Needs Chromium (`make system`).
 """
 
 from __future__ import annotations
@@ -75,6 +76,12 @@ sys.path.insert(0, {notebooks!r})
 import example_study
 import sense7_qual as qual
 store = example_study.study({study!r})
+themes = qual.themes.fit(store.units, embed=qual.models.embedder(), seed=7)
+store.record_themes(themes, coder="lead")
+named = {{"coder": "ana", "codebook": store.codebook}}
+unit_id = store.units["unit_id"][7]
+store.append([qual.acts.propose(label="Being lectured", unit_id=unit_id,
+                                definition="The agent tells what to do without being asked.", **named)])
 qual.widgets.CodebookWidget(store, coder="lead", without_round=True)
 """
 
@@ -155,29 +162,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Take the pictures of the coder's guide.")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--all", action="store_true", help="both themes at both widths")
+    parser.add_argument("--only", choices=["coding", *WIDGETS], help="the pictures of one widget")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     for dark in (False, True):
         with tempfile.TemporaryDirectory() as place, labs.running(Path(place) / "lab", dark=dark) as server:
-            for width in (1400, 900) if chosen.all else (900,) if dark else (1400,):
-                steps = set(STEPS) if chosen.all else DARK if dark else set(STEPS) - DARK
-                take(server, Path(place) / f"study-{width}", chosen.folder, steps, width=width, dark=dark)
-                shown = set(REVISION) if chosen.all else {"sorting"} if dark else {"draft"}
-                revise(server, Path(place) / f"revised-{width}", chosen.folder, shown, width=width, dark=dark)
-                shown = set(SETTLING) if chosen.all else {"rule"} if dark else {"text"}
-                settle(server, Path(place) / f"settled-{width}", chosen.folder, shown, width=width, dark=dark)
-                shown = set(QUOTING) if chosen.all else {"paraphrase"} if dark else {"passages"}
-                quote(server, Path(place) / f"quotes-{width}", chosen.folder, shown, width=width, dark=dark)
-                shown = set(STANDING) if chosen.all else {"texts"} if dark else {"page"}
-                overlook(
-                    server, Path(place) / f"stands-{width}", chosen.folder, shown, width=width, dark=dark
-                )
-                shown = set(SUGGESTED) if chosen.all else {"answered"} if dark else {"open"}
-                suggest(
-                    server, Path(place) / f"suggest-{width}", chosen.folder, shown, width=width, dark=dark
-                )
-                shown = set(READING) if chosen.all else {"code"} if dark else {"selected"}
-                read(server, Path(place) / f"themes-{width}", chosen.folder, shown, width=width, dark=dark)
+            for width in (1400, 900):
+                take_all(server, Path(place), chosen, width=width, dark=dark)
+
+
+def take_all(server: labs.Lab, place: Path, chosen: argparse.Namespace, *, width: int, dark: bool) -> None:
+    """Take all pictures in one theme at one width."""
+    usual = width == (900 if dark else 1400)
+    if chosen.only in (None, "coding") and (chosen.all or usual):
+        steps = set(STEPS) if chosen.all else DARK if dark else set(STEPS) - DARK
+        take(server, place / f"study-{width}", chosen.folder, steps, width=width, dark=dark)
+    for name, (open_it, acts, shown) in WIDGETS.items():
+        steps = set(acts) if chosen.all else shown[dark, width]
+        if steps and chosen.only in (None, name):
+            open_it(server, place / f"{name}-{width}", chosen.folder, steps, width=width, dark=dark)
 
 
 def take(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
@@ -289,7 +292,19 @@ def _pictures(
             page.locator(".s7").screenshot(path=folder / f"{name}-{number}-{step}-{end}.png")
 
 
+def _tray(page: Page) -> None:
+    """Open the proposals, and propose a theme that no code covers."""
+    page.locator(".s7-tree").focus()
+    page.keyboard.press("Alt+2")
+    page.wait_for_selector(".s7-lacking-line", timeout=120_000)
+    page.locator(".s7-lacking-line").first.click()
+    page.locator(".s7-lacking-open .s7-propose:enabled").click()
+    page.wait_for_selector(".s7-origin", timeout=60_000)
+    page.locator(".s7-proposal").last.scroll_into_view_if_needed()
+
+
 def _draft(page: Page) -> None:
+    page.keyboard.press("Alt+1")
     page.locator(".s7-tree").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -313,6 +328,8 @@ def _sorting(page: Page) -> None:
     page.wait_for_selector(".s7-saved-note", timeout=60_000)
     page.keyboard.press("Alt+3")
     page.wait_for_selector(".s7-sorted-text", timeout=60_000)
+    page.keyboard.press("t")
+    page.wait_for_selector(".s7-sort-all")
     page.keyboard.press("1")
 
 
@@ -499,7 +516,7 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "grid-memos": _grid_memos,
     "training": _training,
 }
-REVISION: Final[dict[str, Callable[[Page], None]]] = {"draft": _draft, "sorting": _sorting}
+REVISION: Final[dict[str, Callable[[Page], None]]] = {"tray": _tray, "draft": _draft, "sorting": _sorting}
 SETTLING: Final[dict[str, Callable[[Page], None]]] = {"text": _text, "rule": _rule}
 STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None, "texts": _texts}
 QUOTING: Final[dict[str, Callable[[Page], None]]] = {"passages": _passages, "paraphrase": _paraphrase}
@@ -508,6 +525,23 @@ SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open, "answered"
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
 PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
 """The cell that shows each widget, its round, and which of the steps are taken in it."""
+
+Pictured = tuple[Callable[..., None], dict[str, Callable[[Page], None]], dict[tuple[bool, int], set[str]]]
+WIDGETS: Final[dict[str, Pictured]] = {
+    "revision": (revise, REVISION, {(False, 1400): {"tray", "draft"}, (True, 900): {"sorting"},
+                                    (False, 900): {"sorting"}, (True, 1400): set()}),
+    "adjudication": (settle, SETTLING, {(False, 1400): {"text"}, (True, 900): {"rule"}, (False, 900): set(),
+                                        (True, 1400): {"text"}}),
+    "quotes": (quote, QUOTING, {(False, 1400): {"passages"}, (True, 900): {"paraphrase"}, (False, 900): set(),
+                                (True, 1400): set()}),
+    "overview": (overlook, STANDING, {(False, 1400): {"page"}, (True, 900): {"texts"}, (False, 900): {"page"},
+                                      (True, 1400): set()}),
+    "suggestions": (suggest, SUGGESTED, {(False, 1400): {"open"}, (True, 900): {"answered"},
+                                         (False, 900): set(), (True, 1400): set()}),
+    "themes": (read, READING, {(False, 1400): {"selected"}, (True, 900): {"code"}, (False, 900): set(),
+                               (True, 1400): set()}),
+}  # fmt: skip
+"""How each widget is opened, what is done in it, and which steps are taken dark or not, at which width."""
 
 
 if __name__ == "__main__":

@@ -410,9 +410,11 @@ PROPOSALS: Final = Contract(
         "start": "integer",
         "end": "integer",
         "round": "string",
+        "origin": "string",
     },
 )
-"""The codes that coders proposed, each with the text that shows it (`start`, `end`: the span, if one)."""
+"""The codes that were proposed, each with the text that shows it (`start`, `end`: the span, if one).
+`origin` names the model that proposes it; missing where a coder does."""
 
 PLAN: Final = Contract(
     name="plan",

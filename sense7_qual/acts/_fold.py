@@ -112,5 +112,6 @@ _COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
     "proposal_id": attrgetter("act_id"),
     "label": lambda act: (one := _proposed(act)) and one.label,
     "definition": lambda act: (one := _proposed(act)) and one.definition,
+    "origin": lambda act: ((one := _proposed(act)) and one.origin) or None,
 }
 """The columns that are not called as what they come from."""

@@ -178,6 +178,14 @@ def _themes(record: Record) -> Iterator[Sentence]:
         n=plural(runs.how_many(), "time"), at=date(runs[-1].at), settings=settings,
         edits=plural(edits.how_many(), "step"),
     )  # fmt: skip
+    by_model = record.store.proposals().query("origin.notna()", engine="python")
+    drafted = by_model.query("origin.str.contains('language model')", engine="python")
+    if len(by_model.value):
+        yield sentence(
+            "Of themes {n} proposed, {drafted} of them in the words of a language model; a code is only "
+            "what a person took of them.",
+            n=plural(by_model.shape[0], "code was", "codes were"), drafted=count(drafted.shape[0]),
+        )  # fmt: skip
 
 
 def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:

@@ -18,10 +18,17 @@ def reflexivity(record: Record) -> Iterator[Sentence]:
     """Yield what of the researchers' own part in the analysis is on record."""
     yield from memos(record)
     proposed = record.store.proposals()
-    if len(proposed.value):
+    by_people = proposed.query("origin.isna()", engine="python")
+    by_models = proposed.query("origin.notna()", engine="python")
+    if len(by_people.value):
         yield sentence(
             "In the course of reading {n} proposed, each with the words that showed it.",
-            n=plural(proposed.shape[0], "code was", "codes were"),
+            n=plural(by_people.shape[0], "code was", "codes were"),
+        )
+    if len(by_models.value):
+        yield sentence(
+            "Of themes that a topic model had found {n} proposed, each with texts that show it.",
+            n=plural(by_models.shape[0], "code was", "codes were"),
         )
 
 

@@ -800,7 +800,8 @@ class Store:
         """Return the codes that coders proposed and did not take back (`tables.PROPOSALS`).
 
         One row per proposal: proposal_id, coder, at, label, definition, unit_id, start, end (code points;
-        missing: the whole unit), round. Who may see it: as of `codings`.
+        missing: the whole unit), round, origin (the model that proposes it; missing where a coder does). Who
+        may see it: as of `codings`.
         """
         check_arguments(Store.proposals, locals())
         return self._standing(coder, viewer).proposals

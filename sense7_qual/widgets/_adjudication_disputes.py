@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import pandas as pd
 
 from sense7_qual import adjudication
-from sense7_qual._present import percent
+from sense7_qual._present import coefficient, percent
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings import after_discussion, decisions, rulings
 from sense7_qual.errors import ActError
+from sense7_qual.widgets._adjudication_brings import Gains
 from sense7_qual.widgets._adjudication_names import Names
 from sense7_qual.widgets._codebook_seen import Seen
 
@@ -47,11 +48,16 @@ class Disputes:
     def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
         self._codebook, self._revisions, self._units = codebook, read.revisions, units
         decided = decisions(read.codings, read.coverage, codebook, revisions=read.revisions)
+        alone = decided
+        if read.n_suggested:
+            before = read.before_suggestions
+            alone = decisions(before.codings, before.coverage, codebook, revisions=read.revisions)
         talked = read.discussed
         if len(talked.coverage):
             after = decisions(talked.codings, talked.coverage, codebook, revisions=read.revisions)
             decided = after_discussion(decided, after)
         self.decisions: pd.DataFrame = decided
+        self._gains = Gains(decided, alone)
         self._acts: list[Act] = list(read.team_rulings)
         rows = adjudication.disagreements(decided)
         self.keys: list[Key] = list(zip(rows["unit_id"], rows["code"], strict=True))
@@ -178,7 +184,8 @@ class Disputes:
         return sorted(rows, key=lambda row: -row["n_open"])
 
     def brings(self, order: Sequence[Key], after: Key | None = None) -> dict[str, Any]:
-        """Return what settling the next ones brings: the part of each code's consensus that is missing."""
+        """Return what the next ones bring: how much of each code's consensus is missing before and after,
+        how much narrower intervals of its links become, and, were they decided alike, its alpha."""
         first = order.index(after) + 1 if after in order else 0
         ahead = [*order[first:], *order[:first]]
         waiting = list(dict.fromkeys(key for key in ahead if key not in self.settled))[:BRINGS]
@@ -186,10 +193,19 @@ class Disputes:
         rows = {row["code"]: row for row in self.by_code()}
         codes = [
             {"code": code, "n": n, "before": rows[code]["missing"],
-             "after": _share(rows[code]["n_open"] - n, rows[code]["n_units"])}
+             "after": _share(rows[code]["n_open"] - n, rows[code]["n_units"]),
+             **self._gained(rows[code], [unit for unit, other in waiting if other == code])}
             for code, n in gains.most_common()
         ]  # fmt: skip
         return {"n": len(waiting), "codes": codes}
+
+    def _gained(self, row: Mapping[str, Any], units: Sequence[str]) -> dict[str, str]:
+        alpha = self._gains.alpha(row["code"], units)
+        narrower = self._gains.narrower(row["code"], units, applied=row["n_applied"], absent=row["n_absent"])
+        return {
+            "alpha": "" if alpha is None else " → ".join(coefficient(one, 2) for one in alpha),
+            "narrower": "" if narrower is None else f"{percent(narrower)} %",
+        }
 
 
 def _share(n: int, of: Any) -> str:

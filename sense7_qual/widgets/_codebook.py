@@ -11,7 +11,7 @@ import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import check_coder
+from sense7_qual.acts import Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets import _codebook_tray as tray
@@ -23,7 +23,8 @@ from sense7_qual.widgets._codebook_begin import (
     resumed,
     still_typed,
 )
-from sense7_qual.widgets._codebook_draft import Draft
+from sense7_qual.widgets._codebook_draft import Draft, Step
+from sense7_qual.widgets._codebook_lacking import LackingThemes
 from sense7_qual.widgets._codebook_preview import preview
 from sense7_qual.widgets._codebook_saving import put_together, queues, revised
 from sense7_qual.widgets._codebook_seen import seen
@@ -47,7 +48,7 @@ _NEEDS: Final = (
 _DOING: Final = {
     "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
     "step": "changing the draft", "keep": "keeping what you began",
-    "compare": "comparing the versions", "sorting": "reading the texts",
+    "compare": "comparing the versions", "sorting": "reading the texts", "propose_theme": "saving",
 }  # fmt: skip
 
 
@@ -77,6 +78,9 @@ class CodebookWidget(Desk):
     embed : callable, optional
         Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook by
         meaning too, and not by words alone.
+    chat : callable, optional
+        A language model (`models.chat`) that drafts a code of a theme that the codebook lacks. It is asked
+        only after a consent in the form that says how many texts go where, and what it drafts is a proposal.
 
     Raises
     ------
@@ -114,6 +118,7 @@ class CodebookWidget(Desk):
         draft: Codebook | None = None,
         without_round: bool = False,
         embed: Callable[[list[str]], Any] | None = None,
+        chat: Callable[..., str] | None = None,
     ) -> None:
         if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
             raise ArgumentError(
@@ -136,6 +141,10 @@ class CodebookWidget(Desk):
         self._split_texts: SplitTexts | None = None
         self._sight: Sight | None = None
         self._counting = Later(self._count_or_say)
+        self._lacking = LackingThemes(
+            store, viewer=self._coder, without_round=without_round, current=self._current, chat=chat,
+            tell=self._tell, save_once=self._save_in_thread,
+        )  # fmt: skip
         super().__init__(
             store.append, n_codes=len(self._draft.state.codebook), n_steps=len(self._draft.steps)
         )
@@ -197,7 +206,10 @@ class CodebookWidget(Desk):
             case "quotes":
                 return self._quotes(content)
             case "proposals":
+                self._sight = None if content.get("fresh") is True else self._sight
                 return self._proposals()
+            case "lacking" | "theme" | "theme_cost" | "theme_chat" | "propose_theme":
+                return self._lacking.answer(content)
             case "send_back":
                 return self._send_back(content)
             case "versions":
@@ -221,7 +233,7 @@ class CodebookWidget(Desk):
         draft = self._draft
         match content["type"]:
             case "step":
-                step = field(content, "step", dict)
+                step = self._whole(field(content, "step", dict))
                 draft.do(step)
                 self._typed = still_typed(self._typed, step)
             case "undo":
@@ -240,7 +252,12 @@ class CodebookWidget(Desk):
     def _restore(self, content: Mapping[str, Any]) -> None:
         """Take over the steps of a draft that a page kept while its kernel died."""
         base, versions = field(content, "base", str), self._study.codebooks
-        self._draft = resumed(base, field(content, "steps", list), field(content, "undone", list), versions)
+        steps = [self._whole(step) for step in field(content, "steps", list)]
+        self._draft = resumed(base, steps, field(content, "undone", list), versions)
+
+    def _whole(self, step: Step) -> Step:
+        """Return a step with what only the kernel knows: which model's a proposal is, and its texts."""
+        return tray.with_origin(step, self._see()) if step.get("do") == "take" else step
 
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""
@@ -313,6 +330,13 @@ class CodebookWidget(Desk):
         page = self._see().quotes.page(codes, find=find, coder=coder, first=_first(content))
         return {"type": "quotes", "code": code, **page}
 
+    def _save_in_thread(self, act_id: str, make: Callable[[], Act]) -> Act:
+        """Save an act, whichever thread asks, and look again at what may be seen."""
+        with self._lock:
+            act = self._save_once(act_id, make)
+            self._look_again()
+        return act
+
     def _proposals(self) -> dict[str, Any]:
         return {"type": "proposals", "rows": tray.rows(self._see(), self._draft.state)}
 
@@ -360,10 +384,11 @@ class CodebookWidget(Desk):
 
     def _answer_taken(self, taken: Mapping[str, str]) -> bool:
         """Write under each proposal that was taken what became of it; return False where that failed."""
-        memos = tray.answers(taken, self._see(), self._current(), coder=self._coder)
+        made = tray.answers(taken, self._see(), self._current(), coder=self._coder)
+        made += tray.links(taken, self._see(), self._study, coder=self._coder)
         try:
-            if memos:
-                self._study.append(memos)
+            if made:
+                self._study.append(made)
         except QualError:  # the codebook is saved: the proposals only stay in the tray
             return False
         return True
@@ -410,7 +435,20 @@ class CodebookWidget(Desk):
 
 
 _CHANGING: Final = frozenset(
-    {"step", "undo", "redo", "leave_out", "restore", "discard", "send_back", "save", "sort", "unsort"}
+    {
+        "step",
+        "undo",
+        "redo",
+        "leave_out",
+        "restore",
+        "discard",
+        "send_back",
+        "save",
+        "sort",
+        "unsort",
+        "propose_theme",
+        "theme_chat",
+    }
 )
 
 

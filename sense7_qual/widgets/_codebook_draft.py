@@ -95,7 +95,7 @@ class Draft:
         CodebookError
             It cannot be taken; the draft is as it was.
         """
-        whole = self._named(step)
+        whole = _named(self.state, step)
         after = _after(self.state, whole)
         if after == self.state:
             return False
@@ -144,9 +144,16 @@ class Draft:
         self.undone.clear()
 
     def restore(self, steps: Sequence[Step], undone: Sequence[Step] = ()) -> None:
-        """Take over the steps of a draft of the same version; the draft is as it was where one cannot be."""
-        self.state = self._replayed(steps)
-        self.steps, self.undone = list(steps), list(undone)
+        """Take over the steps of a draft of the same version; the draft is as it was where one cannot be.
+
+        Steps that no kernel answered yet get the ids of their new codes here.
+        """
+        state = self._begin
+        whole: list[Step] = []
+        for step in steps:
+            whole.append(_named(state, step))
+            state = _after(state, whole[-1])
+        self.state, self.steps, self.undone = state, whole, list(undone)
 
     def _replayed(self, steps: Sequence[Step]) -> State:
         state = self._begin
@@ -154,19 +161,20 @@ class Draft:
             state = _after(state, step)
         return state
 
-    def _named(self, step: Step) -> Step:
-        """Return the step with an id for each new code, so that doing it again gives the same."""
-        taken = {*self.state.used, *self.state.codebook.ids}
-        if step.get("do") in ("add", "take") and not step.get("code"):
-            return {**step, "code": code_id(_line(step, "label"), taken)}
-        if step.get("do") == "split":
-            parts = []
-            for part in _parts(step):
-                given = part.get("code") or code_id(_line(part, "label"), taken)
-                taken.add(given)
-                parts.append({**part, "code": given})
-            return {**step, "parts": parts}
-        return step
+
+def _named(state: State, step: Step) -> Step:
+    """Return the step with an id for each new code, so that doing it again gives the same."""
+    taken = {*state.used, *state.codebook.ids}
+    if step.get("do") in ("add", "take") and not step.get("code"):
+        return {**step, "code": code_id(_line(step, "label"), taken)}
+    if step.get("do") == "split":
+        parts = []
+        for part in _parts(step):
+            given = part.get("code") or code_id(_line(part, "label"), taken)
+            taken.add(given)
+            parts.append({**part, "code": given})
+        return {**step, "parts": parts}
+    return step
 
 
 def _after(state: State, step: Step) -> State:

@@ -81,6 +81,10 @@ class Quotes:
             if row["unit_id"] == unit_id
         ]
 
+    def has(self, unit_id: str) -> bool:
+        """Return True if the study has this text."""
+        return unit_id in self._texts
+
     def text(self, unit_id: str) -> str:
         """Return a text."""
         return self._texts[unit_id]

@@ -7,6 +7,7 @@ overview count, quote or foretell is made of it; how far others are, the leads o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -14,8 +15,9 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.acts import Act, Record, before_suggestions, fold
+from sense7_qual.acts import Act, Proposal, Record, before_suggestions, fold
 from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.suggestions import shown as shown_of
@@ -36,6 +38,8 @@ class Seen:
     ----------
     codings, coverage, proposals : DataFrame
         As `tables` has them; none of others in a blind round, none of training, none of units that are gone.
+    proposed : dict of str to Proposal
+        What each of the proposals says, by its id.
     memos : DataFrame
         The person's own, and those for the team in rounds that are unblinded.
     before_suggestions : Record
@@ -65,6 +69,7 @@ class Seen:
     codings: pd.DataFrame
     coverage: pd.DataFrame
     proposals: pd.DataFrame
+    proposed: dict[str, Proposal]
     memos: pd.DataFrame
     before_suggestions: Record
     n_suggested: int
@@ -153,6 +158,7 @@ def seen(
         codings=record.codings,
         coverage=record.coverage,
         proposals=record.proposals,
+        proposed=_proposed(chosen, record.proposals),
         memos=record.memos,
         before_suggestions=fold(before, codebook=codebook) if n_suggested else record,
         n_suggested=n_suggested,
@@ -167,6 +173,16 @@ def seen(
         without_round=without_round,
         leaves_out=not without_round and any(act.kind == "finish" for act in of_none),
     )
+
+
+def _proposed(acts: Sequence[Act], proposals: pd.DataFrame) -> dict[str, Proposal]:
+    """Return what each proposal says that stands; those that cannot be read are left out."""
+    stand, said = set(proposals["proposal_id"]), {}
+    for act in acts:
+        if act.kind == "propose" and act.act_id in stand:
+            with suppress(ActError):
+                said[act.act_id] = Proposal.from_text(act.text)
+    return said
 
 
 def _rulings(acts: Sequence[Act]) -> tuple[Act, ...]:

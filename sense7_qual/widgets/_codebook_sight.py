@@ -74,6 +74,12 @@ class Sight:
         text = self.quotes.text(row["unit_id"])
         return text if pd.isna(row["start"]) else text[int(row["start"]) : int(row["end"])]
 
+    def further_examples(self, proposal_id: str) -> list[str]:
+        """Return the further texts that a proposal names, without those of who withdrew."""
+        said = self.seen.proposed.get(proposal_id)
+        ids = () if said is None else said.examples
+        return [self.quotes.text(one) for one in ids if self.quotes.has(one)]
+
 
 def answer_to(row: Mapping[str, Any], words: str, coder: str, codebook: Codebook, act_id: str) -> record.Act:
     """Return the answer to a proposal: a memo with its id, on the words that it shows, in its round."""

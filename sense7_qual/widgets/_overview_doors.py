@@ -207,8 +207,9 @@ def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
 
 def _proposals(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     rows = board.proposals
-    made = zip(rows["unit_id"].fillna(""), rows["label"], rows["coder"], strict=True)
-    return "Codes that coders missed", [(unit, f"{coder} proposes “{label}”") for unit, label, coder in made]
+    who = rows["coder"].where(rows["origin"].isna(), "a model")
+    made = zip(rows["unit_id"].fillna(""), rows["label"], who, strict=True)
+    return "Codes that were proposed", [(unit, f"{one} proposes “{label}”") for unit, label, one in made]
 
 
 def _in_order(board: Board, notes: Mapping[str, str]) -> Rows:

@@ -13,7 +13,7 @@ import traitlets
 
 from sense7_qual import themes as models
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import Act, check_coder, undo
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field, listen
@@ -27,6 +27,8 @@ from sense7_qual.widgets._themes_code import (
     draft,
     drafted_by,
     messages_for,
+    origin_words,
+    proposed,
 )
 from sense7_qual.widgets._themes_edits import Step, opposite, step_asked, sub_id
 from sense7_qual.widgets._themes_reading import Reading
@@ -396,6 +398,8 @@ class ThemesWidget(Desk):
                 return self._record(act_id)
             case "make_code":
                 return self._make_code(asked, act_id)
+            case "propose_code":
+                return self._propose(asked, act_id)
             case other:
                 raise ActError(
                     f"act: expected a step on themes – found {str(other)[:40]!r} – reload the page."
@@ -417,6 +421,9 @@ class ThemesWidget(Desk):
         return back
 
     def _edit(self, step: Step, act_id: str, reading: Reading) -> Act:
+        if step.what == "withdraw":
+            made = next(act for act in reading.acts if act.act_id == step.value)
+            return undo(made, codebook=self._current(), act_id=act_id)
         act = models.edit(
             step.theme, reading.acts, reading.units, coder=self._coder, codebook=self._current(),
             **{step.what: step.value},
@@ -459,12 +466,28 @@ class ThemesWidget(Desk):
         self._undo.append(self._carry_out([Step(theme, "code", self._made[act_id])], act_id))
         return {"theme": theme, "what": "code", "code": self._made[act_id]}
 
+    def _propose(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
+        """Propose a code of a theme: it waits in the codebook widget until a person answers it."""
+        reading, theme = self._up_to_date(), field(asked, "theme", int)
+        reading.theme(theme)
+        self._quoted(reading, theme, asked.get("units"))
+        if not any(act.act_id == act_id for act in reading.acts):
+            words = {name: field(asked, name, str) for name in ("label", "definition")}
+            self._save_once(
+                act_id,
+                lambda: proposed(
+                    theme, words, field(asked, "units", list), by_chat=asked.get("by_chat") is True,
+                    coder=self._coder, codebook=self._current(), act_id=act_id,
+                ),
+            )  # fmt: skip
+        self._undo.append([Step(theme, "withdraw", act_id)])
+        return {"theme": theme, "what": "propose"}
+
     def _added(self, asked: Mapping[str, Any], theme: int, n_units: int, texts: list[str]) -> str:
         before = self._current()
         label, definition = field(asked, "label", str), field(asked, "definition", str)
-        source = f"theme {theme} of this study, proposed by a topic model"
-        if asked.get("by_chat") is True:
-            source += "; drafted by a language model, accepted by a person"
+        by_chat = asked.get("by_chat") is True
+        source = origin_words(theme, by_chat=by_chat) + (", accepted by a person" if by_chat else "")
         same = [one for one in before if one.label == label.strip() and one.source == source]
         if same:  # added before the kernel or the answer was lost
             return same[0].id

@@ -1,4 +1,4 @@
-"""A code made of a theme: its draft from terms and quotes, or by a language model, and what it becomes."""
+"""A code made of a theme, or proposed: its draft from terms and quotes, or by a language model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sense7_qual.acts import Proposal
+from sense7_qual.acts import Act, Proposal, propose
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._new_code import code_id
 
-__all__ = ["Chat", "asked_words", "code_made", "cost_words", "draft", "drafted_by", "messages_for"]
+__all__ = [
+    "Chat", "asked_words", "code_made", "cost_words", "draft", "drafted_by", "messages_for", "origin_words",
+    "proposed",
+]  # fmt: skip
 
 Chat = Callable[[Sequence[Mapping[str, str]]], str]
 
@@ -34,6 +37,44 @@ def draft(label: str, terms: Sequence[str]) -> dict[str, str]:
         "label": label[:1].upper() + label[1:],
         "definition": f"The text speaks of: {words}." if words else "",
     }
+
+
+def origin_words(theme: int, *, by_chat: bool) -> str:
+    """Return in words which model a code comes from.
+
+    >>> origin_words(3, by_chat=True)
+    'theme 3 of this study, proposed by a topic model; drafted by a language model'
+    """
+    drafted = "; drafted by a language model" if by_chat else ""
+    return f"theme {theme} of this study, proposed by a topic model{drafted}"
+
+
+def proposed(
+    theme: int,
+    words: Mapping[str, str],
+    units: Sequence[str],
+    *,
+    by_chat: bool,
+    coder: str,
+    codebook: Codebook,
+    act_id: str,
+) -> Act:
+    """Return the act that proposes a code of a theme, with the texts that show it.
+
+    Raises
+    ------
+    ActError
+        No text shows it, or the label or definition cannot be one.
+    """
+    if not units:
+        raise ActError(
+            "proposal: expected a text of the theme that shows the code – found none – tick one of them."
+        )
+    return propose(
+        coder=coder, label=" ".join(words["label"].split()), definition=words["definition"].strip(),
+        unit_id=units[0], examples=list(dict.fromkeys(units[1:])), theme=theme, codebook=codebook,
+        origin=origin_words(theme, by_chat=by_chat), act_id=act_id,
+    )  # fmt: skip
 
 
 def messages_for(terms: Sequence[str], texts: Sequence[str]) -> list[dict[str, str]]:
@@ -113,5 +154,5 @@ def code_made(
     taken = {one for version in versions for one in version.ids}
     return Code(
         id=code_id(proposal.label, {*taken, *before.ids}), label=proposal.label,
-        definition=proposal.definition, examples=tuple(examples), origin="inductive", source=source,
+        definition=proposal.definition, examples=tuple(examples), origin="model", source=source,
     )  # fmt: skip

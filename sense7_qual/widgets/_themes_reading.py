@@ -128,12 +128,21 @@ class Reading:
                 "n_cases": int(row["n_cases"]),
                 "dismissed": bool(row["dismissed"]), "merged": int(row["merged"]),
                 "code": None if pd.isna(row["code"]) else row["code"],
+                "proposed": self.proposals.get(int(row["theme"]), ""),
                 "n_subs": len(self.subs(int(row["theme"]))), "terms": self.terms(int(row["theme"])),
                 **_stability(row["stability"], merged=row["merged"] > 1),
                 **self._covered(cover, int(row["theme"])),
             }
             for row in summary.to_dict("records")
         ]  # fmt: skip
+
+    @cached_property
+    def proposals(self) -> dict[int, str]:
+        """The themes of which a code was proposed: "waiting" for an answer, or "answered"."""
+        read = self.board.read
+        told = [(said.theme, one in read.answered) for one, said in read.proposed.items()]
+        answered = {theme: "answered" for theme, done in told if theme is not None and done}
+        return answered | {theme: "waiting" for theme, done in told if theme is not None and not done}
 
     @cached_property
     def cover(self) -> pd.DataFrame | str:

@@ -13,7 +13,7 @@ def show_in(page: Page, theme: str) -> None:
     """Change the theme, and go back into the widget."""
     page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
     page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
-    page.locator(".s7").focus()
+    page.locator(".s7").first.focus()
 
 
 def sound(page: Page, where: str) -> None:

@@ -14,10 +14,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sense7_qual import report, rounds
+from sense7_qual import acts, report, rounds
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report import Text
 from sense7_qual.store import Store
+from tests.helpers.small_study import CODEBOOK, frame_of
+from tests.helpers.small_themes import to_record
 from tests.helpers.written_studies import FLAWED, STUDIES
 
 pytestmark = pytest.mark.long  # half a minute
@@ -169,6 +171,21 @@ def test_use_of_ai_is_told_from_the_record(made: Callable[[str], Store]) -> None
     )
     with pytest.raises(ArgumentError, match="did you mean 'ben'"):
         report.ai_statement(made("flawless"), models=["benn"])
+
+
+def test_what_models_proposed_is_told_apart_from_what_people_read(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=frame_of(), codebook=CODEBOOK)
+    store.record_themes(to_record({"m1": 0, "m2": 0}), coder="lead")
+    named = {"label": "Hope", "unit_id": "m1", "codebook": CODEBOOK}
+    store.append([acts.propose(coder="ana", **named)])
+    for origin in ("theme 0", "theme 0; drafted by a language model", "theme 0"):
+        store.append([acts.propose(coder="lead", origin=origin, theme=0, **named)])
+    assert "Of themes 3 codes were proposed, 1 of them in the words of a language model" in str(
+        report.ai_statement(store)
+    )
+    alone = str(report.methods(store, with_agreement=False))
+    assert "In the course of reading 1 code was proposed" in alone
+    assert "Of themes that a topic model had found 3 codes were proposed" in alone
 
 
 def test_a_positionality_memo_is_put_in_as_it_is(made: Callable[[str], Store]) -> None:

@@ -5,118 +5,28 @@ The page is asked over HTTP as well: only with its token, and only by this compu
 
 from __future__ import annotations
 
-import os
-import re
 import secrets
 import signal
 import socket
-import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.helpers.coding_page import SENTINEL, press, shows, spans, study
+from tests.helpers.hosts import Host, free_port, hosted
 from tests.helpers.places import ROOT
 
 pytestmark = pytest.mark.browser
 
-START_SECONDS = 120
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 STATIC = ROOT / "sense7_qual" / "widgets" / "static"
-
-
-@dataclass
-class Host:
-    """What serves the widget, and what went wrong in its pages."""
-
-    address: str
-    """With the token, where there is one."""
-    study: Path
-    home: Path
-    """Where everything lies that the host may write: the user's folders and the temporary ones."""
-    process: subprocess.Popen[bytes]
-    log: Path
-    errors: list[str] = field(default_factory=list)
-    strangers: list[str] = field(default_factory=list)
-
-    @property
-    def origin(self) -> str:
-        return re.match(r"http://[^/?]+", self.address)[0]  # type: ignore[index]
-
-    @contextmanager
-    def page(self, browser: Browser) -> Iterator[Page]:
-        """Open the page; at its end no error and no request to another origin may have been seen."""
-        page = browser.new_page(viewport={"width": 1300, "height": 850})
-        page.set_default_timeout(60_000)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("request", lambda request: self._watch(request.url))
-        page.goto(self.address)
-        page.wait_for_selector(".s7-text")
-        yield page
-        page.close()
-        assert self.errors == []
-        assert self.strangers == []
-
-    def _watch(self, url: str) -> None:
-        if not url.startswith(
-            (self.origin, self.origin.replace("http", "ws", 1), "data:", "blob:", "about:")
-        ):
-            self.strangers.append(url)
-
-    def files_with_texts(self) -> list[str]:
-        """Return the files outside of the study that hold one of its texts."""
-        paths = [path for path in self.home.rglob("*") if path.is_file() and not path.is_symlink()]
-        assert len(paths) > 1
-        return [str(path) for path in paths if SENTINEL.encode() in path.read_bytes()]
-
-
-def environment(home: Path) -> dict[str, str]:
-    """Return an environment in which everything that is written lies in `home`."""
-    own = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    own |= {"HOME": str(home), "TMPDIR": str(home / "tmp"), "IPYTHONDIR": str(home / "ipython")}
-    own |= {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
-    (home / "tmp").mkdir(parents=True)
-    return {**os.environ, **own, "PYTHONPATH": str(ROOT), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-
-
-@contextmanager
-def hosted(folder: Path, *command: str, until: str) -> Iterator[Host]:
-    """Start a host of the study in `folder`, and wait until it prints an address; end it with Ctrl+C."""
-    home, log = folder / "home", folder / "log"
-    environ = environment(home)
-    with (
-        log.open("w") as output,
-        subprocess.Popen(command, cwd=home, env=environ, stdout=output, stderr=output) as process,
-    ):
-        try:
-            address = waited_for(until, log, process)
-            yield Host(address, folder / "study", home, process, log)
-        finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-                try:
-                    process.wait(30)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-
-
-def waited_for(pattern: str, log: Path, process: subprocess.Popen[bytes]) -> str:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        if match := re.search(pattern, log.read_text("utf-8")):
-            return match[0]
-        time.sleep(0.2)
-    pytest.fail(f"{process.args} printed no address:\n{log.read_text('utf-8')[-3000:]}")
 
 
 @pytest.fixture(scope="module")
@@ -230,10 +140,7 @@ def test_a_text_is_coded_in_marimo_within_its_shadow_root(browser: Browser, tmp_
     folder = study(tmp_path / "study")
     app = tmp_path / "app.py"
     app.write_text(MARIMO.format(study=str(folder)), encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = ["-m", "marimo", "run", str(app), "--headless", "--host", "127.0.0.1", f"--port={port}"]
+    words = ["-m", "marimo", "run", str(app), "--headless", "--host", "127.0.0.1", f"--port={free_port()}"]
     words += [f"--token-password={secrets.token_hex(16)}"]
     until = r"http://\S+access_token=\w+"
     with hosted(tmp_path, sys.executable, *words, until=until) as host, host.page(browser) as page:
@@ -247,21 +154,24 @@ def test_a_text_is_coded_in_marimo_within_its_shadow_root(browser: Browser, tmp_
 
 
 STRICT = """\
-<!doctype html><meta charset="utf-8"><title>strict</title><body><div id="here"></div>
+<!doctype html><meta charset="utf-8"><title>strict</title><body>
 <script type="module" nonce="n">
-import widget from "/coding.js";
 try { eval("1"); } catch (error) { window.refused = error.name; }
 const sent = [];
 const nothing = () => {};
 const model = {on: nothing, off: nothing, get: nothing, set: nothing, save_changes: nothing};
-model.send = (content) => sent.push(content);
-await widget.render({model, el: document.getElementById("here")});
+for (const name of NAMES) {
+  const {default: widget} = await import(`/${name}.js`);
+  const el = document.body.appendChild(document.createElement("div"));
+  await widget.render({model: {...model, send: (content) => sent.push([name, content.type])}, el});
+}
 window.sent = sent;
 </script>"""
+NAMES = ["coding", "codebook", "adjudication", "overview", "themes", "quotes"]
 POLICY = "default-src 'none'; script-src 'nonce-n' 'self'; style-src 'unsafe-inline'"
 
 
-def test_the_bundle_runs_where_nothing_may_be_evaluated_or_fetched(browser: Browser) -> None:
+def test_each_bundle_runs_where_nothing_may_be_evaluated_or_fetched(browser: Browser) -> None:
     """The most that a webview (VS Code's, say) may forbid: no eval, no inline script, no other origin."""
     page = browser.new_page()
     errors: list[str] = []
@@ -269,18 +179,19 @@ def test_the_bundle_runs_where_nothing_may_be_evaluated_or_fetched(browser: Brow
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
 
     def answer(route: Any) -> None:
-        if route.request.url.endswith("/coding.js"):
-            script = (STATIC / "coding.js").read_text("utf-8")
+        name = route.request.url.rpartition("/")[2]
+        if name.endswith(".js"):
+            script = (STATIC / name).read_text("utf-8")
             route.fulfill(body=script, content_type="text/javascript")
         else:
             headers = {"Content-Security-Policy": POLICY}
-            route.fulfill(body=STRICT, content_type="text/html", headers=headers)
+            route.fulfill(body=STRICT.replace("NAMES", str(NAMES)), content_type="text/html", headers=headers)
 
     page.route("**/*", answer)
     page.goto("http://strict.test/")
-    page.wait_for_function("() => window.sent?.length > 0")  # it has asked its kernel for the first text
-    assert page.evaluate("() => window.sent[0].type") == "hello"
-    assert page.locator(".s7").count() == 1
+    page.wait_for_function("n => window.sent?.length === n", arg=len(NAMES))  # each has asked its kernel
+    assert page.evaluate("() => window.sent") == [[name, "hello"] for name in NAMES]
+    assert page.locator(".s7").count() == len(NAMES)
     assert errors == []
     assert page.evaluate("() => window.refused") == "EvalError"  # the policy is in force
     page.close()

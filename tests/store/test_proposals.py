@@ -54,6 +54,16 @@ def test_a_proposal_comes_back_and_is_taken_back(store: Store, tmp_path: Path) -
     assert store.verify()["ok"].all()
 
 
+def test_a_model_s_proposal_names_it_and_those_of_people_are_written_as_ever(store: Store) -> None:
+    ours = hope()
+    assert ours.text == '{"definition": "Looks forward.", "label": "Hope"}'  # as records have it
+    store.append([ours, hope(label="Wait", origin="theme 3, by a topic model", theme=3, examples=["m2"])])
+    assert store.proposals()["origin"].fillna("").tolist() == ["", "theme 3, by a topic model"]
+    made = acts.Proposal.from_text(store.acts()[1].text)
+    assert (made.theme, made.examples) == (3, ("m2",))
+    assert store.verify()["ok"].all()
+
+
 @pytest.mark.parametrize(
     ("act", "message"),
     [
@@ -64,6 +74,11 @@ def test_a_proposal_comes_back_and_is_taken_back(store: Store, tmp_path: Path) -
         (lambda: changed(hope(), text="Hope"), "expected the label and definition of a code"),
         (lambda: changed(hope(), text='{"label": "Hope", "definition": ""}'), "expected the label and"),
         (lambda: changed(hope(), text='{"definition": "", "label": "a\\nb"}'), "one line of 1 to 200"),
+        (lambda: hope(origin="a\nb"), "expected as origin one line"),
+        (lambda: hope(theme=-1), "expected as theme the number"),
+        (lambda: hope(examples=["m1"] * 21), "ids of at most 20 units"),
+        (lambda: changed(hope(), text='{"definition": "", "examples": "m", "label": "H"}'), "something else"),
+        (lambda: changed(hope(), text='{"definition": "", "label": "Hope", "origin": ""}'), "something else"),
         (lambda: hope(start=0, end=999), "expected a span within the text"),
         (lambda: hope(unit_id="m9"), "expected a unit of this study"),
         (lambda: changed(hope(), unit_id=None), "expected unit_id for kind 'propose'"),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from sense7_qual import acts, adjudication, rounds
+from sense7_qual import acts, adjudication, agreement, rounds
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import AdjudicationWidget
+from sense7_qual.widgets._adjudication_brings import Gains
 from tests.helpers.adjudicator import BLIND, CODED, DISPUTED, TEXTS, UNITS, Adjudicator, decided, disagree
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.revised_codebooks import BASE, edited
@@ -92,16 +95,49 @@ def test_what_the_next_ones_bring_is_what_they_bring(folder: Store) -> None:
     brings = lead.ask("queue", by="code")["brings"]
     assert brings["n"] == 5
     warm = next(one for one in brings["codes"] if one["code"] == "warm")
-    assert warm == {"code": "warm", "n": 3, "before": "75.0 %", "after": "0.0 %"}
+    assert (warm["n"], warm["before"], warm["after"]) == (3, "75.0 %", "0.0 %")
     for unit_id, code in DISPUTED - {("m1", "kind")}:
         done = lead.rule(unit_id, code, True)
-    assert done["brings"] == {
-        "n": 1, "codes": [{"code": "kind", "n": 1, "before": "25.0 %", "after": "0.0 %"}]
-    }  # fmt: skip
+    [last] = done["brings"]["codes"]
+    assert (last["code"], last["n"], last["before"], last["after"]) == ("kind", 1, "25.0 %", "0.0 %")
     left = adjudication.remaining(folder.decisions(round="open"), rulings=folder.rulings())
     assert left.set_index("code")["share_open"].to_dict() == {
         "warm": 0.0, "kind": 0.25, "cold": 0.0, "other": 0.0
     }  # fmt: skip
+
+
+def test_alpha_if_decided_alike_is_its_expectation_and_links_gain_what_the_units_add() -> None:
+    rng = np.random.default_rng(5)
+    rows = [
+        (f"m{unit}", coder, "warm", bool(rng.random() < 0.4))
+        for unit in range(12) for coder in ("ana", "ben", "cleo")[: 2 + unit % 2]
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
+    disputed = adjudication.disagreements(frame)["unit_id"].tolist()[:4]
+    gains = Gains(frame, frame)
+    now, after = gains.alpha("warm", disputed)
+
+    def alpha_of(made: pd.DataFrame) -> float:
+        values = made.pivot(index="coder", columns="unit_id", values="applied").to_numpy(float)
+        return agreement.krippendorff_alpha(values, level="nominal")
+
+    assert now == pytest.approx(alpha_of(frame))
+    shares = frame.groupby("unit_id")["applied"].mean()
+    expected = 0.0
+    for ways in itertools.product([True, False], repeat=len(disputed)):
+        alike = dict(zip(disputed, ways, strict=True))
+        way = frame.assign(applied=[alike.get(unit, said) for unit, _, _, said in rows])
+        chance = np.prod([shares[unit] if one else 1 - shares[unit] for unit, one in alike.items()])
+        expected += chance * alpha_of(way)
+    assert after == pytest.approx(expected)
+    assert after > now
+    agreed = adjudication.consensus(frame)["applied"]
+    n = {True: int(agreed.sum()) + 2, False: int((~agreed).sum()) + 1}
+    more = sum(shares[unit] for unit in disputed)
+    ratio = (1 / (n[True] + more) + 1 / (n[False] + 4 - more)) / (1 / n[True] + 1 / n[False])
+    assert gains.narrower("warm", disputed, applied=2, absent=1) == pytest.approx(1 - ratio**0.5)
+    assert gains.narrower("warm", [], applied=2, absent=1) is None
+    assert gains.alpha("cold", disputed) is None
 
 
 def test_what_was_agreed_in_a_discussion_is_no_disagreement_any_more(folder: Store) -> None:

@@ -165,6 +165,14 @@ def test_a_step_that_cannot_be_is_refused_with_one_sentence(match: str, steps: l
     refused(match, *steps, versions=[gone], reserved={"z": "undo"})
 
 
+def test_steps_that_no_kernel_answered_get_their_ids_when_they_are_restored() -> None:
+    steps = [{"do": "add", "label": "Hope"}, split("warm", "Near", "Mild"), edit("hope", definition="So.")]
+    made, again = drafted(*steps), Draft(BOOK)
+    again.restore(steps)
+    assert (again.steps, again.state) == (made.steps, made.state)
+    assert {"hope", "near", "mild"} <= set(again.state.codebook.ids)
+
+
 def test_ids_are_never_given_again_not_even_within_a_draft() -> None:
     draft = drafted(ADD, merge("being_lectured", "warm"), ADD)
     assert "being_lectured_2" in draft.state.codebook

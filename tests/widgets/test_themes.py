@@ -17,6 +17,7 @@ from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.widgets import CodingWidget, ThemesWidget
 from tests.helpers.browser import new_id
+from tests.helpers.lead import Lead
 
 pytestmark = pytest.mark.long
 
@@ -92,6 +93,18 @@ def store(tmp_path: Path, fitted: themes.Themes) -> Iterator[Store]:
         reader.wait()
         reader.widget.close()
     Reader.opened.clear()
+    for lead in Lead.opened:
+        for later in (lead.widget._lacking.looking, lead.widget._lacking.asking):
+            later.join()
+    Lead.end_counting()
+
+
+def lacking(lead: Lead) -> dict[str, Any]:
+    """Return what the tray of the codebook widget says of themes, once it was read anew."""
+    lead.ask("lacking")
+    lead.widget._lacking.looking.join()
+    assert not [one for one in lead.told if one["type"] == "lacking_failed"]
+    return next(one for one in reversed(lead.told) if one["type"] == "lacking")
 
 
 def test_it_shows_the_themes_of_the_study(store: Store) -> None:
@@ -243,13 +256,131 @@ def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store)
     code = store.codebook["waiting"]
     text_of = store.units.set_index("unit_id")["text"]
     assert code.examples == tuple(text_of[ticked])
-    assert code.origin == "inductive"
+    assert code.origin == "model"
     assert "theme 0" in str(code.source)
     assert len(store.revisions()) == 1
     assert store.themes().summary["code"].tolist()[0] == "waiting"
     coding = CodingWidget(Store(store.path), coder="ben")
     assert "waiting" in coding._session.codebook.ids
     coding.close()
+
+
+def test_a_theme_that_is_proposed_waits_in_the_tray_and_is_taken_with_its_origin(store: Store) -> None:
+    reader = Reader(store, without_round=True)
+    reader.look()
+    ticked = [row["unit_id"] for row in reader.ask("draft", theme=0)["quotes"][:2]]
+    asked = {"id": new_id(), "kind": "propose_code", "theme": 0, "label": "Waiting", "definition": "Slow."}
+    assert reader.act(**asked | {"id": new_id()}, units=[])["type"] == "refused"
+    assert reader.act(**asked | {"id": new_id()}, units=["no"])["type"] == "refused"
+    assert [reader.act(**asked, units=ticked)["type"] for _ in range(2)] == ["done", "done"]
+    assert len(store.proposals()) == 1
+    assert store.current_codebook() == BOOK.fingerprint
+    assert {row["theme"]: row["proposed"] for row in reader.look()["rows"]}[0] == "waiting"
+
+    lead = Lead(store, without_round=True)
+    (row,) = lead.ask("proposals")["rows"]
+    text_of = store.units.set_index("unit_id")["text"]
+    assert [row["words"], *row["examples"]] == list(text_of[ticked])
+    assert "theme 0 of this study, proposed by a topic model" in row["origin"]
+    take = {"proposal": row["proposal_id"], "label": "Waiting", "definition": "Slow.", "parent": None}
+    lead.step("take", **take, with_examples=False)
+    assert lead.widget.draft["waiting"].examples == ()
+    lead.ask("undo")
+    lead.step("take", **take, with_examples=True)
+    kept = lead.widget._draft.steps  # as a page keeps them for the next kernel
+    again = Lead(store, without_round=True)
+    again.ask(
+        "restore", base=BOOK.fingerprint, steps=[{"do": "take", **take, "with_examples": True}], undone=[]
+    )
+    assert again.widget._draft.steps == kept
+    assert lead.ask("save", why="Missing.")["type"] == "saved_draft"
+    code = store.codebook["waiting"]
+    assert (code.origin, code.examples) == ("model", tuple(text_of[ticked]))
+    assert code.source == "theme 0 of this study, proposed by a topic model; accepted by a person"
+    assert store.themes().summary["code"].tolist()[0] == "waiting"
+    shown = {row["theme"]: row for row in reader.look()["rows"]}[0]
+    assert (shown["proposed"], shown["code"]) == ("answered", "waiting")
+    assert store.verify()["ok"].all()
+
+
+def test_a_proposal_of_a_theme_is_taken_back_where_it_was_made(store: Store) -> None:
+    reader = Reader(store, without_round=True)
+    reader.look()
+    ticked = [reader.ask("draft", theme=0)["quotes"][0]["unit_id"]]
+    reader.act(kind="propose_code", theme=0, label="Waiting", definition="", units=ticked)
+    lead = Lead(store, without_round=True)
+    (row,) = lead.ask("proposals")["rows"]
+    lead.step("take", proposal=row["proposal_id"], label="Waiting", definition="", parent=None)
+    assert reader.act(kind="undo")["type"] == "done"
+    assert store.proposals().empty
+    assert lead.ask("proposals", fresh=True)["rows"] == []
+    assert lead.ask("save", why="Missing.")["type"] == "saved_draft"  # the code stays the person's
+    assert "waiting" in store.codebook
+
+
+def test_the_tray_offers_the_themes_that_no_code_covers_until_each_is_answered(store: Store) -> None:
+    assert (lacking(Lead(store))["rows"], lacking(Lead(store))["n_unsure"]) == ([], 4)  # nothing may be seen
+    lead = Lead(store, without_round=True)
+    against = themes.against_codebook(store.themes(), store.decisions(), BOOK)
+    open_themes = set(against.loc[against["verdict"] == "uncovered", "theme"])
+    assert {row["theme"] for row in lacking(lead)["rows"]} == open_themes
+    theme, other, *_ = sorted(open_themes)
+    ticked = [row["unit_id"] for row in lead.ask("theme", theme=theme)["quotes"][:2]]
+    covered = next(iter(set(against["theme"]) - open_themes))
+    for wrong in ({"theme": covered, "units": ticked}, {"theme": theme, "units": []},
+                  {"theme": other, "units": ticked}, {"theme": "0", "units": ticked}):  # fmt: skip
+        assert lead.ask("propose_theme", **wrong)["type"] == "refused"
+    assert lead.ask("propose_theme", theme=theme, units=ticked)["type"] == "theme_proposed"
+    assert lead.ask("propose_theme", theme=theme, units=ticked)["type"] == "refused"  # pressed twice
+    assert theme not in {row["theme"] for row in lacking(lead)["rows"]}
+    (row,) = lead.ask("proposals")["rows"]
+    assert lead.ask("send_back", proposal=row["proposal_id"], why="A topic.")["type"] == "sent_back"
+    again = {row["theme"]: row["sent_back"] for row in lacking(lead)["rows"]}
+    assert (again[theme], again[other]) == (True, False)
+    assert lead.ask("propose_theme", theme=theme, units=ticked)["type"] == "theme_proposed"
+    (row,) = lead.ask("proposals")["rows"]
+    lead.step("take", proposal=row["proposal_id"], into="fast")
+    assert lead.ask("save", why="")["type"] == "saved_draft"
+    assert store.codebook == BOOK
+    assert store.themes().summary.set_index("theme").loc[theme, "code"] == "fast"
+    assert theme not in {row["theme"] for row in lacking(lead)["rows"]}
+    assert store.verify()["ok"].all()
+
+
+def test_what_a_language_model_drafts_in_the_tray_is_a_proposal_and_needs_consent(store: Store) -> None:
+    asked: list[Any] = []
+    replies = ["no", '{"label": "Waiting", "definition": "Told to wait."}']
+
+    def chat(messages: Any) -> str:
+        asked.append(messages)
+        return replies[len(asked) - 1]
+
+    plain = Lead(store, without_round=True)
+    theme = lacking(plain)["rows"][0]["theme"]
+    ticked = [plain.ask("theme", theme=theme)["quotes"][0]["unit_id"]]
+    named = {"theme": theme, "units": ticked}
+    assert plain.ask("theme_cost", **named)["type"] == "refused"
+    lead = Lead(store, without_round=True, chat=chat)
+    assert lacking(lead)["chats"] is True
+    assert "1 quotes" in lead.ask("theme_cost", **named)["words"]
+    assert lead.ask("theme_chat", **named)["type"] == "refused"
+    assert lead.ask("theme_chat", **named, consent="yes")["type"] == "refused"
+    assert asked == []
+    for _ in replies:
+        assert lead.ask("theme_chat", **named, consent=True)["type"] == "asking"
+        lead.widget._lacking.asking.join()
+    assert [one["type"] for one in lead.told if one["type"].startswith(("lacking_f", "theme_d"))] == [
+        "lacking_failed", "theme_drafted"
+    ]  # fmt: skip
+    (row,) = lead.ask("proposals")["rows"]
+    assert (row["label"], row["definition"]) == ("Waiting", "Told to wait.")
+    assert row["origin"].endswith("; drafted by a language model")
+    assert store.current_codebook() == BOOK.fingerprint
+    text_of = store.units.set_index("unit_id")["text"]
+    told = asked[-1][-1]["content"]
+    assert [text in told for text in text_of] == [one in ticked for one in text_of.index]
+    state = {name: value for name, value in lead.widget.get_state().items() if name not in ("_esm", "_css")}
+    assert [word for word in " ".join(WORDS).split() if word in json.dumps(state, default=str)] == []
 
 
 def test_a_run_says_what_it_would_change_before_it_is_recorded(store: Store) -> None:

@@ -31,10 +31,13 @@ export interface OfCode {
   missing: string;
 }
 
-/** What settling the next `n` brings. */
+/**
+ * What settling the next `n` brings: of the code's consensus still missing before and after, how much narrower intervals
+ * of its links become; and alpha now and if the coders decided these alike. All in words, empty where not computable.
+ */
 export interface Brings {
   n: number;
-  codes: { code: string; n: number; before: string; after: string }[];
+  codes: { code: string; n: number; before: string; after: string; narrower: string; alpha: string }[];
 }
 
 export interface Progress {

@@ -95,7 +95,7 @@ function Row({ session, place, style }: { session: Session; place: number; style
   );
 }
 
-/** What settling the next ones does to the part of consensus that is missing; of what they do to agreement nothing is said. */
+/** What settling the next ones does to consensus and links; what it would be for agreement if the coders decided them alike. */
 function Brings({ session }: { session: Session }) {
   const { n, codes } = session.brings.value;
   if (!n) return null;
@@ -103,16 +103,20 @@ function Brings({ session }: { session: Session }) {
     <div class="s7-brings">
       <h5>{n === 1 ? "The last one brings" : `The next ${n} bring`}</h5>
       <ul tabIndex={0} aria-label="What the next ones bring">
-        {codes.map(({ code, before, after }) => (
+        {codes.map(({ code, before, after, alpha, narrower }) => (
           <li key={code}>
             <span dir="auto">{session.label(code)}</span>{" "}
-            <span class="s7-number">
+            <span class="s7-number" title="Share of the code’s consensus that is missing">
               {before} → {after}
+            </span>
+            <span class="s7-gained">
+              {narrower && <span title="Intervals of the code’s links with ratings, by consensus">links {narrower} narrower</span>}
+              {alpha && <span title="Krippendorff’s alpha, if the coders decided these alike; a ruling leaves it as it is">α {alpha}</span>}
             </span>
           </li>
         ))}
       </ul>
-      <p class="s7-hint">of the code’s consensus still missing</p>
+      <p class="s7-hint">Of the code’s consensus still missing. Rulings change no α: so far it would rise, if the coders decided these alike.</p>
     </div>
   );
 }

@@ -91,9 +91,47 @@ export interface Proposal {
   unit_id: string;
   round: string | null;
   words: string;
+  /** The model that proposes it; empty: a coder does. */
+  origin: string;
+  /** Further texts that show it. */
+  examples: string[];
   taken: string | null;
   alike: { id: string; how: string }[];
 }
+
+/** A theme that no code covers. */
+export interface LackingTheme {
+  theme: number;
+  label: string;
+  n_units: number;
+  n_cases: number;
+  stable: string;
+  coverage: string;
+  terms: string[];
+  /** Whether a code was proposed of it before, and answered. */
+  sent_back: boolean;
+}
+
+/** `n_unsure`: of how many themes too few texts are decided to say whether a code covers them. */
+export interface Lacking {
+  type: "lacking";
+  rows: LackingTheme[];
+  n_themes: number;
+  n_unsure: number;
+  chats: boolean;
+}
+
+export interface ThemeQuote {
+  unit_id: string;
+  text: string;
+  n_same: number;
+}
+
+/** What is answered of one of these themes. */
+export type OfTheme =
+  | { type: "theme"; theme: number; quotes: ThemeQuote[] }
+  | { type: "theme_cost"; theme: number; words: string }
+  | { type: "theme_proposed"; theme: number };
 
 export interface Version {
   version: string;
@@ -162,7 +200,11 @@ export type Side = "one" | "other";
 export type Choice = "mine" | "theirs" | "both";
 
 export type Question =
-  | { type: "hello" | "undo" | "redo" | "discard" | "proposals" | "versions" | "unsort" }
+  | { type: "hello" | "undo" | "redo" | "discard" | "versions" | "unsort" | "lacking" }
+  | { type: "proposals"; fresh?: boolean }
+  | { type: "theme"; theme: number }
+  | { type: "theme_cost" | "propose_theme"; theme: number; units: string[] }
+  | { type: "theme_chat"; theme: number; units: string[]; consent: boolean }
   | { type: "step"; step: Step }
   | { type: "leave_out"; place: number }
   | { type: "restore"; base: string; steps: readonly Step[]; undone: readonly Step[] }
@@ -197,6 +239,9 @@ export type Answer =
   | { type: "proposals"; rows: Proposal[] }
   | { type: "versions"; versions: Version[] }
   | { type: "sent_back"; proposal: string }
+  | { type: "looking" }
+  | OfTheme
+  | { type: "asking"; theme: number }
   | { type: "sorted"; n: number };
 
 /** What the kernel tells all views. */
@@ -205,5 +250,8 @@ export type Told =
   | (Preview & { type: "preview" })
   | { type: "figures"; figures: Record<string, Figures>; n_proposals: number }
   | { type: "uncounted"; message: string }
+  | Lacking
+  | { type: "theme_drafted"; theme: number }
+  | { type: "lacking_failed"; message: string }
   /** The draft is not on the disk, and why. */
   | { type: "unkept"; message: string };

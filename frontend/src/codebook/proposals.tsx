@@ -1,6 +1,7 @@
-// The codes that coders proposed: each becomes a code, goes into one, or back with a reason.
+// The codes that coders or models proposed: each becomes a code, goes into one, or back with a reason.
 import { useState } from "preact/hooks";
 import { shownDate } from "../shared/times";
+import { Lacking } from "./lacking";
 import type { Proposal } from "./messages";
 import type { Session } from "./session";
 
@@ -12,6 +13,7 @@ export function Proposals({ session }: { session: Session }) {
         <Card key={row.proposal_id} session={session} row={row} />
       ))}
       {!rows.length && <p class="s7-hint">No proposal waits for an answer. Those of a blind round come once it is unblinded.</p>}
+      <Lacking session={session} />
     </div>
   );
 }
@@ -23,19 +25,24 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
   const codable = session.codes.value.filter(({ codable }) => codable);
   const nearest = row.alike[0]?.id;
   const [into, setInto] = useState(nearest ?? codable[0]?.id ?? "");
+  const [asExamples, setAsExamples] = useState(row.origin !== "");
+  const nWords = 1 + row.examples.length;
   const takenAs = row.taken !== null && (session.book.codes.value.get(row.taken)?.label ?? row.taken);
   return (
     <article class="s7-proposal" aria-label={row.label}>
       <div class="s7-quote-of">
+        {row.origin && <span class="s7-origin">{row.origin}</span>}
         {row.coder} · {row.unit_id} · {shownDate(row.at)}
         {row.round && ` · ${row.round}`}
       </div>
-      <blockquote class="s7-quote-words" dir="auto">
-        {row.words}
-      </blockquote>
+      {[row.words, ...row.examples].map((words, n) => (
+        <blockquote key={n} class="s7-quote-words" dir="auto">
+          {words}
+        </blockquote>
+      ))}
       {takenAs ? (
         <p class="s7-hint" dir="auto">
-          In the draft: {takenAs}. Its coder is told once it is saved.
+          In the draft: {takenAs}. {row.origin ? "Where it comes from is recorded with it." : "Its coder is told once it is saved."}
         </p>
       ) : (
         <>
@@ -47,8 +54,11 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             <span class="s7-field-name">Definition</span>
             <textarea rows={2} dir="auto" value={definition} onInput={type("definition")} />
           </label>
+          <label class="s7-as-examples">
+            <input type="checkbox" checked={asExamples} onChange={(event) => setAsExamples(event.currentTarget.checked)} /> with the {nWords === 1 ? "quote as its example" : `${nWords} quotes as its examples`}
+          </label>
           <div class="s7-form-buttons">
-            <button type="button" class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null })}>
+            <button type="button" class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null, with_examples: asExamples })}>
               Take as a code
             </button>
           </div>

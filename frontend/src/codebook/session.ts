@@ -5,6 +5,7 @@ import { CodebookView } from "../shared/codebook";
 import { drafts, type Kept } from "./drafts";
 import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quote, Saved, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
+import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
 import { Typed } from "./typed";
 
@@ -48,6 +49,7 @@ export class Session {
   readonly focus = signal<string | null>(null);
   readonly nProposals = signal(0);
   readonly sorter: Sorter;
+  readonly lacking: LackingThemes;
   readonly typed: Typed;
   /** Steps that are on their way. */
   readonly pending = signal<readonly Step[]>([]);
@@ -65,6 +67,7 @@ export class Session {
       told: (reply) => this.told(reply as Reply & Told),
     });
     this.sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words));
+    this.lacking = new LackingThemes((question) => this.channel.ask(question));
     this.typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.keep());
     this.channel.ask({ type: "hello" });
   }
@@ -189,7 +192,10 @@ export class Session {
 
   open(tab: Tab): void {
     this.tab.value = tab;
-    if (tab === "proposals") this.channel.ask({ type: "proposals" });
+    if (tab === "proposals") {
+      this.channel.ask({ type: "proposals", fresh: true });
+      this.lacking.look();
+    }
     if (tab === "versions") this.channel.ask({ type: "versions" });
     if (tab === "sorting") this.sorter.begin(undefined, true);
   }
@@ -231,7 +237,13 @@ export class Session {
       case "sent_back":
         this.typed.drop(`proposal ${answer.proposal}`);
         this.say("Sent back; its coder sees why once the round is unblinded");
+        this.lacking.look();
         return this.channel.ask({ type: "proposals" });
+      case "theme":
+      case "theme_cost":
+      case "theme_proposed":
+        this.lacking.heard(answer);
+        return answer.type === "theme_proposed" ? this.proposed() : undefined;
       case "versions":
         return this.heardVersions(answer.versions);
       case "compare":
@@ -252,6 +264,7 @@ export class Session {
     if (question.type === "keep") this.typed.answered();
     if (question.type === "save") this.saving.value = false;
     if (question.type === "sort" || question.type === "unsort" || question.type === "sorting") this.sorter.unanswered();
+    if (question.type === "theme" || question.type === "propose_theme" || question.type === "theme_chat") this.lacking.unanswered();
     this.message.value = message;
   }
 
@@ -259,7 +272,14 @@ export class Session {
     if (told.type === "draft") this.heardDraft(told);
     else if (told.type === "preview") this.preview.value = told;
     else if (told.type === "unkept") this.message.value = `The draft is in this page alone. ${told.message}`;
-    else if (told.type === "uncounted") this.uncounted.value = told.message;
+    else if (told.type === "lacking") this.lacking.told(told);
+    else if (told.type === "theme_drafted") {
+      this.lacking.drafted(told.theme);
+      this.proposed();
+    } else if (told.type === "lacking_failed") {
+      this.lacking.failed();
+      this.message.value = told.message;
+    } else if (told.type === "uncounted") this.uncounted.value = told.message;
     else if (told.type === "figures") {
       batch(() => {
         this.figures.value = told.figures;
@@ -268,6 +288,13 @@ export class Session {
       });
       if (this.selected.value !== null) this.askQuotes(0);
     }
+  }
+
+  /** A theme is among the proposals now. */
+  private proposed(): void {
+    this.say("It is among the proposals");
+    if (this.tab.value === "proposals") this.focus.value = TAB;
+    this.channel.ask({ type: "proposals", fresh: true });
   }
 
   private heardWelcome(welcome: Welcome): void {

@@ -79,11 +79,13 @@ export function SortingPane({ session }: { session: Session }) {
       <div class="s7-pane-line">
         <h4>{found.n ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
         <span class="s7-space" />
-        {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}
-        <input type="search" aria-label="Find among these texts" placeholder="Find among these texts" defaultValue={sorter.find.value} onInput={(event) => look(event.currentTarget.value)} />
         <button type="button" disabled={!found.can_undo} title="z" onClick={() => sorter.undo()}>
           Take back
         </button>
+      </div>
+      <div class="s7-pane-line">
+        {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}
+        <input type="search" aria-label="Find among these texts" placeholder="Find among these texts" defaultValue={sorter.find.value} onInput={(event) => look(event.currentTarget.value)} />
       </div>
       <div class="s7-parts" role="group" aria-label="Parts">
         {found.parts.map(({ id, label }, n) => (

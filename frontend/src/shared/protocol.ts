@@ -73,7 +73,7 @@ export interface Codebook {
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
   id: string;
-  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "reject_suggestion" | "rule" | "quote" | "undo" | "redo" | "edit_theme" | "record_themes" | "make_code";
+  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "reject_suggestion" | "rule" | "quote" | "undo" | "redo" | "edit_theme" | "record_themes" | "make_code" | "propose_code";
   unit_id?: string;
   code?: string;
   start?: number | null;

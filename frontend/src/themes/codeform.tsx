@@ -1,6 +1,5 @@
 // The form that makes a code of a theme: label, definition, examples, and the codes that are like it.
 import type { Session } from "./session";
-import { Buttons } from "./theme";
 
 function ByChat({ session }: { session: Session }) {
   const { coding } = session;
@@ -46,9 +45,11 @@ export function CodeForm({ session }: { session: Session }) {
   const { coding } = session;
   const draft = coding.draft.value;
   if (!draft) return <p class="s7-hint">Drafting…</p>;
+  const ready = !coding.sending.value && coding.label.value.trim() !== "";
+  const waits = session.theme.value?.proposed === "waiting";
   return (
     <div class="s7-form s7-code-form" role="group" aria-label="Make a code">
-      <p class="s7-hint">A draft from its terms: a code is what you make of it. It goes into the codebook as a revision, and coders see it in their widgets.</p>
+      <p class="s7-hint">A draft from its terms: a code is what you make of it. Made, it goes into the codebook as a revision, and coders see it in their widgets; proposed, it waits until somebody takes it.</p>
       <label class="s7-field">
         <span class="s7-field-name">Label</span>
         <input type="text" class="s7-first" dir="auto" maxLength={200} value={coding.label.value} onInput={(event) => coding.write(event.currentTarget.value, coding.definition.value)} onBlur={() => coding.look(true)} />
@@ -68,7 +69,24 @@ export function CodeForm({ session }: { session: Session }) {
         ))}
       </fieldset>
       {session.chats.value && <ByChat session={session} />}
-      <Buttons words={coding.sending.value ? "Saving…" : "Make this code"} disabled={coding.sending.value || !coding.label.value.trim()} onSend={() => coding.send()} onCancel={() => session.endForm()} />
+      <div class="s7-form-buttons">
+        <button type="button" class="s7-primary" disabled={!ready} onClick={() => coding.send()}>
+          {coding.sending.value ? "Saving…" : "Make this code"}
+        </button>
+        <button
+          type="button"
+          class="s7-propose"
+          disabled={!ready || !coding.ticked.value.size || waits}
+          title={waits ? "It waits for an answer already" : "It waits among the proposals of the codebook widget, and is no code until somebody takes it there"}
+          onClick={() => coding.send("propose_code")}
+        >
+          Propose it
+        </button>
+        <button type="button" onClick={() => session.endForm()}>
+          Cancel
+        </button>
+      </div>
+      {!waits && !coding.ticked.value.size && <p class="s7-hint">A proposal needs a text that shows it: tick one.</p>}
     </div>
   );
 }

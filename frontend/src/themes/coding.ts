@@ -100,12 +100,12 @@ export class Coding {
     this.write(label, definition);
   }
 
-  /** Make the code; the form stays until it is saved. */
-  send(): void {
+  /** Make the code, or propose it; the form stays until it is saved. */
+  send(kind: "make_code" | "propose_code" = "make_code"): void {
     const draft = this.draft.value;
     if (!draft || this.sending.value || !this.label.value.trim()) return;
     this.sending.value = true;
-    const act = { kind: "make_code" as const, theme: draft.theme, label: this.label.value.trim(), definition: this.definition.value.trim() };
+    const act = { kind, theme: draft.theme, label: this.label.value.trim(), definition: this.definition.value.trim() };
     this.act({ ...act, units: [...this.ticked.value], base: this.base, by_chat: this.byChat.value });
   }
 

@@ -14,6 +14,8 @@ export interface Theme {
   merged: number;
   /** The code that was made of it. */
   code: string | null;
+  /** Whether a code was proposed of it that waits in the codebook widget, or was answered there. */
+  proposed: "waiting" | "answered" | "";
   n_subs: number;
   terms: string[];
   stability: number | null;
@@ -132,7 +134,7 @@ export type Answer =
   | { type: "cost"; theme: number; words: string };
 
 export interface Done {
-  kind: "edit_theme" | "undo" | "record_themes" | "make_code";
+  kind: "edit_theme" | "undo" | "record_themes" | "make_code" | "propose_code";
   theme: number;
   what: string;
   code?: string;

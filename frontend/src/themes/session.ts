@@ -16,6 +16,7 @@ const SAID: Record<string, string> = {
   undo: "Taken back",
   record: "The themes are recorded",
   code: "The code is in the codebook",
+  propose: "It waits among the proposals of the codebook widget",
 };
 
 export class Session {
@@ -223,8 +224,9 @@ export class Session {
       this.ran.value = null;
       this.endForm();
     }
-    if (done.kind === "make_code" && this.form.value === "code") this.endForm();
-    else if (done.kind === "make_code") this.coding.forget(done.theme);
+    if (done.kind !== "make_code" && done.kind !== "propose_code") return;
+    if (this.form.value === "code") this.endForm();
+    else this.coding.forget(done.theme);
   }
 
   private refused(message: string, dropped: number): void {

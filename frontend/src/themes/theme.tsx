@@ -127,6 +127,8 @@ function Open({ session, row }: { session: Session; row: Theme }) {
           {row.verdict && <strong>{row.verdict === "covered" ? "Covered. " : "Not covered. "}</strong>}
           {row.coverage}
         </dd>
+        {row.proposed && <dt>Proposal</dt>}
+        {row.proposed && <dd>{row.proposed === "waiting" ? "waits for an answer in the codebook widget" : "was answered in the codebook widget"}</dd>}
         {code && <dt>Its code</dt>}
         {code && <dd dir="auto">{code}</dd>}
         <dt>Terms</dt>

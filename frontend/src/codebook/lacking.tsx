@@ -1,0 +1,91 @@
+// The themes that no code covers, above the proposals: each is proposed by the lead, or as a language model drafts it.
+import type { LackingTheme } from "./messages";
+import type { Session } from "./session";
+
+export function Lacking({ session }: { session: Session }) {
+  const found = session.lacking.found.value;
+  if (!found?.n_themes) return null;
+  const { rows, n_unsure } = found;
+  return (
+    <section class="s7-lacking" aria-label="Themes without a code">
+      <h5>Themes that no code covers</h5>
+      {rows.map((row) => (
+        <Theme key={row.theme} session={session} row={row} />
+      ))}
+      {!rows.length && <p class="s7-hint">None that is not among the proposals.</p>}
+      {n_unsure > 0 && (
+        <p class="s7-hint">
+          Of {n_unsure} {n_unsure === 1 ? "theme" : "themes"} it cannot be said: too few of the texts are decided, of what may be seen here.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Theme({ session, row }: { session: Session; row: LackingTheme }) {
+  const { lacking } = session;
+  const isOpen = lacking.open.value === row.theme;
+  return (
+    <article class="s7-lacking-theme" aria-label={row.label}>
+      <button type="button" class="s7-lacking-line" aria-expanded={isOpen} onClick={() => lacking.toggle(row.theme)}>
+        <span class="s7-lacking-name" dir="auto">
+          {row.label}
+        </span>
+        <span class="s7-count">
+          {row.n_units} texts, {row.n_cases} people
+          {row.sent_back && " · answered before"}
+        </span>
+      </button>
+      {isOpen && <Open session={session} row={row} />}
+    </article>
+  );
+}
+
+function Open({ session, row }: { session: Session; row: LackingTheme }) {
+  const { lacking } = session;
+  const [ticked, busy] = [lacking.ticked.value, lacking.sending.value || lacking.asking.value];
+  return (
+    <div class="s7-lacking-open">
+      <p class="s7-hint" dir="auto">
+        {row.stable && `Stability: ${row.stable}. `}
+        {row.coverage}
+      </p>
+      <fieldset>
+        <legend>Texts that show it</legend>
+        {lacking.quotes.value.map(({ unit_id, text }) => (
+          <label key={unit_id} class="s7-example">
+            <input type="checkbox" checked={ticked.has(unit_id)} onChange={() => lacking.tick(unit_id)} />
+            <span dir="auto">{text}</span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="s7-form-buttons">
+        <button type="button" class="s7-primary s7-propose" disabled={busy || !ticked.size} onClick={() => lacking.propose()}>
+          Propose it
+        </button>
+        {lacking.found.value?.chats && !lacking.cost.value && (
+          <button type="button" disabled={busy || !ticked.size} onClick={() => lacking.askCost()}>
+            Let the language model draft it…
+          </button>
+        )}
+      </div>
+      {!ticked.size && lacking.quotes.value.length > 0 && <p class="s7-hint">Tick a text that shows it.</p>}
+      {lacking.cost.value && <ByChat session={session} />}
+    </div>
+  );
+}
+
+function ByChat({ session }: { session: Session }) {
+  const { lacking } = session;
+  return (
+    <div class="s7-by-chat" role="group" aria-label="Draft by the language model">
+      <p>{lacking.cost.value}</p>
+      <label>
+        <input type="checkbox" checked={lacking.consented.value} onChange={(event) => (lacking.consented.value = event.currentTarget.checked)} /> I agree that the texts that are ticked are sent there
+      </label>
+      <button type="button" disabled={!lacking.consented.value || lacking.asking.value || !lacking.ticked.value.size} onClick={() => lacking.askChat()}>
+        {lacking.asking.value ? "Asking…" : "Send; what comes is proposed"}
+      </button>
+    </div>
+  );
+}
