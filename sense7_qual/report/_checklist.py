@@ -51,7 +51,8 @@ def checklist(
     Returns
     -------
     Table
-        One row per item: number, topic, what the record says, what is to be answered.
+        One row per item: number (where the guideline has numbers), topic, what the record says, what is to be
+        answered.
 
     Raises
     ------
@@ -79,10 +80,11 @@ def checklist(
     memo = None if positionality is None else str(positionality_memo(record, positionality))
     place = _POSITION[guideline]
     rows = [_row(item, record, memo if place in (item.number, item.topic) else None) for item in chosen.items]
+    left = 1 if all(item.number == _present.MISSING for item in chosen.items) else 0  # no numbers: no column
     return Table(
         title=f"{chosen.title}: what the record of the study says, and what is to be answered",
-        headers=("Item", "Topic", "From the record", "To be answered"),
-        rows=tuple(rows),
+        headers=("Item", "Topic", "From the record", "To be answered")[left:],
+        rows=tuple(row[left:] for row in rows),
         notes=(_counted(rows), chosen.source, made_with(store.codebook)),
         layout="grid",
     )

@@ -97,8 +97,11 @@ def _lives(store: Study, found: pd.DataFrame) -> tuple[Lines, dict[str, str]]:
         old, new = books[step.base], books[step.codebook]
         labels |= {code.id: code.label for code in (*old.codes, *new.codes)}
         told = [each for change in step.changes for each in _what(change, old, new)]
+        together: dict[str, list[str]] = defaultdict(list)
         for code_id, what in (*_of_headings(old, new), *told):
-            lives[code_id].append(_line(step.at, step.coder, what, step.why))
+            together[code_id].append(what)
+        for code_id, all_of in together.items():
+            lives[code_id].append(_line(step.at, step.coder, "; ".join(all_of), step.why))
     for row in found[found["done"] == "made a code"].itertuples():
         lives[str(row.value)].append(_line(row.at, row.coder, f"made of theme {row.theme}", row.why))
     order = [*book.ids, *(code for code in labels if code not in book)]

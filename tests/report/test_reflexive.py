@@ -86,8 +86,7 @@ def test_a_theme_is_told_with_its_history_its_texts_and_its_memos(store: Store) 
     assert without_days["Heard\n(under Care)"].split("\n") == [
         "• there as coding began",
         "• ana: “Being listened to” was merged into it: Nobody told them apart.",
-        "• ana: renamed from “Being heard” to “Heard”: Both are about care.",
-        "• ana: moved under “Care”: Both are about care.",
+        "• ana: renamed from “Being heard” to “Heard”; moved under “Care”: Both are about care.",
     ]
     assert without_days["Odd\n(no longer in the codebook)"].endswith(
         "retired: Odd was a name for not knowing."
