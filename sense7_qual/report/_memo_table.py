@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -25,6 +25,7 @@ def memo_table(
     units: pd.DataFrame,
     *,
     codebook: Codebook,
+    earlier: Collection[Codebook] = (),
     max_length: int = 200,
     notes: Sequence[str] = (),
 ) -> Table:
@@ -39,7 +40,10 @@ def memo_table(
         The memos that stand (`tables.MEMOS`; ``store.memos(viewer="ana")`` leaves out what ana may not see)
         and the texts (`tables.UNITS`).
     codebook : Codebook
-        Gives the labels of codes; one that it does not have is printed by its id.
+        Gives the labels of codes.
+    earlier : collection of Codebook
+        Its earlier versions, in their order (``store.codebooks.values()``), which give the labels of codes
+        that are gone; a code that is in none is printed by its id.
     max_length : int
         Characters (code points) after which the words of a text are cut; a memo is printed whole.
     notes : sequence of str
@@ -76,10 +80,11 @@ def memo_table(
     rows = newest.where(newest.notna(), None).to_dict("records")
     _refuse_outside(rows, texts)
     own = int(checked["round"].isna().sum())
+    labels = {code.id: code.label for book in (*earlier, codebook) for code in book.codes}
     return Table(
         title="Memos",
         headers=("Written (UTC)", "Coder", "On", "Words", "Memo", "For"),
-        rows=tuple(_memo_row(row, texts, codebook, max_length) for row in rows),
+        rows=tuple(_memo_row(row, texts, labels, max_length) for row in rows),
         notes=(
             *([f"{own} of {len(rows)} memos are their writers’ own and not for the team."] if own else []),
             f"{MISSING} = no words of a text. Memos and words are printed as written: check each for what "
@@ -91,11 +96,11 @@ def memo_table(
 
 
 def _memo_row(
-    row: Mapping[Any, Any], texts: Mapping[str, str], codebook: Codebook, max_length: int
+    row: Mapping[Any, Any], texts: Mapping[str, str], labels: Mapping[str, str], max_length: int
 ) -> tuple[str, ...]:
     kind, target = row["target_kind"], row["target_id"]
     on = {
-        "code": f"the code {codebook[target].label if target in codebook else target}",
+        "code": f"the code {labels.get(target, target)}",
         "study": "the study",
     }
     words = texts.get(target) if kind in ("unit", "span") else None

@@ -359,7 +359,12 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
                partial(_quotes, sources))  # fmt: skip
     memos = _memos(sources)
     if len(memos):
-        yield Part("memos", "table", "What was noted", lambda: memo_table(memos, units, codebook=book))
+        yield Part(
+            "memos",
+            "table",
+            "What was noted",
+            lambda: memo_table(memos, units, codebook=book, earlier=list(store.codebooks.values())),
+        )
     else:
         yield "memos", "there are none"
     if sources.covered:

@@ -34,10 +34,12 @@ Alignment = Literal["left", "right"]
 Layout = Literal["grid", "list"]
 
 _LABEL = re.compile(r"[A-Za-z0-9:._-]+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?")
 
 # Inline, because a notebook aligns the cells of tables itself and takes style sheets out of what it does not
 # trust. A number is never broken over lines, its head may be.
 _HTML_LEFT: Final = 'style="text-align: left"'
+_HTML_DATE: Final = 'style="text-align: left; white-space: nowrap"'
 _HTML_HEADS: Final[Mapping[Alignment, str]] = {"left": _HTML_LEFT, "right": 'style="text-align: right"'}
 _HTML_CELLS: Final[Mapping[Alignment, str]] = {
     "left": _HTML_LEFT,
@@ -277,9 +279,14 @@ def _markdown_row(cells: Iterable[str]) -> str:
 
 def _html_cells(row: Sequence[str], sides: Sequence[Alignment]) -> str:
     """Return one row's cells; the first is its head, and texts find their own direction (Arabic, Hebrew)."""
-    first = f'<th scope="row" dir="auto" {_HTML_CELLS[sides[0]]}>{escape_html(row[0])}</th>'
+    first = f'<th scope="row" dir="auto" {_html_side(row[0], sides[0])}>{escape_html(row[0])}</th>'
     rest = [
-        f'<td dir="auto" {_HTML_CELLS[side]}>{escape_html(cell)}</td>'
+        f'<td dir="auto" {_html_side(cell, side)}>{escape_html(cell)}</td>'
         for cell, side in zip(row[1:], sides[1:], strict=True)
     ]
     return "".join([first, *rest])
+
+
+def _html_side(cell: str, side: Alignment) -> str:
+    """Return how a cell is aligned; a date is not broken over lines, as a number is not."""
+    return _HTML_DATE if side == "left" and _DATE.fullmatch(cell) else _HTML_CELLS[side]

@@ -576,7 +576,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.joint_table": drawn_from(p.joint_table, "links.joint", **printed, rating="Empathy"),
         "report.link_table": drawn_from(p.link_table, "links.code_to_rating", source="ana", **printed,
                                         rating="Empathy"),
-        "report.memo_table": call(p.memo_table, memos=k.fold(x.acts).memos, units=x.units,
+        "report.memo_table": call(p.memo_table, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
         "report.overruled_table": call(p.overruled_table, overruled=qual.adjudication.overruled(
             x.decisions, rulings=[ruling]), notes=["A note."]),

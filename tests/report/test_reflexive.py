@@ -60,6 +60,7 @@ def test_the_whole_paper_has_no_word_of_agreement_in_any_file(store: Store, tmp_
     assert POSITION in texts["methods.md"]
     assert POSITION in texts["checklist_rtarg.csv"]
     assert "To be heard is not yet to be answered." in texts["themes.md"]
+    assert 'white-space: nowrap">20' in texts["revisions.html"], "a date is not broken over lines"
 
 
 def test_the_plan_may_be_overruled_and_agreement_would_be_found(store: Store, tmp_path: Path) -> None:

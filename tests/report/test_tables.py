@@ -550,6 +550,10 @@ def test_memos_stand_with_their_words_the_newest_first(tmp_path: Path) -> None:
         ("m1", "was ", "=HYPERLINK(1)", "the team, with round one"),
         ("m1", "It was kind.", "On the | text", "ana"),
     ]
+    other = Codebook(name="later", codes=(Code(id="new", label="New"),))
+    for earlier, label in (((), "warm"), ([CODEBOOK], "Warm | kind")):
+        later = report.memo_table(memos(), units, codebook=other, earlier=earlier)
+        assert [row[2] for row in later.rows if "code" in row[2]] == [f"the code {label}"]
     assert table.rows[0][:2] == ("2026-01-31 12:03", "ana")
     assert table.notes[0] == "3 of 4 memos are their writers’ own and not for the team."
     for suffix in (".docx", ".csv", ".md"):
