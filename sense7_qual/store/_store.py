@@ -1205,7 +1205,8 @@ class Store:
         texts : {"withheld", "redacted", "all"}
             What of the participants' words is in it. "withheld": none; a text of blocks, as long, stands for
             each. "redacted": the texts, with a block for each letter of an identifier that `redact.find` or
-            `names` finds; what it does not find stays. "all": all. In the first two the examples of the
+            `names` finds, and of words in the place of which a paraphrase is printed (`quotes`); what it
+            does not find stays. "all": all. In the first two the examples of the
             codebook and what memos, proposals and notes say are withheld, and columns of words.
         analysis_plan : AnalysisPlan, optional
             What is analysed, as for `report.paper`; by default the one that was registered last.
@@ -1247,6 +1248,7 @@ class Store:
         wish = bundles.Wish(
             plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
             names=tuple(names), formats=tuple(formats), overwrite=overwrite,
+            paraphrased=decide.paraphrased(self.quotes()),
         )  # fmt: skip
         bundles.check(wish, [str(name) for name in self._known.units.columns])
         if self.decisions().empty:

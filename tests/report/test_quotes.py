@@ -108,6 +108,14 @@ def test_no_participant_has_more_quotes_than_asked_for_and_no_code_starves(most:
         report.quote_table(many, units, codebook=book, per_participant=0)
 
 
+def test_the_code_with_least_to_choose_from_draws_first() -> None:
+    """Cold is borne by one participant alone, who must not be used up for warm, the first of the codebook."""
+    both = coded(*((f"m{n}", "warm", None, None) for n in (0, 1, 2, 4)), ("m4", "cold", None, None))
+    for seed in range(12):
+        found = report.quote_candidates(both, UNITS, codebook=BOOK, per_participant=1, seed=seed)
+        assert found.loc[found["drawn"] & (found["code"] == "cold"), "unit_id"].tolist() == ["m4"]
+
+
 def test_what_may_tell_who_somebody_is_comes_last_and_is_not_printed() -> None:
     # The whole of m1 has an address; three others for the code have none.
     assert not any("ann@" in str(row) or "†" in str(row) for row in table(per_code=3).rows)
@@ -152,7 +160,7 @@ def test_the_case_against_a_code(warm: dict[str, str], expected: tuple[str, str]
 
 
 def test_a_case_against_the_trend_lies_beyond_the_mean_of_those_without_the_code() -> None:
-    units = UNITS.assign(case_id=[f"p{n}" for n in range(6)], stars=[5.0, 5, 2, 4, 1.0, 3])
+    units = UNITS.assign(case_id=[f"p{n}" for n in range(6)], stars=[5.0, 5, 2, 3, 1.0, 3])
     of = decided(warm={"m0": "yy", "m1": "yy", "m3": "yy", "m4": "yy", "m2": "nn", "m5": "nn"})
     named = {"codebook": BOOK, "decisions": of, "rating": "stars", "seed": 1}
     cases = set()
@@ -160,9 +168,9 @@ def test_a_case_against_the_trend_lies_beyond_the_mean_of_those_without_the_code
         found = report.quote_candidates(CODED, units, **{**named, "seed": seed, "per_code": 1})
         cases |= set(found.loc[found["drawn"] & (found["role"] == "disconfirms"), ["unit_id", "why"]]
                      .itertuples(index=False, name=None))  # fmt: skip
-    # (5 + 5 + 4 + 1) / 4 = 3.75 with the code, (2 + 3) / 2 = 2.5 without: only 1 lies below 2.5.
+    # (5 + 5 + 3 + 1) / 4 = 3.5 with the code, (2 + 3) / 2 = 2.5 without: 3 lies below the first alone.
     assert cases == {
-        ("m4", "against the trend: rating 1, where texts with the code have a mean of 3.75, others of 2.50")
+        ("m4", "against the trend: rating 1, where texts with the code have a mean of 3.50, others of 2.50")
     }
 
 

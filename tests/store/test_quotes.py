@@ -170,6 +170,24 @@ def test_a_bundle_has_no_word_of_a_paraphrase(folder: Store, tmp_path: Path, tex
     assert bundle.verify()["ok"].all()
 
 
+def test_a_redacted_bundle_has_no_word_that_a_paraphrase_stands_for(tmp_path: Path) -> None:
+    """Nor where another text repeats it, nor in the turns of a conversation before one."""
+    words = UNITS["text"][1]
+    turns = json.dumps([{"role": "user", "text": f"Before: {words}"}])
+    units = UNITS.assign(text=[HERS, words, f"Again: {words}"], context=[turns, None, None])
+    store = Store.create(tmp_path / "study", units=units, codebook=CODEBOOK)
+    named = {"coder": "ana", "unit_id": "m2", "codebook": CODEBOOK}
+    store.append([acts.apply(code="warm", **named), acts.finish(**named)])
+    store.append([quote(paraphrase="Asked twice."), quote("m1", state="chosen", paraphrase="Left.")])
+    store.bundle(tmp_path / "bundle", texts="redacted", formats=["md"])
+    bundle = Store(tmp_path / "bundle")
+    blocks = "▮" * len(words)
+    assert bundle.units["text"].tolist() == [HERS, blocks, f"Again: {blocks}"]
+    assert json.loads(bundle.units["context"][0])[0]["text"] == f"Before: {blocks}"
+    files = [file.read_bytes() for file in (tmp_path / "bundle").rglob("*") if file.is_file()]
+    assert not any(b"It asked how I was" in content for content in files)
+
+
 def test_what_becomes_of_quotes_where_the_codebook_changes(folder: Store) -> None:
     """Merged: the quote goes along, once. Redefined: to be decided again. Refused: stays so."""
     folder.append([

@@ -122,10 +122,10 @@ test("the shelf is one for the whole page, whichever bundle asks for it", async 
   shelf().delete("work");
 });
 
-test("a refused ruling takes none on another code of its text along", () => {
+test.each(["rule", "quote"] as const)("a refused %s takes none on another code of its text along", (kind) => {
   const sent: string[] = [];
   const outbox = new Outbox((act) => sent.push(act.id));
-  const rule = (id: string, code: string): Act => ({ id, kind: "rule", unit_id: "m1", code, applied: true, reason: "slip" });
+  const rule = (id: string, code: string): Act => ({ id, kind, unit_id: "m1", code, applied: true, reason: "slip" });
   outbox.push(rule("1", "warm"), rule("2", "kind"), rule("3", "warm"));
   expect(outbox.refuse("1")).toBe(1);
   expect([sent, outbox.waiting.value.map(({ id }) => id)]).toEqual([["1", "2"], ["2"]]);

@@ -8,6 +8,7 @@ there, without their words.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
@@ -25,6 +26,11 @@ __all__ = [
 
 Texts = Literal["withheld", "redacted", "all"]
 
+Place = tuple[str, int | None, int | None]
+"""Words of a unit; without a span, its whole text."""
+
+_Row = tuple[str, str, int | None, str, int, int]
+_TELLING: Final = 12  # characters of a quote that are looked for in other texts, too
 WITHHELD: Final = "[withheld]"
 _CONTRACT: Final = ("unit_id", "text", "document_id", "case_id", "position")
 _EXAMPLES: Final = ("examples", "counter_examples")
@@ -35,12 +41,17 @@ _BLOCK, _GAP = "\u25ae", "\u25af"
 
 
 def published_units(
-    units: pd.DataFrame, texts: Texts, *, names: Collection[str], variables: Sequence[str]
+    units: pd.DataFrame,
+    texts: Texts,
+    *,
+    names: Collection[str],
+    variables: Sequence[str],
+    paraphrased: Sequence[Place] = (),
 ) -> tuple[pd.DataFrame, tuple[str, ...], pd.DataFrame | None]:
     """Return the units as the bundle has them, the columns that it leaves out, and what was redacted.
 
     All columns stay with texts="all"; else numbers, truth values and times do, and of others the `variables`:
-    a column of words may hold what a participant wrote.
+    a column of words may hold what a participant wrote. What is `paraphrased` in print counts as found.
     """
     if texts == "all":
         return units, (), None
@@ -55,7 +66,41 @@ def published_units(
         covered = pd.array(_covered(units["text"]), dtype="string").astype(units["text"].dtype)
         return units[kept].assign(text=covered), left_out, None
     found = redact.find(units, names=names)
+    if paraphrased:
+        known = _paraphrased(units, paraphrased)
+        found = pd.concat([found, pd.DataFrame(known, columns=list(found.columns)).astype(found.dtypes)],
+                          ignore_index=True)  # fmt: skip
     return _blackened(units[kept], found), left_out, found
+
+
+def _paraphrased(units: pd.DataFrame, places: Sequence[Place]) -> list[_Row]:
+    """Return where words stand for which a paraphrase is printed, also in other texts and turns before."""
+    texts: dict[str, str] = dict(zip(units["unit_id"], units["text"], strict=True))
+    whole = [
+        (unit_id, 0 if start is None else start, len(texts[unit_id]) if end is None else end)
+        for unit_id, start, end in places if unit_id in texts
+    ]  # fmt: skip
+    kind = "paraphrased"
+    rows: dict[_Row, None] = {
+        (unit_id, "text", None, kind, start, end): None for unit_id, start, end in whole
+    }
+    said = {texts[unit_id][start:end].strip() for unit_id, start, end in whole}
+    patterns = [re.compile(re.escape(words)) for words in said if len(words) >= _TELLING]
+    for unit_id, column, turn, text in _all_texts(units):
+        for match in (one for each in patterns for one in each.finditer(text)):
+            rows[unit_id, column, turn, kind, match.start(), match.end()] = None
+    return list(rows)
+
+
+def _all_texts(units: pd.DataFrame) -> Iterator[tuple[str, str, int | None, str]]:
+    """Yield every text of the units, and every turn before one, with its place."""
+    for unit_id, text in zip(units["unit_id"], units["text"], strict=True):
+        yield unit_id, "text", None, text
+    if "context" not in units:
+        return
+    for unit_id, context in zip(units["unit_id"], units["context"], strict=True):
+        for turn, said in enumerate(json.loads(context) if isinstance(context, str) else ()):
+            yield unit_id, "context", turn, said["text"]
 
 
 def _covered(texts: Iterable[str]) -> list[str]:

@@ -48,6 +48,7 @@ class Wish:
     names: tuple[str, ...]
     formats: tuple[str, ...]
     overwrite: bool
+    paraphrased: tuple[withhold.Place, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -138,7 +139,7 @@ def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
     units, books = layout.read_units(study, said), layout.read_codebooks(study, said)
     lines = [line for _, theirs in archive.acts_of_coders(study) for line in theirs]
     shown, left_out, found = withhold.published_units(
-        units, wish.texts, names=wish.names, variables=wish.columns
+        units, wish.texts, names=wish.names, variables=wish.columns, paraphrased=wish.paraphrased
     )
     repeats = withhold.repeating(units, withhold.words_of(books.values(), lines))
     files = {_bundle.UNITS: parquet(shown)}

@@ -19,7 +19,7 @@ from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
 
-__all__ = ["Choice", "decide", "of_study", "quotes_after", "rulings_after"]
+__all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulings_after"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +122,15 @@ def rulings_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revisi
 def quotes_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> pd.DataFrame:
     """Return what is decided about quotes after `acts`, in the codes of the current codebook."""
     return codings.quotes(of_kind(acts, "quote"), known.codebook, revisions=revisions)
+
+
+def paraphrased(quotes: pd.DataFrame) -> tuple[tuple[str, int | None, int | None], ...]:
+    """Return the words in the place of which a paraphrase was approved, by unit and span."""
+    chosen = quotes[quotes["paraphrase"].notna() & quotes["state"].isin(["approved", "stale", "erased"])]
+    return tuple(
+        (str(unit_id), None if pd.isna(start) else int(start), None if pd.isna(end) else int(end))
+        for unit_id, start, end in chosen[["unit_id", "start", "end"]].itertuples(index=False)
+    )
 
 
 def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:
