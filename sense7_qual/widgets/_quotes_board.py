@@ -125,6 +125,7 @@ class Board:
     def page(self, code: object, first: int) -> dict[str, Any]:
         """Return one page of the candidates for a code."""
         rows = self._of(code)
+        self._look_into({row["unit_id"] for row in rows[max(first, 0) : max(first, 0) + PAGE]})
         return {"code": code, "n": len(rows), "first": first,
                 "rows": [self._shown(row) for row in rows[max(first, 0) : max(first, 0) + PAGE]]}  # fmt: skip
 
@@ -184,14 +185,19 @@ class Board:
 
     def _identifiers(self, unit_id: str) -> list[tuple[str, int, int]]:
         """Return what `redact.find` finds in a text; looked for when it is first shown."""
-        if unit_id not in self._found:
-            unit = pd.DataFrame({"unit_id": [unit_id], "text": [self._texts[unit_id]]})
-            found = redact.find(unit, names=self.rule.names, columns=["text"])
-            self._found[unit_id] = [
-                (str(kind), int(start), int(end))
-                for kind, start, end in found[["kind", "start", "end"]].itertuples(index=False)
-            ]  # fmt: skip
+        self._look_into({unit_id})
         return self._found[unit_id]
+
+    def _look_into(self, unit_ids: Collection[str]) -> None:
+        """Find what may tell who somebody is in texts that are shown for the first time, in all at once."""
+        new = [unit_id for unit_id in unit_ids if unit_id not in self._found]
+        if not new:
+            return
+        self._found |= {unit_id: [] for unit_id in new}
+        units = pd.DataFrame({"unit_id": new, "text": [self._texts[unit_id] for unit_id in new]})
+        found = redact.find(units, names=self.rule.names, columns=["text"])
+        for unit_id, kind, start, end in found[["unit_id", "kind", "start", "end"]].itertuples(index=False):
+            self._found[unit_id].append((str(kind), int(start), int(end)))
 
     def _of(self, code: object) -> list[dict[str, Any]]:
         if not isinstance(code, str) or code not in self._candidates:
