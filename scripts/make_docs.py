@@ -25,6 +25,7 @@ REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
 GUIDES: Final = (
     "coding",
     "codebook_revision",
+    "lead_day",
     "overview",
     "command_line",
     "agreement",

@@ -237,7 +237,7 @@ def quote(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width
 def overlook(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
     """Open the overview of the example, and take the pictures of `steps`."""
     name, cell = "overview", STANDS.format(notebooks=str(ROOT / "notebooks"), study=str(study))
-    height = 900 if dark else 1500
+    height = 900 if dark else 1500 if width > 1000 else 1900
     with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-drift", width=width, height=height) as page:
         _pictures(page, folder, name, STANDING, steps, f"{'dark' if dark else 'light'}-{width}")
     server.end_kernels()
