@@ -31,6 +31,7 @@ GUIDES: Final = (
     "agreement",
     "links",
     "tables",
+    "quotes",
     "preregistration",
     "methods_text",
     "review",
