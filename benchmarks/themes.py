@@ -1,6 +1,6 @@
 """Compare `themes.fit` with BERTopic's defaults, and with KMeans and Ward that are told the number of groups.
 
-Usage: python benchmarks/themes.py FOLDER [--resamples 3] [--sizes 300 1000 5000]
+Usage: python benchmarks/themes.py FOLDER [--resamples 3] [--sizes 300 1000 5000] [--ways themes.fit BERTopic]
 
 The texts are those of `benchmarks/theme_texts.py`, whose packages and vectors are kept in FOLDER. All ways
 get the same vectors, embedded before. BERTopic's defaults are UMAP (seeded) and HDBSCAN with at least
@@ -150,6 +150,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--resamples", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=[300, 1000, 5000])
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # umap: a seed allows one thread only
     theme_texts.fetch(arguments.folder)
@@ -157,15 +158,15 @@ def main() -> None:
     packages = ", ".join(f"{name} {version(name)}" for name in names)
     print(f"Python {platform.python_version()}, {packages}; {arguments.resamples} resamples, seed {SEED}\n")
     print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
-    rows = []
+    rows, ways = [], {title: WAYS[title] for title in arguments.ways}
     for size in arguments.sizes:
         for name, (_, _, sizes) in theme_texts.SETS.items():
             if size not in sizes or theme_texts.absent(name):
                 continue
             texts, vectors, truth = embedded(arguments.folder, name, size)
-            for title, way in WAYS.items():
+            for title, way in ways.items():
                 if not rows:  # imports and numba's compilation are not in the first row's seconds
-                    for each in WAYS.values():
+                    for each in ways.values():
                         each(texts, vectors, len(set(truth)))
                 figures = measure(way, texts, vectors, truth, arguments.resamples)
                 rows.append((size, title, *figures))
