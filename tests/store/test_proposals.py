@@ -121,7 +121,7 @@ def test_a_withdrawal_takes_the_words_out_of_proposals(store: Store) -> None:
     assert [act.text for act in other.acts(coder="ana")] == ["", ""]
     assert forgotten.n_memos_elsewhere == 1
     assert other.verify()["ok"].all()
-    with pytest.raises(ActError, match="memos, proposals, rulings, names of themes, reasons"):
+    with pytest.raises(ActError, match="memos, proposals, rulings, names of themes, paraphrases, reasons"):
         other.append([hope(unit_id="m1", definition=broken)])
     if not isinstance(other.path, Path):
         server.connect(str(other.path)).engine.dispose()
