@@ -25,7 +25,7 @@ from sense7_qual._messages import first_three
 from sense7_qual._present import Progress, reporting
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.models._int8_model import PACKAGES, Int8Model, check_kind, int8_hash
-from sense7_qual.models._torch_model import AnyTorchModel, BertTorchModel, torch_model
+from sense7_qual.models._torch_model import TorchModel
 from sense7_qual.models._vector_cache import VectorCache
 
 __all__ = ["Embedder", "embedder"]
@@ -54,9 +54,7 @@ class Embedder:
     cache: VectorCache | None = field(default=None, repr=False)
     progress: Progress | bool | None = field(default=None, repr=False, compare=False)
     precision: Precision = "float32"
-    _loaded: list[AnyTorchModel | BertTorchModel | Int8Model] = field(
-        default_factory=list, init=False, repr=False, compare=False
-    )
+    _loaded: list[TorchModel | Int8Model] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def dimensions(self) -> int:
@@ -135,11 +133,11 @@ class Embedder:
                 stacklevel=3,
             )
 
-    def _model(self) -> AnyTorchModel | BertTorchModel | Int8Model:
+    def _model(self) -> TorchModel | Int8Model:
         if not self._loaded:
             digest = self.model_id.rpartition(":")[2]
             int8 = self.precision == "int8"
-            self._loaded.append(Int8Model(self.folder, digest) if int8 else torch_model(self.folder))
+            self._loaded.append(Int8Model(self.folder, digest) if int8 else TorchModel(self.folder))
         return self._loaded[0]
 
 

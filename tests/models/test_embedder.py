@@ -17,7 +17,6 @@ import pytest
 from sense7_qual.errors import ImportRefused, StoreError, TableError
 from sense7_qual.models import Embedder, embedder
 from sense7_qual.models._reply_cache import Reply, ReplyCache, clear_cache
-from sense7_qual.models._torch_model import AnyTorchModel, BertTorchModel
 from sense7_qual.models._vector_cache import VectorCache
 
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
@@ -78,30 +77,6 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(minilm: Embedder) -> No
     alone = embedder(batch_size=1)(texts)
     assert np.abs(together - alone).max() < 5e-7
     np.testing.assert_array_equal(minilm([*texts, texts[0]])[-1], minilm([*texts, texts[0]])[0])
-
-
-@pytest.mark.model
-@pytest.mark.filterwarnings("ignore:1 of 5 texts are longer")
-def test_vectors_are_those_of_sentence_transformers(minilm: Embedder) -> None:
-    texts = [*WEATHER, "", f"a first matter, then {'another one and ' * 200}a last"]
-    exact = AnyTorchModel(minilm.folder)
-    assert np.abs(minilm(texts) - exact.encode(texts, 2)).max() < 5e-7
-    assert isinstance(minilm._loaded[0], BertTorchModel)
-    loaded = minilm._loaded[0]
-    assert (loaded.longest, loaded.dimensions) == (exact.longest, exact.dimensions) == (256, 384)
-    assert loaded.n_tokens(texts) == exact.n_tokens(texts)
-
-
-@pytest.mark.model
-def test_a_model_of_another_kind_is_run_by_sentence_transformers(minilm: Embedder, tmp_path: Path) -> None:
-    folder = shutil.copytree(minilm.folder, tmp_path / "m")
-    pooling = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
-    (folder / "1_Pooling" / "config.json").write_text(
-        json.dumps(pooling | {"pooling_mode_mean_tokens": False})
-    )
-    other = embedder(folder)
-    assert np.abs(other(WEATHER) - minilm(WEATHER)).max() > 0.01
-    assert isinstance(other._loaded[0], AnyTorchModel)
 
 
 @pytest.mark.model

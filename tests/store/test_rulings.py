@@ -103,7 +103,9 @@ def test_a_withdrawal_takes_notes_on_their_texts_and_those_that_quote(store: Sto
     assert [act.text for act in store.acts(kind="rule")] == ["", "", "As with the sister Quokka", "Polite."]
     assert [act.reason for act in store.rulings()] == [None, "different_reading", "unclear_rule"]
     assert store.verify()["ok"].all()
-    with pytest.raises(ActError, match="rulings, names of themes, paraphrases, reasons or plans of analysis that repeat"):
+    with pytest.raises(
+        ActError, match="names of themes, paraphrases, reasons or plans of analysis that repeat"
+    ):
         store.append([rule("m2", note=f"Again: {words}", code="cold")])
     assert store.append([rule("m2", code="cold")]) == 1  # without words there is nothing to compare
     if isinstance(store.path, Path):
