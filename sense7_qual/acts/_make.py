@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._checks import check_codebook
 from sense7_qual._messages import word
 from sense7_qual.acts._act import LEAD_KINDS, Act
@@ -273,14 +274,12 @@ def quote(
     ...       codebook=Codebook.read("sense7")).facets
     'role=shows state=approved words=original'
     """
+    check_arguments(quote, locals())
     check_codable(codebook, unit_id, code)
-    if paraphrase is not None and not (
-        isinstance(paraphrase, str) and paraphrase.strip() and state != "refused"
-    ):
+    if paraphrase is not None and not (paraphrase.strip() and state != "refused"):
         raise ActError(
             f"quote on unit {word(unit_id)}: expected as paraphrase words, for a quote that is not refused – "
-            f"found {'none of these' if isinstance(paraphrase, str) else type(paraphrase).__name__} "
-            "– write them, or leave it out."
+            "found none of these – write them, or leave it out."
         )
     facets = quote_facets(role, state, "original" if paraphrase is None else "paraphrase")
     return Act(

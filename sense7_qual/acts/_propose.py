@@ -61,7 +61,8 @@ class Proposal:
         self._check_origin()
 
     def _check_origin(self) -> None:
-        if self.origin != "" and (not _is_line(self.origin) or len(self.origin) > _LONGEST_LABEL):
+        no_origin = isinstance(self.origin, str) and self.origin == ""
+        if not no_origin and (not _is_line(self.origin) or len(self.origin) > _LONGEST_LABEL):
             raise ActError(
                 f"proposal: expected as origin one line of at most {_LONGEST_LABEL} characters – found "
                 f"{_described(self.origin)} – name the model in a few words."

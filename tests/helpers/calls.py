@@ -28,6 +28,7 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 
 # Made by the package alone and handed out; nothing is computed from what they are given.
 RESULTS = {
+    "acts.QuoteDecision",
     "corpus.Assignment",
     "acts.Preregistration", "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
     "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
@@ -270,12 +271,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.fold": call(k.fold, acts=x.acts, codebook=x.codebook),
         "acts.memo": call(k.memo, **act, text="a memo", target_kind="span", code=None, start=0, end=3,
                           memo_id=None, round=None, **stamp),
-        "acts.propose": call(k.propose, **act, label="Hope", definition="Looks forward.", start=0, end=1,
-                             round=None, **stamp),
+        "acts.propose": call(k.propose, **act, label="Hope", definition="Looks forward.", origin="a model",
+                             theme=None, examples=["m1"], start=0, end=1, round=None, **stamp),
         "acts.quote": call(k.quote, **act, code=code, state="approved", start=0, end=3, role="shows",
                            paraphrase="In other words.", **stamp),
         "acts.quote_decision": call(k.quote_decision, facets="role=shows state=chosen words=original"),
-        "acts.Proposal": call(k.Proposal, label="Hope", definition=""),
+        "acts.Proposal": call(k.Proposal, label="Hope", definition="", origin="", theme=None, examples=()),
         "acts.Proposal.from_text": call(
             k.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
         "acts.AnalysisPlan": call(
@@ -819,7 +820,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             without_round=lambda: False, embed=lambda: None),
         "widgets.CodebookWidget": late(
             qual.widgets.CodebookWidget, store=store, coder=lambda: "lead", draft=lambda: x.changed,
-            without_round=lambda: False, embed=lambda: None),
+            without_round=lambda: False, embed=lambda: None, chat=lambda: None),
         "widgets.OverviewWidget": late(
             qual.widgets.OverviewWidget, store=store, coder=lambda: "lead", width=lambda: 0.3,
             without_round=lambda: False),

@@ -72,6 +72,7 @@ ALSO = {
     "tables.labels_by_unit.unit_ids": {"of None", "of lists"},
     "store.Store.assign.coders": {"set", "dict", "generator"},
     "themes.fit.granularity": {"huge"},
+    "acts.Proposal.theme": {"huge"},
     "agreement.units_needed.design_effect": {"huge"},
     **{f"corpus.Limits.{name}": {"huge"} for name in inspect.signature(qual.corpus.Limits).parameters},
     **{f"acts.{name}.end": {"huge"} for name in ("Act", "apply", "remove")},  # the store knows the text

@@ -20,7 +20,8 @@ CONDITION = '=1+1"</b>\\input{x}'
 FORMATS = ("docx", "tex", "md", "html", "csv")
 HARMLESS = {
     "html", "head", "meta", "title", "style", "body", "table", "caption", "thead", "tbody", "tfoot", "tr",
-    "th", "td", "p", "br", "em", "figure", "figcaption", "dl", "dt", "dd", "ul", "li", "footer", "section",
+    "th", "td", "p", "br", "em", "strong", "figure", "figcaption", "dl", "dt", "dd", "ul", "li", "footer",
+    "section",
     "h2", "h3",
 }  # fmt: skip
 

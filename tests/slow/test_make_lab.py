@@ -67,7 +67,7 @@ def _run_all(page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     page.wait_for_selector(".s7-text", timeout=120_000)
-    page.locator(".s7").scroll_into_view_if_needed()
+    page.locator(".s7").first.scroll_into_view_if_needed()
 
 
 def _kernel_is_ready(page) -> None:
@@ -94,7 +94,7 @@ def test_the_example_is_coded_and_stays_coded(chromium, running) -> None:
         page.wait_for_selector(".jp-Notebook .jp-Cell")
         _kernel_is_ready(page)
         _run_all(page)
-        page.locator(".s7").focus()
+        page.locator(".s7").first.focus()
         for key in ("w", "Shift+ArrowRight", "7", "Escape", "3"):
             page.keyboard.press(key)
         page.wait_for_selector(".s7-saved")
