@@ -219,11 +219,11 @@ def test_a_long_paragraph_in_pieces_looks_and_is_selected_as_one(lab: labs.Lab, 
     text = " ".join(sentences)
     place = study(tmp_path / "study", [text, "Another one."])
     labs.notebook(lab.root / "paragraph.ipynb", cell(place))
-    with lab.page() as page:
+    with lab.page(new=True) as page:  # a page that was narrower has another side bar
         enter(lab, page, "paragraph.ipynb")
         press(page, "w", "1", "Escape", "s", "s", "2", "Escape")
         page.wait_for_function(f"() => ({CUTS})().length > 5")
-        page.wait_for_function(LOOKS_WHOLE)  # the cuts may still be those of another width
+        page.wait_for_function(LOOKS_WHOLE)
 
         cuts = page.evaluate(CUTS)
         cut = cuts[2]
@@ -240,13 +240,13 @@ def test_a_long_paragraph_in_pieces_looks_and_is_selected_as_one(lab: labs.Lab, 
         page.wait_for_function(
             f"cuts => ({CUTS})().length > 5 && `${{({CUTS})()}}` !== `${{cuts}}`", arg=cuts
         )
-        page.wait_for_function(LOOKS_WHOLE)  # the cuts may still be those of another width
+        page.wait_for_function(LOOKS_WHOLE)
         press(page, "ArrowRight")
         shows(page, "t1/1")
         press(page, "ArrowLeft")
         shows(page, "t0/1")
         page.wait_for_function(f"() => ({CUTS})().length > 5")
-        page.wait_for_function(LOOKS_WHOLE)  # the cuts may still be those of another width
+        page.wait_for_function(LOOKS_WHOLE)
     number = text[:before].count(". ")  # of the sentence with the first word behind the cut
     quotes = {quote for _, _, quote in spans(place)}
     assert {text[begin:end], sentences[number]} <= quotes
