@@ -117,23 +117,30 @@ def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:
 
 
 def test_one_coder_and_open_disagreements_choose_whose_decisions_count(tmp_path: Path) -> None:
-    one = report.paper(study(tmp_path / "one", flaw="one_coder"), None, tmp_path / "a", formats=["md"])
+    one = report.paper(
+        study(tmp_path / "one", flaw="one_coder"), None, tmp_path / "a", formats=["md"], with_prose=False
+    )
     why = one.left_out.set_index("what")["why"]
     assert why["reliability, disagreements"].startswith("no text was coded by two or more")
     assert "ana" in (tmp_path / "a" / "co_occurrence.md").read_text("utf-8")
-    report.paper(study(tmp_path / "two", flaw="unsettled"), None, tmp_path / "b", formats=["md"])
+    report.paper(
+        study(tmp_path / "two", flaw="unsettled"), None, tmp_path / "b", formats=["md"], with_prose=False
+    )
     assert "majority" in (tmp_path / "b" / "co_occurrence.md").read_text("utf-8")
-    report.paper(study(tmp_path / "three"), None, tmp_path / "c", formats=["md"])
+    report.paper(study(tmp_path / "three"), None, tmp_path / "c", formats=["md"], with_prose=False)
     assert "consensus" in (tmp_path / "c" / "co_occurrence.md").read_text("utf-8").lower()
 
 
 def test_what_a_study_has_more_is_written_too(tmp_path: Path) -> None:
     revised = planned_study(tmp_path / "revised", deviation="codes_reworded")
     assert (
-        "revisions.csv" in report.paper(revised, None, tmp_path / "a", formats=["csv"]).files["file"].tolist()
+        "revisions.csv"
+        in report.paper(revised, None, tmp_path / "a", formats=["csv"], with_prose=False)
+        .files["file"]
+        .tolist()
     )
     shown = study(tmp_path / "shown", flaw="suggestions_first")
-    done = report.paper(shown, None, tmp_path / "b", formats=["csv"])
+    done = report.paper(shown, None, tmp_path / "b", formats=["csv"], with_prose=False)
     assert "suggestions.csv" in done.files["file"].tolist()
 
 
@@ -142,9 +149,9 @@ def test_a_file_that_is_there_stays_and_nothing_else_is_written(store: Store, tm
     folder.mkdir()
     (folder / "review.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(StoreError, match=r"review\.tex"):
-        report.paper(store, None, folder)
+        report.paper(store, None, folder, with_prose=False)
     assert names(folder) == {"review.tex"}
-    report.paper(store, None, folder, overwrite=True)
+    report.paper(store, None, folder, overwrite=True, with_prose=False)
     assert (folder / "review.tex").read_text("utf-8") != "mine"
     with pytest.raises(StoreError, match="expected a folder that can be written"):
         report.paper(store, None, folder / "review.tex")
