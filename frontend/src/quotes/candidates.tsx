@@ -112,13 +112,13 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
       </p>
       <p class="s7-candidate-about">
         {state && (
-          <span class={`s7-verdict s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>
+          <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>
             {SIGNS[state][0]}
           </span>
         )}
-        {role === "disconfirms" && <span class="s7-badge">against</span>}
-        {quote?.paraphrase && <span class="s7-badge">paraphrase</span>}
-        {row.identifies && <span class="s7-badge s7-flag">{row.identifies}</span>}
+        {role === "disconfirms" && <span class="s7-quote-badge">against</span>}
+        {quote?.paraphrase && <span class="s7-quote-badge">paraphrase</span>}
+        {row.identifies && <span class="s7-quote-badge s7-flag">{row.identifies}</span>}
         <span dir="auto">{row.case_id ?? "participant not known"}</span>
         {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
         {row.coders && <span dir="auto">{row.coders}</span>}

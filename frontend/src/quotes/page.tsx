@@ -177,7 +177,7 @@ export function Page({ session }: { session: Session }) {
       {session.showHelp.value && <Help rows={KEYS} />}
       {!session.welcomed.value && <p class="s7-waiting">Waiting for the kernel… If it was restarted, run the cell again.</p>}
       {session.welcomed.value && (
-        <div class="s7-quotes">
+        <div class="s7-quote-desk">
           <Codes session={session} />
           <Candidates session={session} />
           {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? "Reading the text…" : "Nothing is open."}</p>}
