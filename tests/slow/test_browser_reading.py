@@ -223,7 +223,7 @@ def test_a_long_paragraph_in_pieces_looks_and_is_selected_as_one(lab: labs.Lab, 
         enter(lab, page, "paragraph.ipynb")
         press(page, "w", "1", "Escape", "s", "s", "2", "Escape")
         page.wait_for_function(f"() => ({CUTS})().length > 5")
-        page.wait_for_function(LOOKS_WHOLE)
+        assert page.evaluate(LOOKS_WHOLE)
 
         cuts = page.evaluate(CUTS)
         cut = cuts[2]
@@ -240,13 +240,13 @@ def test_a_long_paragraph_in_pieces_looks_and_is_selected_as_one(lab: labs.Lab, 
         page.wait_for_function(
             f"cuts => ({CUTS})().length > 5 && `${{({CUTS})()}}` !== `${{cuts}}`", arg=cuts
         )
-        page.wait_for_function(LOOKS_WHOLE)
+        assert page.evaluate(LOOKS_WHOLE)
         press(page, "ArrowRight")
         shows(page, "t1/1")
         press(page, "ArrowLeft")
         shows(page, "t0/1")
         page.wait_for_function(f"() => ({CUTS})().length > 5")
-        page.wait_for_function(LOOKS_WHOLE)
+        assert page.evaluate(LOOKS_WHOLE)
     number = text[:before].count(". ")  # of the sentence with the first word behind the cut
     quotes = {quote for _, _, quote in spans(place)}
     assert {text[begin:end], sentences[number]} <= quotes
