@@ -38,7 +38,7 @@ class Match:
     codings : DataFrame
         One row per coding of the project on a known text with a known code, as `tables.CODINGS`, in the
         study's ids, and `known`: whether the study has it.
-    gone : DataFrame
+    removed_codings : DataFrame
         The codings of the study, on texts that the project has, that are not in it any more.
     losses : LossReport
         What could not be found.
@@ -47,13 +47,13 @@ class Match:
     units: pd.DataFrame
     codes: pd.DataFrame
     codings: pd.DataFrame
-    gone: pd.DataFrame
+    removed_codings: pd.DataFrame
     losses: LossReport
 
     def __repr__(self) -> str:
         n_new = int((~self.codings["known"]).sum())
         return (
-            f"Match({len(self.units)} texts, {n_new} new codings, {len(self.gone)} gone, "
+            f"Match({len(self.units)} texts, {n_new} new codings, {len(self.removed_codings)} removed, "
             f"{int(self.codes['known_as'].isna().sum())} new codes)"
         )
 
@@ -103,8 +103,10 @@ def match(store: Study, project: Project) -> Match:
     there = own[own["unit_id"].isin(units["unit_id"])]
     keys, known = _keys(read, lengths), _keys(there, lengths)
     found = read.assign(known=pd.Series(keys, index=read.index, dtype=object).isin(set(known)))
-    gone = there[~pd.Series(known, index=there.index, dtype=object).isin(set(keys))].reset_index(drop=True)
-    return Match(units=units, codes=codes, codings=found, gone=gone, losses=losses_of(lost.items()))
+    removed = there[~pd.Series(known, index=there.index, dtype=object).isin(set(keys))].reset_index(drop=True)
+    return Match(
+        units=units, codes=codes, codings=found, removed_codings=removed, losses=losses_of(lost.items())
+    )
 
 
 def _keys(codings: pd.DataFrame, lengths: Mapping[str, int]) -> list[tuple[object, ...]]:

@@ -118,7 +118,7 @@ def test_any_study_is_valid_and_comes_back_equal(data: st.DataObject) -> None:
         found = exchange.match(store, exchange.read_project(joined))
         assert set(found.units["unit_id"]) == {f"m{place}" for place in range(len(texts))}
         assert found.codings["known"].all()
-        assert found.gone.empty
+        assert found.removed_codings.empty
         first = path.read_bytes()
         exchange.write_project(store, path, offsets=offsets, overwrite=True)
         assert path.read_bytes() == first

@@ -215,14 +215,14 @@ def test_what_another_program_added_and_took_away_is_found(store: Store, tmp_pat
     assert sorted(found.units["unit_id"]) == list(TEXTS)
     new = found.codings[~found.codings["known"]]
     assert keys(new) == {("m0", "ana", "cold", 12, 16)}
-    assert keys(found.gone) == {("m2", "ana", "warm", 3, 4)}
+    assert keys(found.removed_codings) == {("m2", "ana", "warm", 3, 4)}
     assert found.codes.loc[found.codes["known_as"].isna(), "label"].tolist() == ["Hope"]
     for row in new.itertuples():
         taken = {"coder": row.coder, "unit_id": row.unit_id, "code": row.code, "codebook": store.codebook}
         store.append([acts.apply(start=row.start, end=row.end, **taken)])
     again = exchange.match(store, project)
     assert again.codings["known"].all()
-    assert repr(again) == "Match(5 texts, 0 new codings, 1 gone, 1 new codes)"
+    assert repr(again) == "Match(5 texts, 0 new codings, 1 removed, 1 new codes)"
 
 
 def test_sources_of_participants_hold_their_texts_and_every_coding(store: Store, tmp_path: Path) -> None:
