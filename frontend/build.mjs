@@ -1,11 +1,11 @@
 // Bundles each widget (a folder of src/ beside shared/) into one script and one style sheet inside the Python
-// package, without anything from a network. The first line of the script holds the hash of the sources, so that a
-// test can tell when it is stale.
+// package, without anything from a network. The first line of both holds the hash of the sources, so that a test can
+// tell when they are stale.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "../sense7_qual/widgets/static");
@@ -20,6 +20,7 @@ for (const name of [...sources, "build.mjs", "package-lock.json"].sort()) {
 }
 
 for (const widget of folders.filter((folder) => folder !== "shared")) {
+  const made = `sense7_qual ${widget} widget; sources ${hash.copy().digest("hex")}`;
   await build({
     entryPoints: [join(here, `src/${widget}/index.tsx`)],
     outfile: join(out, `${widget}.js`),
@@ -30,8 +31,16 @@ for (const widget of folders.filter((folder) => folder !== "shared")) {
     legalComments: "inline",
     jsx: "automatic",
     jsxImportSource: "preact",
-    banner: { js: `// sense7_qual ${widget} widget; sources ${hash.copy().digest("hex")}` },
+    banner: { js: `// ${made}` },
   });
+  // Several widgets stand in one page, and their sheets share names of classes: all rules of a sheet, the shared ones
+  // too, hold for its own widget alone. Its root is the element with both classes. :where() adds no specificity.
   const sheets = ["shared", widget].flatMap(files).filter((name) => name.endsWith(".css"));
-  writeFileSync(join(out, `${widget}.css`), sheets.map((name) => readFileSync(join(here, name), "utf8")).join("\n"));
+  const rules = sheets.map((name) => readFileSync(join(here, name), "utf8")).join("\n").replace(/\.s7(?![\w-])/g, "&.s7");
+  const scoped = await transform(`:where(.s7-${widget}-widget) {\n${rules}}`, {
+    loader: "css",
+    supported: { nesting: false },
+    banner: `/* ${made} */`,
+  });
+  writeFileSync(join(out, `${widget}.css`), scoped.code);
 }

@@ -71,18 +71,48 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 
-@pytest.mark.parametrize("widget", WIDGETS)
-def test_the_bundle_was_built_from_its_sources(widget: str) -> None:
-    first = (STATIC / f"{widget}.js").read_text(encoding="utf-8").splitlines()[0]
-    assert first == f"// sense7_qual {widget} widget; sources {hash_of_sources()}", "run `make frontend`"
+def style_rules(sheet: str) -> list[tuple[str, str]]:
+    """Return selector and declarations of every rule, those within at-rules too."""
+    rules = []
+    plain = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    for begin, declarations in re.findall(r"([^{}]*)\{(?=([^{}]*))", plain):
+        beginning = begin.strip()
+        if beginning.startswith("@"):
+            assert re.match(r"@(media|container) ", beginning), f"{beginning}: its name would be the page's"
+        else:
+            rules.append((" ".join(beginning.split()), " ".join(declarations.split())))
+    return rules
+
+
+@pytest.mark.parametrize("name", [f"{widget}.{suffix}" for widget in WIDGETS for suffix in ("js", "css")])
+def test_the_bundle_was_built_from_its_sources(name: str) -> None:
+    widget, suffix = name.split(".")
+    made = f"sense7_qual {widget} widget; sources {hash_of_sources()}"
+    first = (STATIC / name).read_text(encoding="utf-8").splitlines()[0]
+    assert first == (f"// {made}" if suffix == "js" else f"/* {made} */"), "run `make frontend`"
 
 
 @pytest.mark.parametrize("widget", WIDGETS)
-def test_the_style_sheet_is_its_sources(widget: str) -> None:
-    sheets = [path for folder in ("shared", widget) for path in sorted((SOURCES / folder).glob("*.css"))]
-    assert len(sheets) > 1
-    expected = b"\n".join(path.read_bytes() for path in sheets)
-    assert (STATIC / f"{widget}.css").read_bytes() == expected, "run `make frontend`"
+def test_a_style_sheet_changes_no_other_widget(widget: str) -> None:
+    # Several widgets stand in one page, and class names are used by more than one of them.
+    rules = style_rules((STATIC / f"{widget}.css").read_text(encoding="utf-8"))
+    assert len(rules) > 200
+    selectors = [one for selector, _ in rules for one in re.split(r",\s*(?![^()]*\))", selector)]
+    under = re.compile(rf":where\(\.s7-{widget}-widget\)(\.s7)?[ :]|:where\(\.s7-{widget}-widget\)\.s7$")
+    assert [one for one in selectors if not under.match(one)] == []
+    assert f'"s7 s7-{widget}-widget"' in (STATIC / f"{widget}.js").read_text(encoding="utf-8")
+
+
+def test_shared_rules_are_the_same_in_every_style_sheet() -> None:
+    sources_of_all = [path.read_text(encoding="utf-8") for path in sorted((SOURCES / "shared").glob("*.css"))]
+    n_shared = len(style_rules("\n".join(sources_of_all)))
+    assert n_shared > 150
+    sheets = {
+        widget: (STATIC / f"{widget}.css").read_text("utf-8").replace(f"s7-{widget}-widget", "s7-widget")
+        for widget in WIDGETS
+    }
+    firsts = [style_rules(sheet)[:n_shared] for sheet in sheets.values()]
+    assert [widget for widget, first in zip(sheets, firsts, strict=True) if first != firsts[0]] == []
 
 
 def test_shared_parts_import_no_widget_and_no_widget_another() -> None:

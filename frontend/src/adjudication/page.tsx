@@ -264,7 +264,7 @@ export function Page({ session }: { session: Session }) {
   const begun = session.changing.draft.value !== null;
   const empty = session.welcomed.value && !session.rows.value.length;
   return (
-    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Disagreements" onMouseDown={down}>
+    <div class="s7 s7-adjudication-widget" ref={root} tabIndex={0} role="group" aria-label="Disagreements" onMouseDown={down}>
       <Header session={session} />
       {session.message.value && (
         <p class="s7-message" role="alert">

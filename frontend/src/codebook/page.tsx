@@ -177,7 +177,7 @@ export function Page({ session }: { session: Session }) {
 
   const draft = session.draft.value;
   return (
-    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Codebook" onMouseDown={down}>
+    <div class="s7 s7-codebook-widget" ref={root} tabIndex={0} role="group" aria-label="Codebook" onMouseDown={down}>
       <Header session={session} />
       {draft?.moved_on && (
         <p class="s7-notice" role="status">

@@ -435,7 +435,7 @@ export function Page({ session }: { session: Session }) {
   const withSide = withTexts && (!inGrid || session.side.value !== "texts");
   return (
     <div
-      class="s7"
+      class="s7 s7-coding-widget"
       ref={root}
       tabIndex={0}
       role="group"

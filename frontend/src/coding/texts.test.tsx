@@ -72,9 +72,9 @@ describe("the pane", () => {
   test("stands beside the text in a wide widget until it is folded, from text to text", async () => {
     await show(1000);
     expect(texts(".s7-row-words")).toEqual(TEXTS);
-    expect(focused()).toBe("s7");
+    expect(focused()).toBe("s7 s7-coding-widget");
     await press(",");
-    expect([find(".s7-side"), focused()]).toEqual([null, "s7"]);
+    expect([find(".s7-side"), focused()]).toEqual([null, "s7 s7-coding-widget"]);
     await press("ArrowRight");
     await answer();
     expect(find(".s7-side")).toBeNull();
@@ -89,14 +89,14 @@ describe("the pane", () => {
     await answer();
     expect([texts(".s7-row").length, focused()]).toEqual([6, "s7-rows"]);
     await press("Escape");
-    expect([find(".s7-side"), focused()]).toEqual([null, "s7"]);
+    expect([find(".s7-side"), focused()]).toEqual([null, "s7 s7-coding-widget"]);
     await press(".");
     expect(focused()).toBe("s7-find");
     await press("Escape");
     await press(",");
     for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await press(key);
     await answer();
-    expect([find(".s7-side"), focused(), find(".s7-unit-id")!.textContent]).toEqual([null, "s7", "m2"]);
+    expect([find(".s7-side"), focused(), find(".s7-unit-id")!.textContent]).toEqual([null, "s7 s7-coding-widget", "m2"]);
     await click(".s7-texts-button");
     expect(find(".s7-side")).not.toBeNull();
     await click(".s7-text");
@@ -107,7 +107,7 @@ describe("the pane", () => {
     await show(1000);
     await click(".s7-row:nth-child(4)");
     await answer();
-    expect([find(".s7-unit-id")!.textContent, focused()]).toEqual(["m3", "s7"]);
+    expect([find(".s7-unit-id")!.textContent, focused()]).toEqual(["m3", "s7 s7-coding-widget"]);
     expect(find(".s7-row[aria-selected=true]")!.textContent).toContain("m3");
     await press("1");
     expect(kernel.acts()).toMatchObject([{ kind: "apply", unit_id: "m3" }]);
@@ -125,9 +125,9 @@ describe("finding", () => {
     await press("ArrowDown");
     await press("Enter");
     await answer();
-    expect([find(".s7-unit-id")!.textContent, focused()]).toEqual(["m1", "s7"]);
+    expect([find(".s7-unit-id")!.textContent, focused()]).toEqual(["m1", "s7 s7-coding-widget"]);
     await click(".s7-clear");
-    expect([find(".s7-list-note"), texts(".s7-row").length, field().value, focused()]).toEqual([null, 6, "", "s7"]);
+    expect([find(".s7-list-note"), texts(".s7-row").length, field().value, focused()]).toEqual([null, 6, "", "s7 s7-coding-widget"]);
   });
 
   test("letters are the field's, and no key of the list codes the text behind it", async () => {

@@ -113,7 +113,7 @@ export function Page({ session }: { session: Session }) {
   }, [wanted]);
 
   return (
-    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Overview">
+    <div class="s7 s7-overview-widget" ref={root} tabIndex={0} role="group" aria-label="Overview">
       <Header session={session} />
       {session.message.value && (
         <p class="s7-message" role="alert">

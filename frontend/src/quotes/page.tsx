@@ -164,7 +164,7 @@ export function Page({ session }: { session: Session }) {
 
   const [passage, row] = [session.passage.value, session.here.value];
   return (
-    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Quotes" onMouseDown={down} onPointerDown={drag}>
+    <div class="s7 s7-quotes-widget" ref={root} tabIndex={0} role="group" aria-label="Quotes" onMouseDown={down} onPointerDown={drag}>
       <Header session={session} />
       {session.message.value && (
         <p class="s7-message" role="alert">

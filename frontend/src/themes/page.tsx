@@ -142,7 +142,7 @@ export function Page({ session }: { session: Session }) {
   };
 
   return (
-    <div class="s7" ref={root} tabIndex={0} role="group" aria-label="Themes" onMouseDown={down}>
+    <div class="s7 s7-themes-widget" ref={root} tabIndex={0} role="group" aria-label="Themes" onMouseDown={down}>
       <Header session={session} />
       {session.message.value && (
         <p class="s7-message" role="alert">
