@@ -29,7 +29,7 @@ test("where no line can be measured, nothing is cut", () => {
 
 test("a text that has left the page is not measured any more", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame", "cancelAnimationFrame"] });
-  const wide = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(300);
+  const wide = vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockReturnValue({ width: 300 } as DOMRect);
   let changed = () => {};
   vi.stubGlobal("ResizeObserver", class {
     constructor(told: () => void) { changed = told; }
@@ -56,6 +56,59 @@ test("a text that has left the page is not measured any more", async () => {
   vi.advanceTimersByTime(1000);
   expect(read).not.toHaveBeenCalled();
   read.mockRestore();
+  wide.mockRestore();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+test("where a coding gives a piece another line, the text is one again and its lines are measured anew", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame", "cancelAnimationFrame"] });
+  const wide = vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockReturnValue({ width: 300 } as DOMRect);
+  const observers: { told: (entries: { target: Element; contentRect: { height: number } }[]) => void; at: Element[] }[] = [];
+  vi.stubGlobal("ResizeObserver", class {
+    at: Element[] = [];
+    constructor(readonly told: () => void) { observers.push(this); }
+    observe(target: Element) { this.at.push(target); }
+    disconnect() { this.at = []; }
+  });
+  // Each character stands on a line of 83.
+  const rects = vi.spyOn(Range.prototype, "getClientRects").mockImplementation(function (this: Range) {
+    let before = 0;
+    for (let node = this.startContainer.parentNode!.previousSibling; node; node = node.previousSibling) before += node.textContent!.length;
+    return [{ top: Math.floor((before + this.startOffset) / 83) * 20, height: 20 }] as unknown as DOMRectList;
+  });
+  const text = "It listened. ".repeat(1000);
+  const shown: (readonly number[] | null)[] = [];
+  function Text() {
+    const box = useRef<HTMLDivElement>(null);
+    const starts = useLongParagraphs(box, text, false, false);
+    shown.push(starts);
+    return h("div", { ref: box }, (starts ?? [0]).map((start, index) => h("div", { key: start }, text.slice(start, starts?.[index + 1]))));
+  }
+  const settle = async (ms: number) => {
+    for (let n = 0; n < 6; n++) {
+      vi.advanceTimersByTime(ms / 6);
+      await Promise.resolve();
+    }
+  };
+  const root = document.createElement("div");
+  render(h(Text, null), root);
+  await settle(60);
+  observers[0]!.told([]);
+  await settle(SETTLED_MS + 120);
+  expect(shown.at(-1)!.length).toBeGreaterThan(10);
+  const pieces = observers.at(-1)!;
+  expect(pieces.at.length).toBe(shown.at(-1)!.length);
+  pieces.told(pieces.at.map((target) => ({ target, contentRect: { height: 260 } })));
+  await settle(60);
+  expect(shown.at(-1)).not.toBeNull();
+  pieces.told([{ target: pieces.at[2]!, contentRect: { height: 280 } }]);
+  await settle(60);
+  expect(shown.at(-1)).toBeNull();
+  await settle(SETTLED_MS + 120);
+  expect(shown.at(-1)!.length).toBeGreaterThan(10);
+  render(null, root);
+  rects.mockRestore();
   wide.mockRestore();
   vi.unstubAllGlobals();
   vi.useRealTimers();

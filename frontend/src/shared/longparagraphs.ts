@@ -21,7 +21,8 @@ export function useLongParagraphs(box: { current: HTMLElement | null }, text: st
   const [cut, setCut] = useState<{ text: string; width: number; starts: readonly number[] | null } | null>(null);
   const isCut = cut !== null && cut.text === text && cut.width === width;
   useEffect(() => {
-    const observer = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
+    // Not in whole pixels: a part of one can be what a word needs.
+    const observer = new ResizeObserver(() => setWidth(box.current?.getBoundingClientRect().width ?? 0));
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
@@ -33,6 +34,7 @@ export function useLongParagraphs(box: { current: HTMLElement | null }, text: st
     }, SETTLED_MS);
     return () => clearTimeout(timer);
   }, [text, width, isCut, frozen]);
+  useEffect(() => (isCut && cut.starts ? whenLinesChange(box.current!, () => setCut(null)) : undefined), [isCut, cut, spacing]);
   useEffect(() => {
     if (!isCut || text.length <= VERY_LONG) return;
     const timer = setTimeout(() => box.current && skipUnseen(box.current), SETTLED_MS);
@@ -42,6 +44,22 @@ export function useLongParagraphs(box: { current: HTMLElement | null }, text: st
     };
   }, [text, width, isCut, spacing]);
   return isCut ? cut.starts : null;
+}
+
+/**
+ * Calls where a piece has got another number of lines. Browsers round the width of each stretch of a line up, mostly
+ * to 1/64 px: where a line was full, a coding or a selection that begins in it moves its last word to the next line,
+ * and words that ended a piece would stand on a line of their own.
+ */
+function whenLinesChange(box: HTMLElement, changed: () => void): () => void {
+  const heights = new Map<Element, number>();
+  const observer = new ResizeObserver((entries) => {
+    const others = entries.filter(({ target, contentRect }) => Math.abs((heights.get(target) ?? contentRect.height) - contentRect.height) > 1);
+    for (const { target, contentRect } of entries) heights.set(target, contentRect.height);
+    if (others.length) changed();
+  });
+  for (const paragraph of box.querySelectorAll(":scope > div:not(.s7-end)")) observer.observe(paragraph);
+  return () => observer.disconnect();
 }
 
 /** Lets paragraphs out of sight go unpainted, each as high as it is: how far one can scroll stays the same. */
