@@ -42,8 +42,8 @@ TO_CUT = """at => {
   const box = document.querySelector('.s7-text');
   box.scrollTop += box.children[at].getBoundingClientRect().top - box.getBoundingClientRect().top - 200;
 }"""
-# Whether each line begins with the same character as where the text is one paragraph with the same marks: where
-# a line is full to 1/64 px, a mark alone can move its last word.
+# Whether each line begins with the same character as where the text is one paragraph with the same marks: a
+# mark alone can move the last word of a line that is full to 1/64 px.
 LOOKS_WHOLE = """() => {
   const box = document.querySelector('.s7-text');
   const plain = box.cloneNode(false), paragraph = document.createElement('div');
