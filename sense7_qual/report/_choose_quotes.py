@@ -17,7 +17,7 @@ from sense7_qual.report._approved_quotes import kept_out
 from sense7_qual.report._disconfirming import UNDECIDED, case_against, verdicts
 from sense7_qual.report._quote_passages import (
     Passage,
-    identifying,
+    Screen,
     participant_of,
     passages_of,
     span_of,
@@ -43,6 +43,7 @@ def candidates(
     quotes: pd.DataFrame | None = None,
     names: Collection[str] = (),
     seed: int = 0,
+    screened: str = "drawn",
 ) -> list[Passage]:
     """Return every coded passage, those that the rule draws first; by code as in the codebook.
 
@@ -51,10 +52,11 @@ def candidates(
     """
     check_bounds(per_code, per_participant, seed)
     passages = passages_of(codings, units, codebook, rating)
-    texts = {passage["unit_id"]: passage["text"] for passage in passages}
-    marked = identifying(texts, ((one["unit_id"], span_of(one)) for one in passages), names)
-    for passage, identifies in zip(passages, marked, strict=True):
-        passage |= {"identifies": identifies, "role": "shows", "drawn": False, "why": ""}
+    screen = Screen(names)
+    for passage in passages:
+        passage |= {"identifies": None, "role": "shows", "drawn": False, "why": ""}
+    if screened == "all":
+        screen.look(passages)
     decided = None if decisions is None else verdicts(decisions)
     for passage in passages:
         verdict = None if decided is None else decided.get((passage["unit_id"], passage["code"]))
@@ -67,14 +69,14 @@ def candidates(
     by_code: dict[str, list[Passage]] = {code: [] for code in codebook.ids}
     for passage in passages:
         by_code[passage["code"]].append(passage)
-    draws = [_Draw(code, own, seed) for code, own in by_code.items()]
+    draws = [_Draw(code, own, seed, screen) for code, own in by_code.items()]
     used: Counter[tuple[str, str]] = Counter()
     _take_turns(draws, per_code, per_participant, used)
     if decided is not None:
         ratings = texts_of(units, rating).set_index("unit_id")["rating"]
         for draw in draws:
             rest = draw.rest(per_participant, used)
-            draw.take_against(case_against(draw.all(), rest, decided, ratings), used)
+            draw.take_against(case_against(draw.all(), rest, decided, ratings, screen), used)
     return [passage for draw in draws for passage in draw.ordered()]
 
 
@@ -146,7 +148,8 @@ def _number_of(code: str) -> int:
 class _Draw:
     """The passages of one code, from which quotes are drawn one by one."""
 
-    def __init__(self, code: str, own: Sequence[Passage], seed: int) -> None:
+    def __init__(self, code: str, own: Sequence[Passage], seed: int, screen: Screen) -> None:
+        self._screen = screen
         order = np.random.default_rng((seed, _number_of(code))).permutation(len(own))
         self._shuffled = [own[position] for position in order]
         self._pool = [passage for passage in self._shuffled if not passage["why"]]
@@ -163,8 +166,9 @@ class _Draw:
         if not pool:
             return False
         shown = [quote["rating"] for quote in self._chosen if not pd.isna(quote["rating"])]
-        # `max` keeps the first of equals, and the pool is shuffled: ties are broken at random.
-        best = max(pool, key=lambda one: (not one["identifies"], *_spread(one["rating"], shown)))
+        # Sorting keeps the order of equals, and the pool is shuffled: ties are broken at random.
+        ranked = sorted(pool, key=lambda one: _spread(one["rating"], shown), reverse=True)
+        best = self._screen.first_without(ranked)
         is_far = bool(shown) and not pd.isna(best["rating"])
         best |= {"drawn": True, "why": "rating farthest from those drawn" if is_far else "drawn at random"}
         self._chosen.append(best)

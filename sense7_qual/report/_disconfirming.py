@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import _present
-from sense7_qual.report._quote_passages import Passage
+from sense7_qual.report._quote_passages import Passage, Screen
 from sense7_qual.tables import DECISIONS, RESERVED_CODERS
 
 __all__ = ["Verdict", "case_against", "verdicts"]
@@ -72,6 +72,7 @@ def case_against(
     open_ones: Sequence[Passage],
     decided: dict[tuple[str, str], Verdict],
     ratings: pd.Series,
+    screen: Screen,
 ) -> Passage | None:
     """Return the passage of one code that speaks against it, with `why`; None where none does.
 
@@ -83,15 +84,19 @@ def case_against(
         Those that may be taken, in random order, which breaks ties.
     ratings : Series
         The rating of each unit, by unit_id; missing where it has none.
+    screen : Screen
+        Those in which it finds no identifier come first.
     """
     if not passages:
         return None
     code = passages[0]["code"]
     here = {unit_id: verdict for (unit_id, of), verdict in decided.items() if of == code}
     for kind in (_near_misses, _against_the_trend, _disputed):
-        ranked = list(kind(open_ones, here, ratings))
+        # Sorting keeps the random order of equals.
+        ranked = sorted(kind(open_ones, here, ratings), key=lambda one: -one[0])
         if ranked:
-            _, passage, why = max(ranked, key=lambda one: (not one[1]["identifies"], one[0]))
+            passage = screen.first_without([one for _, one, _ in ranked])
+            why = next(why for _, one, why in ranked if one is passage)
             return passage | {"role": "disconfirms", "why": why}
     return None
 

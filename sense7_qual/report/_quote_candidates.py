@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 import pandas as pd
 
@@ -31,6 +32,7 @@ def quote_candidates(
     quotes: pd.DataFrame | None = None,
     names: Collection[str] = (),
     seed: int = 0,
+    screened: Literal["all", "drawn"] = "all",
 ) -> pd.DataFrame:
     """Return every coded passage as a candidate for print, those that a stated rule draws first.
 
@@ -72,6 +74,9 @@ def quote_candidates(
         Names to look for, as in `redact.find`.
     seed : int
         Zero or more.
+    screened : {"all", "drawn"}
+        In which passages identifiers are looked for: in all, which takes most of the time where there are
+        tens of thousands, or only as far as the rule needs it to draw.
 
     Returns
     -------
@@ -79,8 +84,9 @@ def quote_candidates(
         One row per passage, without its words: code, unit_id, start, end (code points; missing for a whole
         unit), case_id, rating (missing where not given), coders (all who applied the code to the unit, joined
         by ", "), role ("shows" or "disconfirms" the code; empty where it is not to be drawn), identifies
-        (kinds of identifier found in it, joined by ", "; empty: none), drawn (bool), why (why it was drawn,
-        or why it cannot be; empty: others were). By code as in the codebook, the drawn ones first.
+        (kinds of identifier found in it, joined by ", "; empty: none; missing: not looked for), drawn (bool),
+        why (why it was drawn, or why it cannot be; empty: others were). By code as in the codebook, the drawn
+        ones first.
 
     Raises
     ------
@@ -114,5 +120,6 @@ def quote_candidates(
     passages = _choose_quotes.candidates(
         codings, units, codebook=codebook, per_code=per_code, per_participant=per_participant, rating=rating,
         decisions=decisions, quotes=quotes, names=names, seed=seed,
+        screened=screened,
     )  # fmt: skip
     return pd.DataFrame(passages, columns=list(_TYPES)).astype(_TYPES)

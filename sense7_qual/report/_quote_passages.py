@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from sense7_qual.tables import CODINGS, UNITS, require_column
 
 __all__ = [
     "Passage",
+    "Screen",
     "Span",
     "identifying",
     "overlap",
@@ -30,6 +31,8 @@ Passage = dict[str, Any]
 
 Span = tuple[int, int] | None
 """Code points of a text; None: all of it."""
+
+_FIRST_BATCH: Final = 16
 
 
 def passages_of(
@@ -100,6 +103,39 @@ def identifying(
         ", ".join(sorted({kind for kind, *at in of_unit.get(unit_id, ()) if overlap((at[0], at[1]), span)}))
         for unit_id, span in wanted
     ]
+
+
+class Screen:
+    """Looks for identifiers in passages as far as it is asked: looking through all takes most of the time.
+
+    Parameters
+    ----------
+    names : collection of str
+        Names to look for, as in `redact.find`.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = names
+
+    def look(self, passages: Iterable[Passage]) -> None:
+        """Say of each passage which kinds of identifier it holds, where that is not known (None) yet."""
+        new = [passage for passage in passages if passage["identifies"] is None]
+        texts = {passage["unit_id"]: passage["text"] for passage in new}
+        spans = ((passage["unit_id"], span_of(passage)) for passage in new)
+        for passage, identifies in zip(new, identifying(texts, spans, self._names), strict=True):
+            passage["identifies"] = identifies
+
+    def first_without(self, ranked: Sequence[Passage]) -> Passage:
+        """Return the first passage that holds no identifier; where all do, the first."""
+        at, n = 0, _FIRST_BATCH
+        while at < len(ranked):
+            batch = ranked[at : at + n]
+            self.look(batch)
+            free = next((passage for passage in batch if not passage["identifies"]), None)
+            if free is not None:
+                return free
+            at, n = at + n, 2 * n
+        return ranked[0]
 
 
 def refuse_outside(rows: pd.DataFrame, *, frame_name: str) -> None:

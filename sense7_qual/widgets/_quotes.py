@@ -13,6 +13,7 @@ from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act, check_coder
 from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.rounds import visible
 from sense7_qual.tables import require_column
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
@@ -143,7 +144,15 @@ class QuotesWidget(Desk):
         ids = {act.act_id for act in everything if act.kind == "quote"}
         made = [act for act in everything if act.act_id in ids or act.target in ids]
         self._done |= {act.act_id: act for act in made if act.coder == self._coder}
-        self._board = Board(self._seen, self._codebook, self._units, self._rule, made)
+        of_none = [act for act in everything if self._without_round and act.round is None]
+        once_coded = {
+            (str(act.unit_id), str(act.code))
+            for act in (*visible(everything, viewer=self._coder), *of_none) if act.kind == "apply"
+        }  # fmt: skip
+        self._board = Board(
+            self._seen, self._codebook, self._units, self._rule, made, viewer=self._coder,
+            once_coded=once_coded,
+        )  # fmt: skip
 
     def _counts(self) -> dict[str, int]:
         rows = self._board.progress()

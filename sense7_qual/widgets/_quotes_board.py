@@ -52,10 +52,22 @@ class Board:
         By which they are proposed.
     made : sequence of Act
         What was decided about quotes, with what takes it back: of all leads.
+    viewer : str
+        Who reads: their own decisions are shown in any case.
+    once_coded : collection of tuple of str
+        The texts and codes of codings that the viewer may see, also of those that are removed.
     """
 
     def __init__(
-        self, read: Seen, codebook: Codebook, units: pd.DataFrame, rule: Rule, made: Sequence[Act]
+        self,
+        read: Seen,
+        codebook: Codebook,
+        units: pd.DataFrame,
+        rule: Rule,
+        made: Sequence[Act],
+        *,
+        viewer: str,
+        once_coded: Collection[tuple[str, str]],
     ) -> None:
         self._codebook, self._revisions, self.rule, self._made = codebook, read.revisions, rule, list(made)
         self._texts: dict[str, str] = dict(zip(units["unit_id"], units["text"].fillna(""), strict=True))
@@ -64,6 +76,7 @@ class Board:
         standing = codings.carried(read.codings, read.coverage, codebook, revisions=read.revisions)[0]
         self._coded = standing[["unit_id", "code", "coder", "start", "end"]].to_dict("records")
         self._known = {(row["unit_id"], row["code"]) for row in self._coded}
+        self._viewer, self._once_coded = viewer, once_coded
         self._decide()
         disputes = Disputes(read, codebook, units)
         agreed = consensus(disputes.decisions, rulings=list(disputes.settled.values()), single=True)
@@ -72,11 +85,14 @@ class Board:
             standing, units, codebook=codebook, per_code=rule.per_code, rating=rule.rating,
             per_participant=rule.per_participant, names=rule.names, seed=rule.seed,
             decisions=pd.concat([disputes.decisions, agreed], ignore_index=True), quotes=self._all,
+            screened="drawn",
         )  # fmt: skip
         self._candidates: dict[str, list[dict[str, Any]]] = {code.id: [] for code in codebook.codable}
         for row in rows.astype(object).where(rows.notna(), None).to_dict("records"):
             one = {str(name): value for name, value in row.items()}
             self._candidates.setdefault(row["code"], []).append(one)
+        self._removed: list[dict[str, Any]] = []
+        self._add_uncoded(units)
         for code in self._candidates:
             self._candidates[code].sort(key=self._place)
 
@@ -94,8 +110,35 @@ class Board:
         rows = self._all.astype(object).where(self._all.notna(), None).to_dict("records")
         self._quotes = [
             {str(name): value for name, value in row.items()}
-            for row in rows if (row["unit_id"], row["code"]) in self._known
+            for row in rows if (row["unit_id"], row["code"]) in self._known or self._may_show(row)
         ]  # fmt: skip
+
+    def _may_show(self, row: Mapping[Any, Any]) -> bool:
+        """Return True for a decision whose coding is removed, and was the viewer's to see."""
+        key = (row["unit_id"], row["code"])
+        there = row["unit_id"] in self._texts and row["code"] in self._codebook
+        return there and (row["coder"] == self._viewer or key in self._once_coded)
+
+    def _add_uncoded(self, units: pd.DataFrame) -> None:
+        """List the quotes whose coding was removed, too, so that they can be refused."""
+        listed: dict[tuple[str, str], list[Span]] = {}
+        for row in (row for rows in self._candidates.values() for row in rows):
+            listed.setdefault((row["unit_id"], row["code"]), []).append(_span(row))
+        columns = ["case_id", self.rule.rating] if self.rule.rating else ["case_id"]
+        quotes = [
+            quote for quote in self._quotes if quote["state"] != "refused"
+            and not any(_overlap(_span(quote), span) for span in listed.get(_text_and_code(quote), ()))
+        ]  # fmt: skip
+        about = units.set_index("unit_id").loc[[quote["unit_id"] for quote in quotes], columns]
+        for quote, (_, of_text) in zip(quotes, about.iterrows(), strict=True):
+            case_id, rating = of_text["case_id"], of_text[self.rule.rating] if self.rule.rating else None
+            row = {
+                **{name: quote[name] for name in ("code", "unit_id", "start", "end", "role")},
+                "case_id": None if pd.isna(case_id) else case_id, "rating": rating, "coders": "",
+                "drawn": False, "why": "", "removed": True,
+            }  # fmt: skip
+            self._removed.append(row)
+            self._candidates.setdefault(row["code"], []).append(row)
 
     def _place(self, row: Mapping[str, Any]) -> int:
         """Return where a candidate stands: approved or chosen, proposed, others, what is not to be."""
@@ -110,12 +153,17 @@ class Board:
         """Return for each code how many quotes are approved and chosen, of how many that are wanted."""
         rows = []
         for code, candidates in self._candidates.items():
-            own = [quote for quote in self._quotes if quote["code"] == code]
+            of_code = [
+                (quote, self._is_uncoded(quote["unit_id"], code, _span(quote)))
+                for quote in self._quotes if quote["code"] == code and quote["state"] != "refused"
+            ]  # fmt: skip
+            own = [quote for quote, is_uncoded in of_code if not is_uncoded]
             shows = [quote for quote in own if quote["role"] == "shows"]
+            n_waiting = sum(quote["state"] in ("chosen", "stale", "erased") for quote in own)
             rows.append({
                 "code": code,
                 "n_approved": sum(quote["state"] == "approved" for quote in shows),
-                "n_waiting": sum(quote["state"] in ("chosen", "stale", "erased") for quote in own),
+                "n_waiting": n_waiting + len(of_code) - len(own),
                 "n_against": sum(quote["state"] == "approved" for quote in own if quote not in shows),
                 "n_wanted": self.rule.per_code,
                 "n_candidates": len(candidates),
@@ -162,7 +210,8 @@ class Board:
             "unit_id": unit_id, "code": code, **_on_screen(text, words),
             "case_id": row["case_id"], "rating": _rating(row["rating"]), "coders": row["coders"],
             "role": row["role"] or "shows", "why": row["why"], "drawn": row["drawn"],
-            "identifies": row["identifies"], **self._words(unit_id, words, longest=_LONGEST),
+            "removed": row.get("removed", False), "identifies": self._kinds(unit_id, words),
+            **self._words(unit_id, words, longest=_LONGEST),
             "quote": None if quote is None else {
                 **_on_screen(text, _span(quote)), "state": quote["state"], "role": quote["role"],
                 "paraphrase": quote["paraphrase"], "by": quote["coder"], "at": quote["at"],
@@ -182,6 +231,11 @@ class Board:
             for _, at, to in self._identifiers(unit_id) if at < last and start < to
         ]  # fmt: skip
         return {"words": text[start:last], "cut": last < end, "marks": marks}
+
+    def _kinds(self, unit_id: str, words: Span) -> str:
+        """Return which kinds of identifier stand in words of a text."""
+        found = self._identifiers(unit_id)
+        return ", ".join(sorted({kind for kind, start, end in found if _overlap(words, (start, end))}))
 
     def _identifiers(self, unit_id: str) -> list[tuple[str, int, int]]:
         """Return what `redact.find` finds in a text; looked for when it is first shown."""
@@ -232,7 +286,13 @@ class Board:
             code, and are approved as they are.
         """
         unit_id, code = asked.get("unit_id"), asked.get("code")
-        if (unit_id, code) not in self._known:
+        is_uncoded = self._is_uncoded(unit_id, code, span)
+        if is_uncoded and asked.get("state") != "refused":
+            raise ActError(
+                "quotes: expected a passage that is coded – found one whose coding was removed – refuse it, "
+                "or code it again."
+            )
+        if (unit_id, code) not in self._known and not is_uncoded:
             raise ActError(_UNKNOWN)
         if span is not None:
             text, (start, end) = self._texts[str(unit_id)], span
@@ -255,9 +315,17 @@ class Board:
 
     def text_of(self, unit_id: object) -> str:
         """Return the text of a unit that has a candidate."""
-        if not isinstance(unit_id, str) or unit_id not in {unit for unit, _ in self._known}:
+        shown = {unit for unit, _ in self._known} | {quote["unit_id"] for quote in self._quotes}
+        if not isinstance(unit_id, str) or unit_id not in shown:
             raise ActError(_UNKNOWN)
         return self._texts[unit_id]
+
+    def _is_uncoded(self, unit_id: object, code: object, span: Span) -> bool:
+        """Return True for words of a quote that is listed though its coding was removed."""
+        return any(
+            (row["unit_id"], row["code"]) == (unit_id, code) and _overlap(_span(row), span)
+            for row in self._removed
+        )
 
     def last_of(self, coder: str, *, undone: bool) -> Act:
         """Return a person's last decision that stands, or the one that they took back last.
@@ -289,6 +357,10 @@ class Board:
 
 def _span(row: Mapping[Any, Any]) -> Span:
     return None if pd.isna(row["start"]) else (int(row["start"]), int(row["end"]))
+
+
+def _text_and_code(row: Mapping[str, Any]) -> tuple[str, str]:
+    return str(row["unit_id"]), str(row["code"])
 
 
 def _overlap(one: Span, other: Span) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sense7_qual import report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.report import _choose_quotes
@@ -176,3 +177,25 @@ def test_shortened_cuts_at_words_and_never_inside_a_character() -> None:
     assert _choose_quotes.shortened("abe\u0301c", 3) == "ab […]"
     with pytest.raises(QualError, match="max_length of 1 or more"):
         _choose_quotes.shortened("one", 0)
+
+
+@settings(max_examples=25)
+@given(
+    told=st.lists(st.booleans(), min_size=1, max_size=60),
+    ratings=st.lists(st.sampled_from([None, 1.0, 2.0, 5.0]), min_size=60, max_size=60),
+)
+def test_the_same_is_drawn_where_only_what_is_needed_is_looked_through(
+    told: list[bool], ratings: list[float | None]
+) -> None:
+    texts = ["Mail it@example.org now." if tells else "It listened." for tells in told]
+    rows = [(f"m{at:02}", text, f"p{at // 2}", ratings[at]) for at, text in enumerate(texts)]
+    coded = codings_of([(unit_id, "ana", "warm", None, None) for unit_id, *_ in rows])
+    named = {"codebook": CODEBOOK, "rating": "stars", "per_code": 4}
+    whole, needed = (
+        report.quote_candidates(coded, units_of(rows), screened=screened, **named)
+        for screened in ("all", "drawn")
+    )
+    looked = needed["identifies"].notna()
+    assert looked[needed["drawn"]].all()
+    pd.testing.assert_frame_equal(whole.drop(columns="identifies"), needed.drop(columns="identifies"))
+    assert needed["identifies"][looked].tolist() == whole["identifies"][looked].tolist()

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, report
+from sense7_qual import acts, redact, report
 from sense7_qual.errors import ActError, ArgumentError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.widgets import QuotesWidget
@@ -207,3 +207,53 @@ def test_what_is_no_study_of_a_lead_is_refused(store: Store) -> None:
 
     with pytest.raises(StoreError, match="a role that leads the study"):
         QuotesWidget(Coders(store.path), coder="ana")
+
+
+def test_a_quote_whose_coding_was_removed_is_listed_and_can_be_refused(store: Store) -> None:
+    chooser = Chooser(store, rating="stars")
+    assert chooser.decide("m1", "warm", start=3, end=11)["type"] == "done"
+    words = {"unit_id": "m1", "code": "warm", "start": 3, "end": 11}
+    store.append([acts.remove(coder="ana", round="open", codebook=BASE, **words)])
+    other = Chooser(store, coder="chair", rating="stars")  # who did not decide it, and might see the coding
+    for reader in (chooser, other):
+        (row,) = [
+            row for row in reader.ask("code", code="warm", first=0, fresh=True)["rows"] if row["removed"]
+        ]
+        assert (row["unit_id"], row["words"], row["quote"]["state"]) == ("m1", "listened", "approved")
+        assert (row["rating"], row["case_id"], row["coders"], row["drawn"]) == ("4", "p", "", False)
+    counted = {one["code"]: one for one in chooser.ask("hello")["progress"]}["warm"]
+    assert (counted["n_approved"], counted["n_waiting"]) == (0, 1), "it is not printed, and is to be decided"
+    shown = chooser.ask("text", **{name: row[name] for name in ("unit_id", "code", "start", "end")})
+    assert (shown["text"], shown["coded"]) == ("It listened 👍🏽 to me.", [])
+    refused = chooser.decide("m1", "warm", start=3, end=11)
+    assert (refused["type"], "coding was removed" in refused["message"]) == ("refused", True)
+    done = chooser.decide("m1", "warm", "refused", start=3, end=11)
+    assert [row["quote"]["state"] for row in done["rows"]] == ["refused"]
+    assert chooser.undo()["rows"][0]["quote"]["state"] == "approved"
+    chooser.decide("m1", "warm", "refused", start=3, end=11)
+    assert not any(row["removed"] for row in Chooser(store).rows("warm"))
+
+
+def test_identifiers_are_looked_for_in_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    n, read = 300, []
+    texts = [f"Mail it{at}@example.org." for at in range(n)]
+    units = pd.DataFrame(
+        {"unit_id": [f"m{at:03}" for at in range(n)], "text": texts,
+         "document_id": "d", "case_id": [f"p{at}" for at in range(n)], "position": range(n)}
+    )  # fmt: skip
+    units.loc[100:, "text"] = "It listened."
+    store = Store.create(tmp_path / "many", units=units, codebook=BASE)
+    store.append([act for unit_id in units["unit_id"] for act in decided("lead", unit_id, "warm")])
+    find = redact.find
+
+    def counting(frame: pd.DataFrame, **named: Any) -> pd.DataFrame:
+        read.extend(frame["unit_id"])
+        return find(frame, **named)
+
+    monkeypatch.setattr(redact, "find", counting)
+    chooser = Chooser(store)
+    assert len(set(read)) < 100
+    rows = chooser.rows("warm")
+    assert len(set(read)) < 150
+    assert sum(row["identifies"] == "email" for row in rows) > 5
+    assert [row["identifies"] for row in rows if row["drawn"]] == ["", "", ""]

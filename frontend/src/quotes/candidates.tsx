@@ -123,6 +123,7 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
         {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
         {row.coders && <span dir="auto">{row.coders}</span>}
       </p>
+      {row.removed && <p class="s7-why s7-proposed">Its coding was removed – r refuses it</p>}
       {row.why && <p class={row.drawn ? "s7-why s7-proposed" : "s7-why"}>{row.drawn ? `Proposed – ${row.why}` : `Not proposed: ${row.why}`}</p>}
     </div>
   );

@@ -39,6 +39,8 @@ export interface Candidate extends Key, Words {
   /** Why it is proposed, or why the rule would not. */
   why: string;
   drawn: boolean;
+  /** Its coding was removed since: it can only be refused. */
+  removed: boolean;
   /** Kinds of what may tell who somebody is. */
   identifies: string;
   quote: Quote | null;

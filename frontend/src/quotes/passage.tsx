@@ -82,6 +82,11 @@ function Standing({ session, passage, row }: { session: Session; passage: Passag
           {SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>, {shownDate(quote.at)}
         </li>
       )}
+      {row.removed && (
+        <li>
+          <span class="s7-flag">Its coding was removed.</span> It can be refused, and no longer approved.
+        </li>
+      )}
       {row.identifies && (
         <li>
           <span class="s7-flag">May tell who somebody is: {row.identifies}.</span> It is printed once you approve it.

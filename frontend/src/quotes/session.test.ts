@@ -41,8 +41,11 @@ class Kernel {
     const act = this.acts.findLast((one) => one.unit_id === `m${n}` && one.code === of && !this.undone.has(one.id));
     const whole = { words: TEXT, cut: false, marks: [] };
     const quote: Quote | null = act ? { start: act.start!, end: act.end!, state: act.state as "approved", role: act.role as "shows", paraphrase: act.paraphrase ?? null, by: "lead", at: "2026-03-01T09:00:00Z", words: whole } : null;
-    return { unit_id: `m${n}`, code: of, start: null, end: null, ...whole, case_id: `p${n}`, rating: "4", coders: "ana", role: "shows", why: "drawn at random", drawn: true, identifies: "", quote };
+    return { unit_id: `m${n}`, code: of, start: null, end: null, ...whole, case_id: `p${n}`, rating: "4", coders: "ana", role: "shows", why: "drawn at random", drawn: true, removed: this.removed.includes(n), identifies: "", quote };
   }
+
+  /** Passages whose coding was removed. */
+  removed: number[] = [];
 
   progress() {
     return ["warm", "cold"].map((of) => ({ code: of, n_approved: [0, 1, 2].filter((n) => this.row(n, of).quote?.state === "approved").length, n_waiting: 0, n_against: 0, n_wanted: 3, n_candidates: 3 }));
@@ -219,4 +222,21 @@ test("what is written and what is not saved outlives the kernel", async () => {
   await settle();
   expect(again.acts).toMatchObject([{ unit_id: "m1", state: "approved" }]);
   expect([next.here.value?.unit_id, next.writing.value, next.draft.value]).toEqual(["m0", true, "It enq"]);
+});
+
+test("a quote whose coding was removed can be refused, and nothing else", async () => {
+  const kernel = new Kernel();
+  kernel.acts.push({ id: "1", kind: "quote", unit_id: "m1", code: "warm", start: null, end: null, state: "approved", role: "shows", paraphrase: null });
+  kernel.removed = [1];
+  const view = await session(kernel);
+  view.open(1);
+  await settle();
+  view.approve();
+  view.turn();
+  await settle();
+  expect(view.announced.value).toBe("Its coding was removed: it can only be refused (r)");
+  expect(kernel.acts.length).toBe(1);
+  view.refuse();
+  await settle();
+  expect(kernel.acts.map(({ state }) => state)).toEqual(["approved", "refused"]);
 });

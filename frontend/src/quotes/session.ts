@@ -168,6 +168,7 @@ export class Session {
     const shown = this.passage.value;
     const here = this.here.value;
     if (!shown || !here) return this.say("The text is on its way"), false;
+    if (here.removed && state !== "refused") return this.say("Its coding was removed: it can only be refused (r)"), false;
     const before = here.quote?.state === "refused" ? null : here.quote;
     const { start, end } = other.span === undefined ? (before ?? here) : (other.span ?? here);
     const paraphrase = state === "refused" ? null : other.paraphrase === undefined ? (before?.paraphrase || null) : other.paraphrase;
