@@ -9,7 +9,8 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._read_once import read_once
+from sense7_qual.report._review_facts import Study
 from sense7_qual.report._sentences import (
     Phrase,
     coefficient,
@@ -75,7 +76,7 @@ def ai_statement(
     ``report.ai_statement(store).write("ai.docx")``
     """
     check_arguments(ai_statement, locals(), but=("store",))
-    require_study(store, function="ai_statement")
+    store = read_once(store, function="ai_statement")
     check_resampling("ai_statement", n_boot=n_boot, confidence_level=0.95, seed=seed)
     record = record_of(
         store, with_agreement=with_agreement, rating=None, cluster=None, n_boot=n_boot, seed=seed

@@ -9,7 +9,8 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual.report._checklist_items import GUIDELINES, Item
 from sense7_qual.report._notes import made_with
-from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._read_once import read_once
+from sense7_qual.report._review_facts import Study
 from sense7_qual.report._table import Table
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._text_reflexive import positionality_memo
@@ -70,7 +71,7 @@ def checklist(
     ``report.checklist(store, "coreq").write("coreq.docx")``
     """
     check_arguments(checklist, locals(), but=("store",))
-    require_study(store, function="checklist")
+    store = read_once(store, function="checklist")
     check_resampling("checklist", n_boot=n_boot, confidence_level=0.95, seed=seed)
     chosen = GUIDELINES[guideline]
     record = record_of(

@@ -12,7 +12,8 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.report import _text_agreement as coders
 from sense7_qual.report import _text_findings as findings
 from sense7_qual.report import _text_material as material
-from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._read_once import read_once
+from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._text_reflexive import positionality_memo, reflexivity
@@ -164,7 +165,7 @@ def _record(
     function: str, store: Study, with_agreement: bool, rating: str | None, cluster: str | None, n_boot: int,
     seed: int,
 ) -> Record:  # fmt: skip
-    require_study(store, function=function)
+    store = read_once(store, function=function)
     check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
     columns = [name for name in store.units.columns if name not in ("unit_id", "text", "context")]
     for what, name in (("rating", rating), ("cluster", cluster)):

@@ -15,7 +15,8 @@ from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
-from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._read_once import read_once
+from sense7_qual.report._review_facts import Study
 from sense7_qual.report._styles import Style
 from sense7_qual.report._table import Table
 
@@ -144,7 +145,7 @@ def paper(
     ``report.paper(store, None, "paper").table``
     """
     check_arguments(paper, locals(), but=("store",))
-    require_study(store)
+    store = read_once(store, function="paper")
     _check_formats(formats)
     plan = _plan(store, analysis_plan, with_agreement=with_agreement)
     sources = Sources(

@@ -107,6 +107,21 @@ def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) ->
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
+def test_what_is_coded_meanwhile_comes_into_none_of_it(tmp_path: Path) -> None:
+    made = rated(tmp_path / "study")
+    book, unit = made.codebook, made.units["unit_id"].iloc[0]
+
+    def goes_on(done: int, of: int) -> None:
+        made.append([acts.apply(coder="zoe", unit_id=unit, code=book.codable[0].id, codebook=book),
+                     acts.finish(coder="zoe", unit_id=unit, codebook=book),
+                     acts.memo(coder="zoe", target_kind="study", text="Late.", codebook=book)])  # fmt: skip
+
+    report.paper(made, QUICK, tmp_path / "before", formats=["csv"])
+    report.paper(made, QUICK, tmp_path / "meanwhile", formats=["csv"], progress=goes_on)
+    assert everything(tmp_path / "meanwhile") == everything(tmp_path / "before")
+    assert "zoe" in made.decisions()["coder"].unique()
+
+
 def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:
     plan = AnalysisPlan(question="What is it like?", with_agreement=False, n_boot=20)
     unregistered = study(tmp_path / "study")

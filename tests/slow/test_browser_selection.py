@@ -20,8 +20,9 @@ CHANGED_IN_A_DRAG = """() => {
   for (const name of ['pointerdown', 'pointermove', 'pointerup'])
     addEventListener(name, event => {
       if (name === 'pointerdown') window.heardInADrag = [];
-      const at = event.composedPath()[0], box = document.querySelector('.s7-text')?.getBoundingClientRect();
-      window.heardInADrag.push([name, event.x, event.y, event.buttons, at.className ?? at.nodeName, box?.x, box?.y]);
+      const {x, y, buttons} = event, met = event.composedPath()[0];
+      const box = document.querySelector('.s7-text')?.getBoundingClientRect();
+      window.heardInADrag.push([name, x, y, buttons, met.className ?? met.nodeName, box?.x, box?.y]);
     }, true);
   const hears = new MutationObserver(list => window.changedInADrag.push(...list.map(change => change.type)));
   const box = document.querySelector('.s7-text');

@@ -1,0 +1,63 @@
+"""A study that is read once, so that all that is made of it in one call is of one state."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, cast
+
+import pandas as pd
+
+from sense7_qual.report._review_facts import Study, require_study
+
+__all__ = ["read_once"]
+
+
+def read_once(store: Study, *, function: str) -> Study:
+    """Return the study as it is now: what others code from now on does not come in half.
+
+    Of a round of its own the decisions are read when they are first asked for. Raises `ArgumentError`, as of
+    `function`, where `store` is no open study.
+    """
+    require_study(store, function=function)
+    if isinstance(store, _ReadOnce):
+        return store
+    kept = cast(Study, _ReadOnce(store))
+    for name in ("units", "codebook", "codebooks", "rounds"):
+        getattr(kept, name)
+    for read in (kept.acts, kept.codings, kept.coverage, kept.decisions, kept.memos, kept.plan,
+                 kept.proposals, kept.quotes, kept.revisions, kept.rulings):  # fmt: skip
+        read()
+    kept.decisions(before_suggestions=True)
+    kept.decisions(consensus=True)
+    kept.decisions(consensus=True, single=True)
+    return kept
+
+
+class _ReadOnce:
+    def __init__(self, store: Study) -> None:
+        self._store = store
+
+    def __repr__(self) -> str:
+        return f"ReadOnce({type(self._store).__name__})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._store, name)
+        if not callable(found):
+            vars(self)[name] = found
+            return found
+        read = cache(found)
+
+        def given_again(**asked: Any) -> Any:
+            return _own(read(**asked))
+
+        vars(self)[name] = given_again
+        return given_again
+
+
+def _own(value: Any) -> Any:
+    """Return the value as a caller's own: what they change of it changes nothing for the others."""
+    if isinstance(value, pd.DataFrame):
+        return value.copy(deep=False)
+    return list(value) if isinstance(value, list) else value
