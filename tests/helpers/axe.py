@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from playwright.sync_api import Page
 
 from tests.helpers.places import ROOT
+from tests.helpers.simulation import SOAK
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+WIDTHS, THEMES = (1400, 900), ("JupyterLab Light", "JupyterLab Dark")
+# Colours are the same at every width, and all else in both themes: `make soak` looks at each in each.
+SHOWN = list(product(WIDTHS, THEMES)) if SOAK else list(zip(WIDTHS, THEMES, strict=True))
 
 
 def show_in(page: Page, theme: str) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from sense7_qual import acts, rounds
 from tests.helpers import lab as labs
-from tests.helpers.axe import AXE, show_in, sound
+from tests.helpers.axe import AXE, SHOWN, show_in, sound
 from tests.helpers.coding_page import TEXTS, study
 from tests.helpers.hostile_words import drawn
 from tests.helpers.revised_codebooks import edited
@@ -261,8 +261,8 @@ def test_hostile_words_in_a_draft_are_words(lab: labs.Lab, folder: Path) -> None
     assert store.revisions()[0].why == words[0]
 
 
-@pytest.mark.parametrize("width", [1400, 900])
-def test_axe_finds_nothing_in_either_theme(lab: labs.Lab, folder: Path, width: int) -> None:
+@pytest.mark.parametrize(("width", "theme"), SHOWN)
+def test_axe_finds_nothing(lab: labs.Lab, folder: Path, width: int, theme: str) -> None:
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (`make frontend` installs it)")
     with lab.page(width=width) as page:
@@ -273,25 +273,24 @@ def test_axe_finds_nothing_in_either_theme(lab: labs.Lab, folder: Path, width: i
         write(page, ".s7-definition-field", "Other.")
         steps(page, 1)
         page.wait_for_selector(".s7-stale tbody tr")
-        for theme in ("JupyterLab Light", "JupyterLab Dark"):
-            show_in(page, theme)
-            for tab in "1234":
-                page.locator(".s7-tree").focus()
-                page.keyboard.press(f"Alt+{tab}")
-                page.wait_for_timeout(400)
-                sound(page, f"{theme} {tab}")
-            for key in ("+", "m", "s", "?"):
-                page.locator(".s7-tree").focus()
-                page.keyboard.press(key)
-                page.wait_for_timeout(200)
-                sound(page, f"{theme} {key}")
-            page.keyboard.press("Escape")
+        show_in(page, theme)
+        for tab in "1234":
             page.locator(".s7-tree").focus()
-            page.keyboard.press("Escape")
-            fits = "box => box.scrollWidth <= box.clientWidth"
-            assert page.locator(".s7").evaluate(fits)
-            grid = page.locator(".s7-revision")
-            assert grid.evaluate("box => box.clientWidth >= box.parentElement.clientWidth - 4")
+            page.keyboard.press(f"Alt+{tab}")
+            page.wait_for_timeout(400)
+            sound(page, tab)
+        for key in ("+", "m", "s", "?"):
+            page.locator(".s7-tree").focus()
+            page.keyboard.press(key)
+            page.wait_for_timeout(200)
+            sound(page, key)
+        page.keyboard.press("Escape")
+        page.locator(".s7-tree").focus()
+        page.keyboard.press("Escape")
+        fits = "box => box.scrollWidth <= box.clientWidth"
+        assert page.locator(".s7").evaluate(fits)
+        grid = page.locator(".s7-revision")
+        assert grid.evaluate("box => box.clientWidth >= box.parentElement.clientWidth - 4")
 
 
 def drag(page: Page, label: str, to: tuple[float, float], *, let_go: bool = True) -> None:
