@@ -588,7 +588,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.quote_candidates": call(
             p.quote_candidates, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2,
             per_participant=2, decisions=x.decisions, quotes=None, names=["Ann"], rating="EmpathyOverall",
-            seed=0),
+            seed=0, screened="drawn"),
         "report.rating_table": drawn_from(
             p.rating_table, "ratings.compare", **{key: printed[key] for key in printed if key != "codebook"},
             rating="Empathy"),
