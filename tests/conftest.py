@@ -29,10 +29,12 @@ settings.load_profile("untimed")
 
 # The files that take longest, each on one processor: none of them shall run alone at the end.
 LONGEST = (
-    "real_path", "notebooks", "record_machine", "privacy_everywhere", "store_faults", "power_cuts", "engines",
-    "postgresql", "hostile_doors", "documentation", "copies", "browser_hosts", "redact", "interval_limits",
-    "hostile_files", "bundle", "gamma_alignment", "rubin", "alternative_annotator_test", "themes",
-    "documents", "interrupts", "lab", "by_code", "store_crash", "fuzzed_studies", "sparse_files", "make_lab",
+    "real_path", "notebooks", "record_machine", "privacy_everywhere", "store_faults", "power_cuts",
+    "arguments", "engines", "postgresql", "bundles", "text", "hostile_doors", "documentation", "copies",
+    "browser_hosts", "adjudication", "codebook", "themes", "redact", "interval_limits", "hostile_files",
+    "bundle", "deviations", "projects", "review", "gamma_alignment", "rubin", "alternative_annotator_test",
+    "documents", "interrupts", "overview", "code_to_rating", "new", "lab", "by_code", "store_crash",
+    "fuzzed_studies", "sparse_files", "make_lab",
 )  # fmt: skip
 
 
