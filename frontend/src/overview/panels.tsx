@@ -211,19 +211,27 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
   return (
     <tr title={row.why || undefined}>
       <CodeName session={session} code={row.code} label={row.label} />
-      <td class="s7-wide">
-        <DotAndLine value={row.alpha} low={row.low} high={row.high} outerLow={row.look_low} outerHigh={row.look_high} least={least} />
-      </td>
-      <td class="s7-alpha">
-        <b>{row.value}</b> {row.interval}
-        {row.alpha === null && row.why && <span class="s7-why-not">{row.why}</span>}
-      </td>
+      {row.alpha === null && row.why ? (
+        <td class="s7-alpha" colSpan={2}>
+          <b>{row.value}</b>
+          <span class="s7-why-not">{row.why}</span>
+        </td>
+      ) : (
+        <>
+          <td class="s7-wide">
+            <DotAndLine value={row.alpha} low={row.low} high={row.high} outerLow={row.look_low} outerHigh={row.look_high} least={least} />
+          </td>
+          <td class="s7-alpha">
+            <b>{row.value}</b> <span class="s7-between">{row.interval}</span>
+          </td>
+        </>
+      )}
       <td class="s7-number">
         <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts that two or more coders decided on: ${row.label}`}>
           {row.n}
         </NumberDoor>
       </td>
-      <td>{row.more}</td>
+      <td class="s7-more-texts">{row.more}</td>
     </tr>
   );
 }
