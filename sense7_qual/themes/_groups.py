@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual.themes import _granularity
 from sense7_qual.themes._communities import Labels, by_size, communities
 from sense7_qual.themes._fuzzy_graph import fuzzy_graph
-from sense7_qual.themes._granularity import GRANULARITIES, N_KNOWN, N_NEIGHBOURS, Resamples, affordable
+from sense7_qual.themes._granularity import GRANULARITIES, N_KNOWN, Resamples, affordable, n_neighbours
 from sense7_qual.themes._hierarchy import coarse_themes, level, sub_themes
 from sense7_qual.themes._neighbours import Floats, Neighbours, Vectors, nearest_neighbours
 from sense7_qual.themes._stability import jaccard_of_resamples
@@ -60,7 +60,7 @@ def groups(
     tried = sorted({*GRANULARITIES} | ({granularity} if granularity else set()))
     whole = _at_each(near, tried, min_size=min_size, seed=seed)
     report("cluster", 1, 1)
-    resamples = Resamples(near, min_size, seed)
+    resamples = Resamples(near, n_neighbours(len(vectors)), min_size, seed)
     n_to_choose = affordable(len(vectors), most=n_resamples, least=3)
     resamples.run(tried, n_to_choose, lambda done, total: report("resample", done, n_resamples))
     table = _granularity.table(vectors, resamples, whole, lambda done, total: report("chance", done, total))
@@ -71,7 +71,7 @@ def groups(
 
 
 def _at_each(near: Neighbours, tried: list[float], *, min_size: int, seed: int) -> dict[float, Labels]:
-    graph = fuzzy_graph(near.nearest(N_NEIGHBOURS))
+    graph = fuzzy_graph(near.nearest(n_neighbours(len(near.index))))
     n_starts = affordable(2 * len(near.index), most=_MOST_STARTS, least=1)
     return {
         each: communities(graph, resolution=each, min_size=min_size, seed=seed, n_starts=n_starts)
@@ -99,7 +99,7 @@ def _levels(
         for name, labels, at in (("coarse", coarse, above), ("theme", themes, best), ("sub", subs, below))
     }
     settings = {
-        "n_neighbours": N_NEIGHBOURS,
+        "n_neighbours": resamples.n_neighbours,
         "granularity_coarse": above,
         "granularity_sub": below,
     }

@@ -37,7 +37,7 @@ def languages(texts: list[str]) -> Counter[str]:
 
 
 def _language(text: str) -> str:
-    letters = [character for character in text if character.isalpha()]
+    letters = "" if text.isascii() else [character for character in text if character.isalpha()]
     scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
     script = max(scripts, key=scripts.__getitem__, default="")
     if script and script != "LATIN":

@@ -44,10 +44,11 @@ class Themes:
     granularities
         One row per granularity that was tried, from coarse to fine: `granularity`, `n_themes`,
         `largest` (the share of distinct texts in the largest theme), `n_resamples`, `ari` (adjusted Rand
-        index of two resamples on the texts that both drew, mean over all pairs; 1 = the same themes),
-        `ari_low` and `ari_high` (a tenth of the pairs is below, above), `ari_chance` (`ari` for as many
-        texts without any groups, at most 2,000), `beyond_chance` ((ari − ari_chance) / (1 − ari_chance)),
-        `chosen`. NaN with fewer than two resamples.
+        index of two resamples on the texts that both drew, mean over all pairs; 1 = the same themes, 0 for
+        two of one theme each), `ari_low` and `ari_high` (a tenth of the pairs is below, above),
+        `ari_chance` (`ari` for as many texts without any groups, at most 1,000; mean over up to six such
+        sets), `beyond_chance` ((ari − ari_chance) / (1 − ari_chance)), `chosen`. NaN with fewer than two
+        resamples.
     hierarchy
         One row per group: `level` ("coarse", "theme", "sub"), `group` (0 = the largest of its level),
         `parent` (the group of the level above; missing at the top), `label`, `n_units`, `n_texts`,

@@ -5,13 +5,23 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
 from sense7_qual.themes import _granularity
-from sense7_qual.themes._granularity import GRANULARITIES, NOT_DRAWN, Resamples, affordable, chosen, table
+from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._granularity import (
+    GRANULARITIES,
+    NOT_DRAWN,
+    Resamples,
+    affordable,
+    chosen,
+    n_neighbours,
+    table,
+)
 from sense7_qual.themes._groups import Groups, groups
 from sense7_qual.themes._hierarchy import coarse_themes, level, sub_themes
-from sense7_qual.themes._neighbours import nearest_neighbours
+from sense7_qual.themes._neighbours import Neighbours, nearest_neighbours
 from tests.helpers.planted_groups import planted, unit
 
 
@@ -41,7 +51,9 @@ def nested(seed: int = 5) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_the_index_between_samples_is_that_of_scikit_learn_on_the_common_rows() -> None:
-    resamples = Resamples(nearest_neighbours(unit(np.random.default_rng(1).normal(size=(120, 6))), 40), 5, 9)
+    resamples = Resamples(
+        nearest_neighbours(unit(np.random.default_rng(1).normal(size=(120, 6))), 40), 15, 5, 9
+    )
     resamples.run([1.0, 2.0], 4, silent)
     expected = []
     for one, other in combinations(resamples.labels[2.0], 2):
@@ -56,7 +68,7 @@ def test_the_index_between_samples_is_that_of_scikit_learn_on_the_common_rows() 
 
 def test_more_samples_begin_where_the_first_ended() -> None:
     vectors = unit(np.random.default_rng(1).normal(size=(80, 6)))
-    resamples, at_once = (Resamples(nearest_neighbours(vectors, 40), 5, 9) for _ in range(2))
+    resamples, at_once = (Resamples(nearest_neighbours(vectors, 40), 15, 5, 9) for _ in range(2))
     resamples.run([1.0, 2.0], 2, silent)
     resamples.run([2.0], 4, silent)
     at_once.run([1.0, 2.0], 4, silent)
@@ -99,6 +111,8 @@ def test_the_coarsest_of_equally_good_ones_is_chosen_and_one_without_themes_neve
     )  # fmt: skip
     assert chosen(rows) == 1.0
     assert chosen(rows.assign(n_themes=0)) == 0.5
+    assert chosen(rows.assign(n_themes=[1, 3, 4])) == 1.0
+    assert chosen(rows.assign(n_themes=[0, 1, 0])) == 1.0
 
 
 def test_a_theme_of_most_texts_is_taken_only_where_samples_are_clearly_alike() -> None:
@@ -129,13 +143,69 @@ def test_the_runs_become_fewer_where_texts_are_many() -> None:
     assert [affordable(n, most=20, least=5) for n in (50, 1000, 2000, 4000, 50_000)] == [20, 20, 10, 5, 5]
 
 
+def test_texts_are_joined_to_a_tenth_of_all_between_fifteen_and_thirty() -> None:
+    numbers = [50, 150, 220, 300, 5_000, 7_500, 10_000, 50_000]
+    assert [n_neighbours(n) for n in numbers] == [15, 15, 22, 30, 30, 20, 15, 15]
+    vectors = unit(np.random.default_rng(6).normal(size=(300, 30)))
+    assert found(vectors, granularity=1.0, n_resamples=0).settings["n_neighbours"] == 30
+
+
+def test_a_sample_is_joined_to_as_large_a_share_of_its_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = []
+
+    def joined(near: Neighbours) -> csr_matrix:
+        numbers.append(near.index.shape)
+        return fuzzy_graph(near)
+
+    monkeypatch.setattr(_granularity, "fuzzy_graph", joined)
+    near = nearest_neighbours(unit(np.random.default_rng(1).normal(size=(400, 6))), 45)
+    Resamples(near, 30, 5, 9).run([1.0], 3, silent)
+    Resamples(near, 15, 5, 9).run([1.0], 1, silent)
+    assert [k for _, k in numbers] == [*(round(30 * n / 400) for n, _ in numbers[:3]), 15]
+
+
+def test_two_samples_in_one_heap_show_no_groups() -> None:
+    vectors, truth = planted([20, 20], noise=0.1)
+    heaps = [np.where(np.arange(40) % 3 == part, NOT_DRAWN, 0) for part in (0, 1)]
+    parted = np.where(heaps[0] == NOT_DRAWN, NOT_DRAWN, truth)
+    labels = {0.1: heaps, 0.5: [parted, parted]}
+    resamples = Resamples(nearest_neighbours(vectors, 40), 15, 5, 9, labels)
+    assert resamples.similarity(0.1).tolist() == [0]
+    assert resamples.similarity(0.5).tolist() == [1]
+    noise = unit(np.random.default_rng(6).normal(size=(300, 30)))
+    rows = found(noise).granularities
+    heap = rows["n_themes"] == 1
+    assert heap.any()
+    assert not rows.loc[heap, "chosen"].any()
+
+
+def test_chance_is_the_mean_over_several_sets_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = []
+
+    def drawn(vectors: np.ndarray, seed: list[int]) -> np.ndarray:
+        seeds.append(seed)
+        return structureless(vectors, seed)
+
+    structureless = _granularity._structureless
+    monkeypatch.setattr(_granularity, "_structureless", drawn)
+    noise = unit(np.random.default_rng(6).normal(size=(300, 30)))
+    rows = found(noise, n_resamples=2).granularities
+    assert seeds == [[2, number] for number in range(6)]
+    alone = []
+    for seed in seeds:
+        resamples = Resamples(nearest_neighbours(structureless(noise, seed), 45), 30, 5, 2)
+        resamples.run([1.0], 2, silent)
+        alone.append(resamples.similarity(1.0).item())
+    assert rows.loc[rows["granularity"] == 1.0, "ari_chance"].item() == pytest.approx(np.mean(alone))
+
+
 def test_structureless_rows_have_the_mean_and_covariance_of_the_rows() -> None:
-    vectors = unit(np.random.default_rng(6).normal(size=(1900, 4)) * [1, 2, 3, 4] + [9, 9, 9, 0])
-    drawn = _granularity._structureless(vectors, 1)
+    vectors = unit(np.random.default_rng(6).normal(size=(950, 4)) * [1, 2, 3, 4] + [9, 9, 9, 0])
+    drawn = _granularity._structureless(vectors, [1])
     np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1, rtol=1e-5)
     np.testing.assert_allclose(drawn.mean(axis=0), vectors.mean(axis=0), atol=0.03)
     np.testing.assert_allclose(np.cov(drawn.T), np.cov(vectors.T), atol=0.01)
-    assert len(_granularity._structureless(np.tile(vectors, (3, 1)), 1)) <= 2000
+    assert len(_granularity._structureless(np.tile(vectors, (3, 1)), [1])) <= 1000
 
 
 # --- coarse themes and sub-themes --------------------------------------------------------------------
@@ -178,7 +248,7 @@ def test_the_rest_of_a_theme_goes_to_its_nearest_sub_theme() -> None:
 
 
 def test_the_table_without_resamples_is_empty_of_numbers() -> None:
-    resamples = Resamples(nearest_neighbours(planted([20, 20], noise=0.1)[0], 40), 5, 1)
+    resamples = Resamples(nearest_neighbours(planted([20, 20], noise=0.1)[0], 40), 15, 5, 1)
     rows = table(planted([20, 20], noise=0.1)[0], resamples, {1.0: np.repeat([0, 1], 20)}, silent)
     assert rows[["n_themes", "n_resamples"]].iloc[0].tolist() == [2, 0]
     assert rows["ari"].isna().all()

@@ -15,7 +15,7 @@ from tests.helpers.planted_groups import grouped, planted, unit
 def resampled(
     vectors: np.ndarray, labels: np.ndarray, *, resolution: float = 0.5, n: int = 10, seed: int = 3
 ) -> np.ndarray:
-    resamples = Resamples(nearest_neighbours(vectors, 40), 5, seed)
+    resamples = Resamples(nearest_neighbours(vectors, 40), 15, 5, seed)
     resamples.run([resolution], n, lambda done, total: None)
     return jaccard_of_resamples(labels, resamples.labels[resolution])
 

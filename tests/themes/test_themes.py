@@ -593,8 +593,7 @@ def test_progress_is_told_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
         ("cluster", 1, 1),
         ("resample", 1, 2),
         ("resample", 2, 2),
-        ("chance", 1, 2),
-        ("chance", 2, 2),
+        *(("chance", number, 6) for number in range(1, 7)),
         ("describe", 1, 1),
     ]
     themes.fit(study(), embed=words_of, seed=7, n_resamples=2, progress=True)
