@@ -20,9 +20,12 @@ CHANGED_IN_A_DRAG = """() => {
   for (const name of ['pointerdown', 'pointermove', 'pointerup'])
     addEventListener(name, event => {
       if (name === 'pointerdown') window.heardInADrag = [];
-      const {x, y, buttons} = event, met = event.composedPath()[0];
-      const box = document.querySelector('.s7-text')?.getBoundingClientRect();
-      window.heardInADrag.push([name, x, y, buttons, met.className ?? met.nodeName, box?.x, box?.y]);
+      const box = document.querySelector('.s7-text'), met = event.composedPath()[0];
+      const at = box?.getBoundingClientRect();
+      window.heardInADrag.push({
+        name, mouse: [event.x, event.y], box: at && [at.x, at.y, at.width, at.height],
+        inText: !!box?.contains(met), met: met.className ?? met.nodeName,
+      });
     }, true);
   const hears = new MutationObserver(list => window.changedInADrag.push(...list.map(change => change.type)));
   const box = document.querySelector('.s7-text');
@@ -178,13 +181,15 @@ def test_clicks_select_words_and_sentences_and_shift_extends(lab: labs.Lab, fold
 
 
 def drag_over(page: Page, quote: str, step: int) -> None:
-    """Drag over the quote, or from its end to its start; again where the page moved the text meanwhile."""
+    """Drag over the quote, or from its end to its start; again where the page came between mouse and text."""
     for _ in range(3):
         before = ends(page, TEXT, quote)
         drag(page, *before[::step])
-        if ends(page, TEXT, quote) == before:
+        heard = page.evaluate("window.heardInADrag")
+        stayed = all(one["inText"] and one["box"] == heard[0]["box"] for one in heard)
+        if stayed and heard[-1]["name"] == "pointerup" and ends(page, TEXT, quote) == before:
             return
-    raise AssertionError(f"The text moves under the mouse: {before}, {ends(page, TEXT, quote)}")
+    raise AssertionError(f"The page comes between mouse and text: {heard}")
 
 
 def selected(page: Page) -> str:
