@@ -88,7 +88,7 @@ def fastest(work: Work) -> float:
         (rows_of_codes, 2_500),
         (rows_of_sources, 5_000),
         (names_of_coders, 2_500),
-        (rulings_on_codes, 2_500),
+        (rulings_on_codes, 500),
         (rounds_that_are_unblinded, 1_000),
         (codes_of_acts, 2_500),
         (quotes_of_codes, 2_000),

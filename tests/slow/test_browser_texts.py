@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 NUMBER = 600
+WIDGET = "s7 s7-coding-widget"
 FOUND = [17, 203, 599]  # where a café is
 
 
@@ -72,7 +73,7 @@ def test_finding_choosing_and_going_there_by_keys_alone(lab, folder):
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         shows(page, "t203")
-        assert focused(page) == "s7"
+        assert focused(page) == WIDGET
         press(page, "3", "u", "Enter")  # finishing goes on among the three
         shows(page, "t599")
         press(page, "2", "Enter")
@@ -92,7 +93,7 @@ def test_finding_choosing_and_going_there_by_keys_alone(lab, folder):
         counted(page, "1 of 600 texts")
         assert ids(page) == ["t203"]
         page.keyboard.press("Escape")
-        assert focused(page) == "s7"
+        assert focused(page) == WIDGET
         press(page, "u")
         page.wait_for_function(
             "() => document.querySelector('.s7-list-note').innerText.startsWith('0 of 600')"
@@ -105,7 +106,7 @@ def test_finding_choosing_and_going_there_by_keys_alone(lab, folder):
         page.keyboard.press("Escape")
         page.locator(".s7-clear").focus()
         page.keyboard.press("Enter")
-        assert (focused(page), page.locator(".s7-list-note").count()) == ("s7", 0)
+        assert (focused(page), page.locator(".s7-list-note").count()) == (WIDGET, 0)
     assert set(qual.Store(folder).coverage()["unit_id"]) == {"t203", "t599"}
 
 
@@ -164,7 +165,7 @@ def test_below_900_pixels_the_list_is_a_drawer_over_the_text(lab, folder):
         counted(page, "3 of 600 texts")
         page.keyboard.press("Enter")  # the first of them
         shows(page, "t17")
-        assert (page.locator(".s7-side").count(), focused(page)) == (0, "s7")
+        assert (page.locator(".s7-side").count(), focused(page)) == (0, WIDGET)
         page.locator(".s7-clear").click()
         page.locator(".s7-texts-button").click()
         page.wait_for_selector(".s7-row[aria-selected=true][aria-label*='t17']")
