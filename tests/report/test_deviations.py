@@ -15,6 +15,8 @@ from tests.helpers.planned_study import BEFORE, DEVIATIONS, NAMED, PLAN, planned
 from tests.helpers.reviewed_study import study
 from tests.helpers.simulation import studies
 
+pytestmark = pytest.mark.long
+
 #: What goes with some: texts that are not finished are not double-coded either, say.
 WITH = {
     "registered_late": {"registered_after_unblinding"},

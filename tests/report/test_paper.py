@@ -17,6 +17,8 @@ from sense7_qual.store import Store
 from tests.helpers.planned_study import PLAN, planned_study
 from tests.helpers.reviewed_study import study
 
+pytestmark = pytest.mark.long
+
 QUICK = replace(PLAN, n_boot=20)
 
 

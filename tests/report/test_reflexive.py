@@ -13,6 +13,8 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
 from tests.helpers.reflexive_study import reflexive_study
 
+pytestmark = pytest.mark.long
+
 OF_AGREEMENT = re.compile(
     r"agree|alpha|α|kappa|κ|reliab|coefficient|cross-check|MASI|AC1|inter-?coder|inter-?rater", re.IGNORECASE
 )

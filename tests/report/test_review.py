@@ -15,6 +15,8 @@ from sense7_qual.store import Store
 from tests.helpers.reviewed_study import BOOK, FLAWS, study
 from tests.helpers.simulation import studies
 
+pytestmark = pytest.mark.long
+
 
 def kinds(store: Store, **named: bool | str) -> list[str]:
     return [one.kind for one in report.review(store, n_boot=20, **named)]  # type: ignore[arg-type]

@@ -18,6 +18,8 @@ from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.store.conftest import Place
 
+pytestmark = pytest.mark.long
+
 CODEBOOK = Codebook(name="small", codes=tuple(Code(id=i, label=i.title()) for i in ("warm", "cold", "kind")))
 HERS = "My sister Quokka left on Tuesday for good, and I never told anybody."
 UNITS = pd.DataFrame(

@@ -18,6 +18,8 @@ from tests.helpers.adjudicator import BLIND, UNITS, decided, disagree
 from tests.helpers.browser import new_id
 from tests.helpers.revised_codebooks import BASE
 
+pytestmark = pytest.mark.long
+
 RATED = UNITS.assign(stars=[4.0, 3, 5, 2, 1])
 
 

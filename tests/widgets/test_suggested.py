@@ -15,6 +15,8 @@ from tests.helpers.browser import SENSE7, SENTINEL
 from tests.helpers.desk import EVERYTHING, Desk
 from tests.helpers.suggested_texts import BOOK, DECIDED, SPANS, UNITS, embed
 
+pytestmark = pytest.mark.long
+
 N = 30
 IDS = [f"m{place}" for place in range(N)]
 LEFT_OUT = [place for place, out in enumerate(suggestions.withheld(IDS)) if out]
