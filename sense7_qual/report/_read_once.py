@@ -21,16 +21,18 @@ def read_once(store: Study, *, function: str) -> Study:
     require_study(store, function=function)
     if isinstance(store, _ReadOnce):
         return store
-    kept = cast(Study, _ReadOnce(store))
+    snapshot = cast(Study, _ReadOnce(store))
     for name in ("units", "codebook", "codebooks", "rounds"):
-        getattr(kept, name)
-    for read in (kept.acts, kept.codings, kept.coverage, kept.decisions, kept.memos, kept.plan,
-                 kept.proposals, kept.quotes, kept.revisions, kept.rulings):  # fmt: skip
+        getattr(snapshot, name)
+    for read in (
+        snapshot.acts, snapshot.codings, snapshot.coverage, snapshot.decisions, snapshot.memos, snapshot.plan,
+        snapshot.proposals, snapshot.quotes, snapshot.revisions, snapshot.rulings,
+    ):  # fmt: skip
         read()
-    kept.decisions(before_suggestions=True)
-    kept.decisions(consensus=True)
-    kept.decisions(consensus=True, single=True)
-    return kept
+    snapshot.decisions(before_suggestions=True)
+    snapshot.decisions(consensus=True)
+    snapshot.decisions(consensus=True, single=True)
+    return snapshot
 
 
 class _ReadOnce:
@@ -43,17 +45,17 @@ class _ReadOnce:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = getattr(self._store, name)
-        if not callable(found):
-            vars(self)[name] = found
-            return found
-        read = cache(found)
+        of_store = getattr(self._store, name)
+        if not callable(of_store):
+            vars(self)[name] = of_store
+            return of_store
+        read = cache(of_store)
 
-        def given_again(**asked: Any) -> Any:
+        def read_again(**asked: Any) -> Any:
             return _own(read(**asked))
 
-        vars(self)[name] = given_again
-        return given_again
+        vars(self)[name] = read_again
+        return read_again
 
 
 def _own(value: Any) -> Any:

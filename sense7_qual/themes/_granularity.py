@@ -165,8 +165,8 @@ def chosen(granularities: pd.DataFrame) -> float:
     """
     heap = (granularities["largest"] > _MOST_IN_A_THEME) & ~(granularities["ari"] >= _CLEARLY_ALIKE)
     one, several = granularities["n_themes"] == 1, granularities["n_themes"] > 1
-    kept = (several & ~heap, several, one, ~several)
-    rows = next(granularities[each] for each in kept if each.any())
+    preferred = (several & ~heap, several, one, ~several)
+    rows = next(granularities[each] for each in preferred if each.any())
     best = rows["beyond_chance"].to_numpy().round(9).argmax()
     return float(rows["granularity"].iloc[best])
 

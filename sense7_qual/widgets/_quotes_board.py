@@ -116,8 +116,8 @@ class Board:
     def _may_show(self, row: Mapping[Any, Any]) -> bool:
         """Return True for a decision whose coding is removed, and was the viewer's to see."""
         key = (row["unit_id"], row["code"])
-        there = row["unit_id"] in self._texts and row["code"] in self._codebook
-        return there and (row["coder"] == self._viewer or key in self._once_coded)
+        in_study = row["unit_id"] in self._texts and row["code"] in self._codebook
+        return in_study and (row["coder"] == self._viewer or key in self._once_coded)
 
     def _add_uncoded(self, units: pd.DataFrame) -> None:
         """List the quotes whose coding was removed, too, so that they can be refused."""
@@ -234,8 +234,8 @@ class Board:
 
     def _kinds(self, unit_id: str, words: Span) -> str:
         """Return which kinds of identifier stand in words of a text."""
-        found = self._identifiers(unit_id)
-        return ", ".join(sorted({kind for kind, start, end in found if _overlap(words, (start, end))}))
+        identifiers = self._identifiers(unit_id)
+        return ", ".join(sorted({kind for kind, start, end in identifiers if _overlap(words, (start, end))}))
 
     def _identifiers(self, unit_id: str) -> list[tuple[str, int, int]]:
         """Return what `redact.find` finds in a text; looked for when it is first shown."""
