@@ -167,6 +167,7 @@ def test_a_split_code_is_sorted_by_theme_and_text_by_text(lab: labs.Lab, folder:
         page.keyboard.press("z")
         page.wait_for_function(waiting, arg=2)
         page.keyboard.press("Shift+T")
+        page.wait_for_function(waiting, arg=3)
         for keys, left in ((["1", "Enter"], 2), (["1", "2", "Enter"], 1), (["0"], 0)):
             for key in keys:
                 page.keyboard.press(key)

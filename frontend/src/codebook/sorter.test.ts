@@ -42,6 +42,7 @@ test("a part is told of all texts of a theme, never of those that were found bef
   sorter.press("Enter", true);
   expect(asked.some(({ type }) => type === "sort")).toBe(false); // the theme's texts are not there yet
   sorter.heard(page(["b", "c"]));
+  sorter.press("1"); // what was chosen before was said of the text that was on screen
   sorter.press("Enter", true);
   expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["b", "c"], parts: ["close"] });
 });
@@ -64,4 +65,39 @@ test("a theme that is gone meanwhile gives way to all texts", () => {
   expect(themesAsked()).toEqual([4, null]);
   sorter.begin("other");
   expect(sorter.theme.value).toBe(null);
+});
+
+test("while a text is being saved, or others are looked for, nothing is said of what is not on screen yet", () => {
+  const sorts = () => asked.filter(({ type }) => type === "sort").length;
+  sorter.press("1");
+  sorter.press("Enter");
+  for (const key of ["2", "Enter"]) sorter.press(key);
+  expect([sorts(), said.at(-1)]).toEqual([1, "Still saving the text before"]);
+  sorter.heard({ type: "sorted", n: 1 }); // the text that was sorted is still on screen
+  sorter.press("Enter");
+  expect([sorts(), said.at(-1)]).toEqual([1, "Still saving the text before"]);
+  sorter.heard(page(["b", "c"]));
+  expect(sorter.chosen.value).toEqual([]); // it was chosen while another text was on screen
+  sorter.press("t");
+  sorter.press("1");
+  sorter.press("Enter");
+  expect([sorts(), said.at(-1)]).toEqual([1, "Still looking for these texts"]);
+  sorter.heard(page(["c"]));
+  sorter.press("Enter");
+  expect([sorts(), said.at(-1)]).toEqual([1, "Choose a part first, or “None of them”"]);
+  for (const key of ["1", "Enter"]) sorter.press(key);
+  expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["c"], parts: ["close"] });
+});
+
+test("an answer to what was asked before a text was sorted does not end its saving", () => {
+  sorter.press("t");
+  sorter.heard(page(["b"]));
+  sorter.press("ArrowRight");
+  sorter.press("1");
+  sorter.press("Enter");
+  sorter.heard(page(["b", "c"]));
+  expect(sorter.busy.value).toBe(true);
+  sorter.heard({ type: "sorted", n: 1 });
+  sorter.heard(page(["c"]));
+  expect(sorter.busy.value).toBe(false);
 });

@@ -10,7 +10,9 @@ export class Sorter {
   /** The text on screen, by its place among those found. */
   readonly at = signal(0);
   readonly chosen = signal<readonly string[]>([]);
+  /** From when a text is sorted until those that are left are on screen. */
   readonly busy = signal(false);
+  private saving = false;
   /** Whether other texts were asked for and are not there yet. */
   readonly looking = signal(false);
   readonly isChosen = computed(() => this.find.value.trim() !== "" || this.theme.value !== null);
@@ -58,17 +60,21 @@ export class Sorter {
 
   heard(answer: Sorting | { type: "sorted"; n: number }): void {
     if (answer.type === "sorted") {
-      this.busy.value = false;
+      this.saving = false;
       this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Taken back");
       return this.askFrom(Math.max(0, this.at.value - 5));
     }
     const gone = this.theme.value !== null && !answer.themes.some(({ theme }) => theme === this.theme.value);
     if (gone) return this.ofTheme(null); // themes were recorded anew, or this one was dismissed
+    const seen = this.row.value?.unit_id;
     batch(() => {
       this.looking.value = false;
+      this.busy.value = this.saving;
       this.found.value = answer;
       this.at.value = Math.max(answer.first, Math.min(this.at.value, answer.n - 1));
     });
+    // What was chosen was said of the text that was on screen.
+    if (this.row.value?.unit_id !== seen) this.chosen.value = [];
   }
 
   toggle(part: string): void {
@@ -90,10 +96,11 @@ export class Sorter {
   /** Say it of the text on screen, or of all that were found. */
   sort(all: boolean, none = false): void {
     const [found, row] = [this.found.value, this.row.value];
-    if (!found?.code || !row || this.busy.value) return;
-    if (all && this.looking.value) return this.say("Still looking for these texts");
+    if (!found?.code || !row) return;
+    if (this.busy.value) return this.say("Still saving the text before");
+    if (this.looking.value) return this.say("Still looking for these texts");
     if (!this.chosen.value.length && !none) return this.say("Choose a part first, or “None of them”");
-    this.busy.value = true;
+    this.busy.value = this.saving = true;
     this.ask({ type: "sort", code: found.code, units: all ? found.ids : [row.unit_id], parts: none ? [] : this.chosen.value });
     this.chosen.value = [];
   }
@@ -119,6 +126,6 @@ export class Sorter {
 
   /** A question has no answer. */
   unanswered(): void {
-    this.busy.value = this.looking.value = false;
+    this.busy.value = this.looking.value = this.saving = false;
   }
 }

@@ -27,7 +27,7 @@ test("where no line can be measured, nothing is cut", () => {
   expect(cutAtLines(text, () => false)).toBeNull();
 });
 
-test("a text that has left the page is not measured any more", async () => {
+test.each(["has left the page", "gave way to another"])("a text that %s is not measured any more", async (how) => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "requestAnimationFrame", "cancelAnimationFrame"] });
   const wide = vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockReturnValue({ width: 300 } as DOMRect);
   let changed = () => {};
@@ -36,23 +36,22 @@ test("a text that has left the page is not measured any more", async () => {
     observe() {}
     disconnect() {}
   });
-  function Text() {
+  function Text({ text }: { text: string }) {
     const box = useRef<HTMLDivElement>(null);
-    const text = "It listened. ".repeat(1000);
     useLongParagraphs(box, text, false, false);
     return h("div", { ref: box }, text);
   }
   const root = document.createElement("div");
-  render(h(Text, null), root);
+  render(h(Text, { text: "It listened. ".repeat(1000) }), root);
   vi.advanceTimersByTime(40); // its effects run
   changed();
   await Promise.resolve();
   vi.advanceTimersByTime(40);
   expect(wide).toHaveBeenCalled();
   vi.advanceTimersByTime(SETTLED_MS - 35);
-  // The text goes just before it would be measured, and its effects end only after the next frame.
+  // The text goes just before it would be measured, and no frame is drawn in between.
   const read = vi.spyOn(document, "createTreeWalker");
-  render(null, root);
+  render(how === "has left the page" ? null : h(Text, { text: "It spoke." }), root);
   vi.advanceTimersByTime(1000);
   expect(read).not.toHaveBeenCalled();
   read.mockRestore();

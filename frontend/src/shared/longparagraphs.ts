@@ -1,5 +1,5 @@
 // A paragraph of many lines, cut where lines begin: it looks as one, and a change lays out only its own piece anew.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { TextNodes } from "./onscreen";
 import { blocks } from "./spans";
 
@@ -14,30 +14,27 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufd
 
 /**
  * Where the blocks of the text in `box` begin, once long paragraphs were drawn and measured; null where it has none.
- * `spacing` is what changes the lines' height.
+ * `spacing` is what changes the lines' height. Layout effects alone end at once when another text is drawn.
  */
 export function useLongParagraphs(box: { current: HTMLElement | null }, text: string, frozen: boolean, spacing: unknown): readonly number[] | null {
   const [width, setWidth] = useState(0);
   const [cut, setCut] = useState<{ text: string; width: number; starts: readonly number[] | null } | null>(null);
   const isCut = cut !== null && cut.text === text && cut.width === width;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Not in whole pixels: a part of one can be what a word needs.
     const observer = new ResizeObserver(() => setWidth(box.current?.getBoundingClientRect().width ?? 0));
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isCut || frozen || !width || text.length <= LONG) return;
-    const timer = setTimeout(() => {
-      // A text that has left the page stops its timer only after the next frame.
-      if (box.current) setCut({ text, width, starts: cutAtLines(text, lineIn(box.current)) });
-    }, SETTLED_MS);
+    const timer = setTimeout(() => setCut({ text, width, starts: cutAtLines(text, lineIn(box.current!)) }), SETTLED_MS);
     return () => clearTimeout(timer);
   }, [text, width, isCut, frozen]);
-  useEffect(() => (isCut && cut.starts ? whenLinesChange(box.current!, () => setCut(null)) : undefined), [isCut, cut, spacing]);
-  useEffect(() => {
+  useLayoutEffect(() => (isCut && cut.starts ? whenLinesChange(box.current!, () => setCut(null)) : undefined), [isCut, cut, spacing]);
+  useLayoutEffect(() => {
     if (!isCut || text.length <= VERY_LONG) return;
-    const timer = setTimeout(() => box.current && skipUnseen(box.current), SETTLED_MS);
+    const timer = setTimeout(() => skipUnseen(box.current!), SETTLED_MS);
     return () => {
       clearTimeout(timer);
       if (box.current) showAll(box.current);
