@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -85,8 +86,15 @@ class Lab:
 
     def end_kernels(self) -> None:
         """Shut every kernel down, so that the next notebook starts with fresh code."""
-        for session in self.api("GET", "/api/sessions"):
-            self.api("DELETE", f"/api/sessions/{session['id']}")
+        end = time.monotonic() + START_SECONDS
+        while sessions := self.api("GET", "/api/sessions"):
+            for session in sessions:
+                try:
+                    self.api("DELETE", f"/api/sessions/{session['id']}")
+                except urllib.error.HTTPError:  # the server is just now starting a killed one again
+                    if time.monotonic() > end:
+                        raise
+                    time.sleep(0.2)
 
     @contextmanager
     def page(self, *, width: int = 1400, height: int = 950, new: bool = False) -> Iterator[Page]:
