@@ -18,12 +18,13 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.helpers import forked_kernels
 
@@ -149,6 +150,12 @@ class Lab:
     def run_all(self, page: Page) -> None:
         """Run all cells and wait until they are done."""
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        self.wait_idle(page)
+
+    def begin_again(self, page: Page) -> None:
+        """Wait until the host has started a killed kernel again; it says so in a dialog, but not always."""
+        with suppress(PlaywrightTimeout):
+            page.get_by_role("button", name="Ok", exact=True).click(timeout=START_SECONDS * 500)
         self.wait_idle(page)
 
     def wait_idle(self, page: Page) -> None:

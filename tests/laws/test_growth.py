@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from unittest import mock
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from sense7_qual import _present, acts, codings, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.corpus._assign import _coder_names
-from sense7_qual.report import _choose_quotes
+from sense7_qual.report import _choose_quotes, _quote_passages
 from sense7_qual.store._operations import check_acts
 from sense7_qual.tables import CODINGS
 
@@ -69,7 +70,11 @@ def quotes_of_codes(n: int) -> Work:
     )
     frame = pd.DataFrame({"unit_id": "m1", "coder": "ana", "code": [f"c{i}" for i in range(n)]})
     codings = CODINGS.check(frame.reindex(columns=codings.columns))
-    return lambda: _choose_quotes.select(codings, units, codebook=book, per_code=1, seed=1)
+    # Looking for identifiers takes some milliseconds a text, beside which nothing else would be seen.
+    unscreened = mock.patch.object(
+        _quote_passages, "identifying", lambda texts, spans, names: [""] * len(texts)
+    )
+    return unscreened(lambda: _choose_quotes.select(codings, units, codebook=book, per_code=1, seed=1))
 
 
 def fastest(work: Work) -> float:

@@ -191,8 +191,7 @@ def test_a_draft_outlives_its_kernel(lab: labs.Lab, folder: Path) -> None:
         steps(page, 1)
         os.kill(int((lab.root / "pid").read_text()), signal.SIGKILL)
         page.locator(".s7-definition-field").fill("In mid-sentence")
-        page.get_by_role("button", name="Ok", exact=True).click()  # the host: the kernel has died
-        lab.wait_idle(page)
+        lab.begin_again(page)
         lab.run_all(page)
         steps(page, 2)
         assert labels(page)[0] == "Feels with me"
