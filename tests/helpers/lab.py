@@ -153,9 +153,12 @@ class Lab:
         self.wait_idle(page)
 
     def begin_again(self, page: Page) -> None:
-        """Wait until the host has started a killed kernel again; it says so in a dialog, but not always."""
+        """Wait until the host has started a killed kernel again.
+
+        It says so in a dialog, which a key pressed meanwhile may have closed.
+        """
         with suppress(PlaywrightTimeout):
-            page.get_by_role("button", name="Ok", exact=True).click(timeout=START_SECONDS * 500)
+            page.get_by_role("button", name="Ok", exact=True).click(timeout=15_000)
         self.wait_idle(page)
 
     def wait_idle(self, page: Page) -> None:

@@ -76,6 +76,30 @@ def test_a_kernel_killed_in_a_burst_loses_no_press_that_was_taken(lab: labs.Lab,
     assert store.verify()["ok"].all()
 
 
+def test_where_a_dialog_swallows_an_enter_the_next_code_takes_back_none(lab: labs.Lab, folder: Path) -> None:
+    labs.notebook(lab.root / "swallowed.ipynb", CELL.format(folder=str(folder)))
+    with lab.page() as page:
+        enter(lab, page, "swallowed.ipynb")
+        press(page, "1")
+        page.evaluate("() => { const now = Date.now(); window.clock = Date.now; Date.now = () => now; }")
+        page.keyboard.press("2")
+        page.evaluate("() => void window.jupyterapp.commands.execute('help:about')")
+        page.wait_for_function("() => document.activeElement.closest('.jp-Dialog')")
+        for key in ("Enter", "2", "Enter"):  # the first closes the dialog; all of them within a second
+            page.keyboard.press(key)
+        page.wait_for_selector(".s7-message")
+        assert "2 presses were not taken" in page.locator(".s7-message").inner_text()
+        page.evaluate("() => void (Date.now = window.clock)")
+        page.wait_for_timeout(1_100)
+        press(page, "Enter")
+    store = qual.Store(folder)
+    assert store.codings()[["unit_id", "code"]].values.tolist() == [
+        ["t0/1", "affective"],
+        ["t0/1", "cognitive"],
+    ]
+    assert store.coverage()["unit_id"].tolist() == ["t0/1"]
+
+
 def test_a_code_that_a_colleague_adds_meanwhile_takes_nothing_away(lab: labs.Lab, folder: Path) -> None:
     labs.notebook(lab.root / "meanwhile.ipynb", CELL.format(folder=str(folder)))
     with lab.page() as page:

@@ -1,7 +1,8 @@
 // The widget as a person sees it: text, keys, what is saved, memo.
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { shelf } from "../shared/outbox";
+import { PAUSE_MS } from "../shared/pressqueue";
 import widget from "./index";
 import { Kernel } from "./kernel.test.kit";
 
@@ -75,6 +76,53 @@ test("nothing is called saved before the kernel has answered: an earlier view ma
   expect(find(".s7-saved")).toBeNull();
   await answer();
   expect(texts(".s7-saved")).toEqual(["✓ Saved"]);
+});
+
+describe("where a dialog of the page took the keyboard in a burst, and an Enter that was meant for the text closed it", () => {
+  const elsewhere = () => document.body.appendChild(document.createElement("button"));
+  const coded = () => kernel.recorded.map(({ kind, code }) => [kind, code].filter(Boolean).join(" "));
+
+  async function interrupted(): Promise<void> {
+    await show();
+    await doing(() => find(".s7")!.focus());
+    await press("1");
+    await doing(() => elsewhere().focus());
+  }
+
+  test("what follows is not taken, and said: the next code would take back the one before", async () => {
+    await interrupted();
+    await doing(() => find(".s7")!.focus());
+    await press("1");
+    await press("Enter");
+    await answer();
+    expect(coded()).toEqual(["apply affective"]);
+    expect(find(".s7-message")!.textContent).toMatch(/^2 presses were not taken/);
+  });
+
+  test("a click brings the keys back at once, and so does a pause", async () => {
+    await interrupted();
+    await doing(() => void find(".s7")!.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, button: 1 })));
+    await doing(() => find(".s7")!.focus());
+    await press("2");
+    await answer();
+    const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + PAUSE_MS + 1);
+    await doing(() => elsewhere().focus());
+    await doing(() => find(".s7")!.focus());
+    await press("3");
+    await answer();
+    later.mockRestore();
+    expect(coded()).toEqual(["apply affective", "apply cognitive", "apply response"]);
+  });
+
+  test("within the widget the focus goes where it likes", async () => {
+    await show();
+    await press("1");
+    await doing(() => memo().focus());
+    await doing(() => find(".s7")!.focus());
+    await press("2");
+    await answer();
+    expect(coded()).toEqual(["apply affective", "apply cognitive"]);
+  });
 });
 
 describe("what the coder should know of the codebook", () => {

@@ -430,6 +430,20 @@ export function Page({ session }: { session: Session }) {
     if (!target.closest("textarea, input")) home()?.focus({ preventScroll: true });
   };
 
+  /** Whether something outside the widget took the keyboard in a burst, and no mouse has brought it back. */
+  const taken = useRef(false);
+  const focusOut = ({ relatedTarget: to }: FocusEvent) => {
+    taken.current = to instanceof Node && !root.current!.contains(to) && session.presses.isBurst();
+  };
+  const focusBack = () => {
+    if (taken.current) session.presses.interrupted();
+    taken.current = false;
+  };
+  const pointed = (event: PointerEvent) => {
+    taken.current = false;
+    startDrag(event, session, root.current!);
+  };
+
   const withTexts = texts.isOpen.value && session.total.value > 0;
   const inGrid = session.grid.on.value && session.total.value > 0;
   const withSide = withTexts && (!inGrid || session.side.value !== "texts");
@@ -440,7 +454,9 @@ export function Page({ session }: { session: Session }) {
       tabIndex={0}
       role="group"
       aria-label="Coding"
-      onPointerDown={(event) => startDrag(event, session, root.current!)}
+      onFocusOut={focusOut}
+      onFocusIn={focusBack}
+      onPointerDown={pointed}
       onMouseDown={down}
       onClick={click}
     >

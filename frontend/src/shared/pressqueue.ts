@@ -23,7 +23,9 @@ interface Options {
 export class PressQueue {
   readonly waiting = signal<readonly Request[]>([]);
   private refused = 0;
+  /** Until when presses belong to a burst of which some were not taken. */
   private quietFrom = 0;
+  private pressed = 0;
   private readonly ends: (() => void)[];
 
   constructor(
@@ -40,6 +42,7 @@ export class PressQueue {
   }
 
   take(action: () => void, { waits = this.busy.value, unit_id }: Options = {}): void {
+    this.pressed = Date.now();
     const later = waits || this.waiting.value.length > 0;
     if ((waits && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
     else if (later) this.insert(this.waiting.value.length, action, unit_id);
@@ -58,7 +61,21 @@ export class PressQueue {
     this.quietFrom = Date.now() + PAUSE_MS;
     this.waiting.value = [];
     const [number, was] = this.refused === 1 ? ["One press", "was"] : [`${this.refused} presses`, "were"];
-    this.tell(`${number} ${was} not taken, because the text meant was not on screen: look at the text and press again.`);
+    this.tell(`${number} ${was} not taken, because the text meant was not on screen or something else had the keyboard: look at the text and press again.`);
+  }
+
+  /** Whether the last press was just now, so that another one is to be expected. */
+  isBurst(): boolean {
+    return Date.now() <= this.pressed + PAUSE_MS;
+  }
+
+  /**
+   * In a burst something else had the keyboard and gave it back, such as a dialog of the host that an Enter closed.
+   * That Enter was meant for the text, and what follows it for the text after that one: it is not taken.
+   */
+  interrupted(): void {
+    this.refused = 0;
+    this.quietFrom = Date.now() + PAUSE_MS;
   }
 
   close(): void {
