@@ -17,6 +17,7 @@ import pytest
 from sense7_qual import acts, report, rounds
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report import Text
+from sense7_qual.report._read_once import read_once
 from sense7_qual.store import Store
 from tests.helpers.small_study import CODEBOOK, frame_of
 from tests.helpers.small_themes import to_record
@@ -46,8 +47,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Store]:
 
 
 @cache
+def as_read(store: Store) -> Any:
+    """Return a study that nothing is added to, read once, as for a whole paper."""
+    return read_once(store, function="test")
+
+
+@cache
 def texts(store: Store, *, with_agreement: bool = True) -> tuple[Text, ...]:
     """Return the texts of a study, made once."""
+    store = as_read(store)
     named = {"with_agreement": with_agreement, "n_boot": 20, "seed": 3}
     rating = next((name for name in store.units.columns if name.startswith("Rat")), None)
     told = {"rating": rating if with_agreement else None}
@@ -113,14 +121,14 @@ def test_without_agreement_there_is_none(name: str, made: Callable[[str], Store]
         assert not OF_AGREEMENT.findall(str(text))
         assert not text.frame["call"].str.contains("agreement.", regex=False).any()
     for guideline in ("coreq", "srqr", "rtarg"):
-        table = report.checklist(store, guideline, with_agreement=False)
+        table = report.checklist(as_read(store), guideline, with_agreement=False)
         assert not OF_AGREEMENT.findall(" ".join(cell for row in table.rows for cell in row))
     assert OF_AGREEMENT.search(str(texts(store)[0])), "or else nothing would be found"
 
 
 def test_what_happened_is_told(made: Callable[[str], Store]) -> None:
-    told = str(report.methods(made("discussed"), n_boot=20)) + str(
-        report.results(made("discussed"), n_boot=20)
+    told = str(report.methods(as_read(made("discussed")), n_boot=20)) + str(
+        report.results(as_read(made("discussed")), n_boot=20)
     )
     for words in (
         "In the round “one”, 2 coders were given 24 texts to code blind to each other until the round",
@@ -132,7 +140,7 @@ def test_what_happened_is_told(made: Callable[[str], Store]) -> None:
         "“The rule of the code is unclear” 1 time",
     ):
         assert words in told
-    alone = str(report.methods(made("alone"), with_agreement=False))
+    alone = str(report.methods(as_read(made("alone")), with_agreement=False))
     for words in (
         "6 pseudonyms stand in 3 texts",
         "revised in 1 step",
@@ -141,36 +149,38 @@ def test_what_happened_is_told(made: Callable[[str], Store]) -> None:
         "1 code was proposed",
     ):
         assert words in alone
-    assert "no agreement to report" in str(report.methods(made("alone")))
-    assert "no text of" not in str(report.methods(made("empty")))
+    assert "no agreement to report" in str(report.methods(as_read(made("alone"))))
+    assert "no text of" not in str(report.methods(as_read(made("empty"))))
     assert "first finished once the round" in str(
-        report.methods(made("finished_after_unblinding"), n_boot=20)
+        report.methods(as_read(made("finished_after_unblinding")), n_boot=20)
     )
-    assert "changed in a round once" in str(report.methods(made("changed_after_unblinding"), n_boot=20))
-    assert "saw the participants' ratings" in str(report.methods(made("rating_seen"), n_boot=20))
-    assert "by somebody who had coded the text" in str(report.methods(made("ruled_own"), n_boot=20))
+    assert "changed in a round once" in str(
+        report.methods(as_read(made("changed_after_unblinding")), n_boot=20)
+    )
+    assert "saw the participants' ratings" in str(report.methods(as_read(made("rating_seen")), n_boot=20))
+    assert "by somebody who had coded the text" in str(report.methods(as_read(made("ruled_own")), n_boot=20))
 
 
 def test_saturation_is_told_with_its_band(made: Callable[[str], Store]) -> None:
-    told = str(report.results(made("alone")))
+    told = str(report.results(as_read(made("alone"))))
     assert re.search(r"threshold was (not )?reached.*over other orders \d", told)
 
 
 def test_use_of_ai_is_told_from_the_record(made: Callable[[str], Store]) -> None:
-    text = report.ai_statement(made("suggested"))
+    text = report.ai_statement(as_read(made("suggested")))
     for words in ("“a model” on 20 texts; on 4 texts, drawn by chance", "40 suggestions", "from the start"):
         assert words in str(text)
-    nothing = report.ai_statement(made("flawless"))
+    nothing = report.ai_statement(as_read(made("flawless")))
     assert "no use of a model" in str(nothing)
     assert len(nothing.questions) == 2
-    models = report.ai_statement(made("flawless"), models=["ben"], n_boot=20)
+    models = report.ai_statement(as_read(made("flawless")), models=["ben"], n_boot=20)
     assert "“ben”" in str(models)
     assert "cross-kappa" in str(models)
     assert "cross-kappa" not in str(
-        report.ai_statement(made("flawless"), models=["ben"], with_agreement=False)
+        report.ai_statement(as_read(made("flawless")), models=["ben"], with_agreement=False)
     )
     with pytest.raises(ArgumentError, match="did you mean 'ben'"):
-        report.ai_statement(made("flawless"), models=["benn"])
+        report.ai_statement(as_read(made("flawless")), models=["benn"])
 
 
 def test_what_models_proposed_is_told_apart_from_what_people_read(tmp_path: Path) -> None:
@@ -203,7 +213,7 @@ def test_a_positionality_memo_is_put_in_as_it_is(made: Callable[[str], Store]) -
 
 
 def test_it_is_written_in_every_format(made: Callable[[str], Store], tmp_path: Path) -> None:
-    text = report.results(made("hostile"), n_boot=20)
+    text = report.results(as_read(made("hostile")), n_boot=20)
     for suffix in (".md", ".docx", ".tex", ".txt"):
         text.write(tmp_path / f"text{suffix}")
         assert (tmp_path / f"text{suffix}").stat().st_size > 400
@@ -221,7 +231,7 @@ def test_it_is_written_in_every_format(made: Callable[[str], Store], tmp_path: P
 def test_a_checklist_has_every_item_and_counts_them(
     guideline: Any, n: int, least: int, made: Callable[[str], Store]
 ) -> None:
-    table = report.checklist(made("discussed"), guideline, n_boot=20)
+    table = report.checklist(as_read(made("discussed")), guideline, n_boot=20)
     assert len(table.rows) == n
     assert table.headers[-2:] == ("From the record", "To be answered")
     assert ("Item" in table.headers) == (guideline != "rtarg")
@@ -233,7 +243,7 @@ def test_a_checklist_has_every_item_and_counts_them(
     counts = [int(one) for one in re.findall(r"\d+", table.notes[0])]
     in_part = sum(one and other for one, other in zip(said, asked, strict=True))
     assert counts == [n, sum(said) - in_part, in_part, n - sum(said)]
-    bare = report.checklist(made("empty"), guideline)
+    bare = report.checklist(as_read(made("empty")), guideline)
     assert all(row[-2] != "–" or row[-1] != "–" for row in bare.rows)
 
 
