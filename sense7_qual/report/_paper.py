@@ -14,6 +14,7 @@ from sense7_qual._present import Progress, count, reporting
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._notes import made_with
+from sense7_qual.report._paper_earlier import list_files, listed, outdated
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
@@ -128,7 +129,9 @@ def paper(
     positionality : str, optional
         The memo_id of a memo on the study, whose words are put into methods and checklists as they are.
     overwrite : bool
-        Whether to replace files that are there.
+        Whether to replace files that are there. The paper then takes the place of an earlier one in the
+        folder, whose other files (quotes, where `with_texts` was true; a table that the study no longer has)
+        are removed, and named in `left_out`. ``paper.json`` lists what a paper wrote; other files stay.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 
@@ -138,7 +141,8 @@ def paper(
         `store` is no open study, nothing was coded, a format, column or source is another one, or
         `positionality` is no memo on the study.
     StoreError
-        A file is there, and `overwrite` is false, or the folder cannot be written.
+        A file is there, and `overwrite` is false; a file of an earlier paper that this one does not have was
+        changed since; or the folder cannot be written.
 
     Examples
     --------
@@ -156,12 +160,18 @@ def paper(
     wanted, left_out = parts_of(sources, conditions, with_prose=with_prose)
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
+    earlier, written = listed(folder), {f"{part.name}.{form}" for part, form in named}
+    gone = outdated(folder, earlier, written) if overwrite else []
     with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
         made = {}
         for done, part in enumerate(wanted, 1):
             made[part.name] = part.make()
             tell(done, len(wanted))
-    files = _write(folder, named, made, style=style, overwrite=overwrite)
+    files = _write(folder, named, made, style=style, overwrite=overwrite, gone=gone)
+    left_out = [
+        *left_out,
+        *((name, "of an earlier paper: removed, since this one has none") for name in gone),
+    ]
     none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
     return PaperFolder(folder, files, none, made_with(store.codebook))
 
@@ -209,14 +219,18 @@ def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite:
 
 
 def _write(
-    folder: Path, named: Sequence[tuple[Part, str]], made: dict[str, object], *, style: Style, overwrite: bool
-) -> pd.DataFrame:
+    folder: Path, named: Sequence[tuple[Part, str]], made: dict[str, object], *, style: Style,
+    overwrite: bool, gone: Sequence[str],
+) -> pd.DataFrame:  # fmt: skip
     rows = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in gone:
+            (folder / name).unlink(missing_ok=True)
         for part, form in named:
             part.write(made[part.name], folder / f"{part.name}.{form}", style=style, overwrite=overwrite)
             rows.append((f"{part.name}.{form}", part.shows))
+        list_files(folder, [name for name, _ in rows])
     except OSError as error:
         if isinstance(error, StoreError):
             raise

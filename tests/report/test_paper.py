@@ -174,6 +174,36 @@ def test_a_file_that_is_there_stays_and_nothing_else_is_written(store: Store, tm
         report.paper(store, None, folder / "review.tex")
 
 
+def test_over_an_earlier_paper_nothing_of_it_stays_that_this_one_does_not_have(
+    store: Store, tmp_path: Path
+) -> None:
+    folder, named = tmp_path / "paper", {"formats": ["md"], "with_prose": False}
+    report.paper(store, None, folder, with_texts=True, **named)
+    (folder / "mine.md").write_text("mine", encoding="utf-8")
+    texts = {"quotes.md", "memos.md", "coded.xlsx"} & names(folder)
+    assert {"quotes.md", "coded.xlsx"} <= texts
+    done = report.paper(store, None, folder, overwrite=True, **named)
+    assert not texts & names(folder)
+    assert set(done.files["file"]) | {"mine.md", "paper.json"} == names(folder)
+    assert texts <= set(done.left_out["what"])
+    assert b"Zqcanary" not in everything(folder)
+    # What a person changed is not taken away, and nothing is written in its place.
+    report.paper(store, None, folder, with_texts=True, overwrite=True, **named)
+    (folder / "quotes.md").write_text("edited", encoding="utf-8")
+    before = everything(folder)
+    with pytest.raises(StoreError, match=r"'quotes\.md' changed since"):
+        report.paper(store, None, folder, overwrite=True, **named)
+    assert everything(folder) == before
+    report.paper(store, None, folder, with_texts=True, overwrite=True, **named)
+    assert "edited" not in (folder / "quotes.md").read_text("utf-8")
+    (folder / "paper.json").write_text('{"files": {"../units.parquet": "0"}}', encoding="utf-8")
+    for over in (True, False):
+        with pytest.raises(
+            StoreError, match=r"list of an earlier paper" if over else "expected a folder without"
+        ):
+            report.paper(store, None, folder, overwrite=over, **named)
+
+
 @pytest.mark.parametrize(
     ("named", "error"),
     [

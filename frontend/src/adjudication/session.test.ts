@@ -21,6 +21,7 @@ class Kernel {
   /** Whether a revision voided the rulings. */
   voided = false;
   letters = false;
+  by: Queue["by"] = "split";
   unsaved: Partial<Unsaved> = {};
   private readonly hear = new Set<(reply: Reply) => void>();
 
@@ -45,7 +46,7 @@ class Kernel {
   queue(): Queue {
     const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", settled: this.ruling(`m${n}`)?.settled ?? null }));
     const settled = rows.filter((row) => row.settled).length;
-    return { by: "split", letters: this.letters, rows, words: "Counted.", n_open: this.n - settled, n_settled: settled, by_code: [], brings: { n: 0, codes: [] } };
+    return { by: this.by, letters: this.letters, rows, words: "Counted.", n_open: this.n - settled, n_settled: settled, by_code: [], brings: { n: 0, codes: [] } };
   }
 
   dispute(unit_id: string): Dispute {
@@ -69,7 +70,10 @@ class Kernel {
     if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", reasons: REASONS, by_meaning: false, codebook: book, unsaved: this.unsaved, ...this.queue() }, asked);
     else if (asked.type === "dispute") this.say(this.dispute(asked.unit_id), asked);
     else if (asked.type === "similar") this.say({ type: "similar", unit_id: asked.unit_id, code: asked.code, rows: [], n_ruled: 0, note: "" }, asked);
-    else if (asked.type === "queue") this.say({ ...this.queue(), type: "queue" }, asked);
+    else if (asked.type === "queue") {
+      this.by = asked.by;
+      this.say({ ...this.queue(), type: "queue" }, asked);
+    }
     else if (asked.type === "names") {
       this.letters = asked.letters;
       this.say({ ...this.queue(), type: "named" });
@@ -157,6 +161,27 @@ test("a new order of the queue takes away neither a decision nor a note that was
   session.because("slip");
   kernel.answer();
   expect(kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id, applied, reason])).toEqual([["m0", true, "slip"]]);
+});
+
+test("each press goes on to the next order, also where answers come later, twice, or what was not asked comes between", () => {
+  const ordering = () => kernel.asked.filter(({ type }) => type === "queue");
+  session.nextOrder();
+  const [first] = ordering();
+  session.nextOrder();
+  const answered = (by: Queue["by"]) => kernel.say({ ...kernel.queue(), by, type: "queue" }, first);
+  answered("code");
+  kernel.say({ ...kernel.queue(), type: "named" });
+  session.nextOrder();
+  session.nextOrder();
+  kernel.answer();
+  answered("pair");
+  expect(session.by.value).toBe("split");
+  session.nextOrder();
+  kernel.say({ type: "refused", message: "The study cannot be read." }, ordering().at(-1)!);
+  kernel.asked.length = 0;
+  session.nextOrder();
+  kernel.answer();
+  expect(session.by.value).toBe("code");
 });
 
 test("the queue goes round to what is open, and says when all is settled", () => {

@@ -68,6 +68,7 @@ export class Session {
   readonly focus = signal<string | null>(null);
   /** The order that was asked for last: presses are faster than answers. */
   private wanted: By = "split";
+  private ordering = false;
   private outboxName = "";
   /** The text after the one on screen, asked for beforehand. */
   private ahead: Dispute | null = null;
@@ -179,7 +180,7 @@ export class Session {
   }
 
   order(by: By, fresh = false): void {
-    this.wanted = by;
+    [this.wanted, this.ordering] = [by, true];
     this.channel.ask({ type: "queue", by, ...(fresh ? { fresh } : {}) });
   }
 
@@ -299,6 +300,9 @@ export class Session {
       case "welcome":
         return this.heardWelcome(answer);
       case "queue":
+        // Of an order after which another was asked for: the answer to that one is on its way.
+        if (answer.by !== this.wanted) return;
+        this.ordering = false;
         return this.heardQueue(answer);
       case "dispute":
         return this.heardDispute(answer);
@@ -316,6 +320,7 @@ export class Session {
 
   private unanswered(question: Question, message: string): void {
     if (question.type === "keep") this.keeper.answered();
+    if (question.type === "queue") [this.wanted, this.ordering] = [this.by.value, false];
     if (question.type === "change" || question.type === "save_change") return this.changing.refused(message);
     // What was asked for beforehand may have left the queue meanwhile.
     if (question.type === "dispute" && this.here.value && keyOf(question) !== keyOf(this.here.value)) return;
@@ -342,7 +347,8 @@ export class Session {
     this.ahead = null;
     batch(() => {
       this.rows.value = queue.rows;
-      this.by.value = this.wanted = queue.by;
+      this.by.value = queue.by;
+      if (!this.ordering) this.wanted = queue.by;
       this.letters.value = queue.letters;
       this.words.value = queue.words;
       this.recorded.value = new Map(queue.rows.flatMap((row) => (row.settled ? [[keyOf(row), row.settled] as const] : [])));

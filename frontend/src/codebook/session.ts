@@ -255,7 +255,7 @@ export class Session {
         return this.heardSaved(answer);
       case "sorting":
       case "sorted":
-        return this.sorter.heard(answer);
+        return question && this.sorter.heard(answer, question); // once: a busy kernel is asked twice
     }
   }
 

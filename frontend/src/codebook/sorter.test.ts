@@ -6,6 +6,10 @@ import { Sorter } from "./sorter";
 let asked: Question[];
 let said: string[];
 let sorter: Sorter;
+let last: Question;
+
+/** An answer to the last question, or to an earlier one. */
+const hear = (answer: Parameters<Sorter["heard"]>[0], to = last) => sorter.heard(answer, to);
 
 function page(ids: string[], over: Partial<Sorting> = {}): Sorting {
   const rows = ids.map((unit_id) => ({ unit_id, text: unit_id, quotes: [] }));
@@ -16,9 +20,9 @@ function page(ids: string[], over: Partial<Sorting> = {}): Sorting {
 
 beforeEach(() => {
   [asked, said] = [[], []];
-  sorter = new Sorter((question) => asked.push(question), (words) => said.push(words));
+  sorter = new Sorter((question) => asked.push((last = question)), (words) => said.push(words));
   sorter.begin();
-  sorter.heard(page(["a", "b", "c"]));
+  hear(page(["a", "b", "c"]));
   asked.length = 0;
 });
 
@@ -27,7 +31,7 @@ const themesAsked = () => asked.map((question) => question.type === "sorting" &&
 test("t goes from theme to theme, and after the last one to all texts again; T goes back", () => {
   for (const key of ["t", "t", "t", "t", "T"]) {
     sorter.press(key);
-    sorter.heard(page(["a"]));
+    hear(page(["a"]));
   }
   expect(themesAsked()).toEqual([4, 2, -1, null, -1]);
   expect(said.slice(2, 4)).toEqual(["In no theme: 2", "All texts"]);
@@ -41,7 +45,7 @@ test("a part is told of all texts of a theme, never of those that were found bef
   sorter.press("1");
   sorter.press("Enter", true);
   expect(asked.some(({ type }) => type === "sort")).toBe(false); // the theme's texts are not there yet
-  sorter.heard(page(["b", "c"]));
+  hear(page(["b", "c"]));
   sorter.press("1"); // what was chosen before was said of the text that was on screen
   sorter.press("Enter", true);
   expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["b", "c"], parts: ["close"] });
@@ -49,19 +53,19 @@ test("a part is told of all texts of a theme, never of those that were found bef
 
 test("once told and taken back, the theme stays chosen", () => {
   sorter.press("t");
-  sorter.heard(page(["b", "c"], { can_undo: true }));
+  hear(page(["b", "c"], { can_undo: true }));
   sorter.press("2");
   sorter.press("Enter", true);
-  sorter.heard({ type: "sorted", n: 2 });
-  sorter.heard(page([], { can_undo: true }));
+  hear({ type: "sorted", n: 2 });
+  hear(page([], { can_undo: true }));
   sorter.press("z");
-  sorter.heard({ type: "sorted", n: 0 });
+  hear({ type: "sorted", n: 0 });
   expect(themesAsked().filter((theme) => theme !== false)).toEqual([4, 4, 4]);
 });
 
 test("a theme that is gone meanwhile gives way to all texts", () => {
   sorter.press("t");
-  sorter.heard(page([], { themes: [{ theme: 9, label: "other", n: 3 }] }));
+  hear(page([], { themes: [{ theme: 9, label: "other", n: 3 }] }));
   expect(themesAsked()).toEqual([4, null]);
   sorter.begin("other");
   expect(sorter.theme.value).toBe(null);
@@ -73,31 +77,39 @@ test("while a text is being saved, or others are looked for, nothing is said of 
   sorter.press("Enter");
   for (const key of ["2", "Enter"]) sorter.press(key);
   expect([sorts(), said.at(-1)]).toEqual([1, "Still saving the text before"]);
-  sorter.heard({ type: "sorted", n: 1 }); // the text that was sorted is still on screen
+  hear({ type: "sorted", n: 1 }); // the text that was sorted is still on screen
   sorter.press("Enter");
   expect([sorts(), said.at(-1)]).toEqual([1, "Still saving the text before"]);
-  sorter.heard(page(["b", "c"]));
+  hear(page(["b", "c"]));
   expect(sorter.chosen.value).toEqual([]); // it was chosen while another text was on screen
   sorter.press("t");
   sorter.press("1");
   sorter.press("Enter");
   expect([sorts(), said.at(-1)]).toEqual([1, "Still looking for these texts"]);
-  sorter.heard(page(["c"]));
+  hear(page(["c"]));
   sorter.press("Enter");
   expect([sorts(), said.at(-1)]).toEqual([1, "Choose a part first, or “None of them”"]);
   for (const key of ["1", "Enter"]) sorter.press(key);
   expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["c"], parts: ["close"] });
 });
 
-test("an answer to what was asked before a text was sorted does not end its saving", () => {
+test("an answer to what was asked before is not taken for one to what was asked last", () => {
   sorter.press("t");
-  sorter.heard(page(["b"]));
-  sorter.press("ArrowRight");
+  const ofTheme = last;
+  sorter.press("t");
+  hear(page(["c"]));
+  hear(page(["a", "b"]), ofTheme); // late, or for the second time
+  expect([sorter.theme.value, sorter.found.value!.ids]).toEqual([2, ["c"]]);
+  sorter.press("t");
+  sorter.press("1");
+  hear(page(["b", "c"]));
   sorter.press("1");
   sorter.press("Enter");
-  sorter.heard(page(["b", "c"]));
+  const sort = last;
   expect(sorter.busy.value).toBe(true);
-  sorter.heard({ type: "sorted", n: 1 });
-  sorter.heard(page(["c"]));
+  hear({ type: "sorted", n: 1 }, sort);
+  hear(page(["b", "c"]), ofTheme);
+  expect(sorter.busy.value).toBe(true);
+  hear(page(["c"]));
   expect(sorter.busy.value).toBe(false);
 });

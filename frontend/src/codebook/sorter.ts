@@ -13,6 +13,8 @@ export class Sorter {
   /** From when a text is sorted until those that are left are on screen. */
   readonly busy = signal(false);
   private saving = false;
+  /** The texts that were asked for last: what others were asked for before is no longer meant. */
+  private last: Question | null = null;
   /** Whether other texts were asked for and are not there yet. */
   readonly looking = signal(false);
   readonly isChosen = computed(() => this.find.value.trim() !== "" || this.theme.value !== null);
@@ -55,15 +57,17 @@ export class Sorter {
   }
 
   private askFrom(first: number, code: string | null = this.found.value?.code ?? null, fresh = false): void {
-    this.ask({ type: "sorting", code, find: this.find.value, theme: this.theme.value, first, fresh });
+    this.last = { type: "sorting", code, find: this.find.value, theme: this.theme.value, first, fresh };
+    this.ask(this.last);
   }
 
-  heard(answer: Sorting | { type: "sorted"; n: number }): void {
+  heard(answer: Sorting | { type: "sorted"; n: number }, question: Question): void {
     if (answer.type === "sorted") {
       this.saving = false;
       this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Taken back");
       return this.askFrom(Math.max(0, this.at.value - 5));
     }
+    if (question !== this.last) return;
     const gone = this.theme.value !== null && !answer.themes.some(({ theme }) => theme === this.theme.value);
     if (gone) return this.ofTheme(null); // themes were recorded anew, or this one was dismissed
     const seen = this.row.value?.unit_id;

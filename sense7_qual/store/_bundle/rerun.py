@@ -39,13 +39,13 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
     store, analysis = Store(bundle), json.loads((bundle / "record" / "analysis.json").read_text("utf-8"))
     plan = AnalysisPlan.from_text(analysis["plan"])
     with tempfile.TemporaryDirectory() as folder:
-        report.paper(
+        written = report.paper(
             store, plan, folder, formats=analysis["formats"], conditions=analysis["conditions"],
             with_texts=analysis["texts"] != "withheld", with_prose=False, progress=progress,
         )  # fmt: skip
         for name in _FOLDERS:
             (target / name).mkdir(parents=True, exist_ok=True)
-        for file in sorted(Path(folder).iterdir()):
+        for file in sorted(Path(folder, name) for name in written.files["file"]):
             kind = "figures" if file.suffix in _PICTURES else "tables"
             (target / kind / file.name).write_bytes(file.read_bytes())
     for name, frame in numbers(store, plan):
