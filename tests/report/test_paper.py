@@ -64,7 +64,7 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
         store, plan, tmp_path / "paper", formats=["csv", "docx"], conditions=["System / build"],
         progress=lambda *so_far: told.append(so_far),
     )  # fmt: skip
-    assert names(tmp_path / "paper") == set(done.files["file"])
+    assert names(tmp_path / "paper") == {*done.files["file"], "paper.json"}
     some = ("codes_by_System___build.csv", "links.csv", "links_plot.pdf", "agreement.png", "deviations.docx",
             "preregistration.csv", "reliability_data.csv", "review.docx")  # fmt: skip
     assert set(some) <= set(done.files["file"])
