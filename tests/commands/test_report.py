@@ -44,7 +44,7 @@ def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     names = ("codebook", "reliability", "disagreements", "co_occurrence", "review")
     tables = [f"{name}.{form}" for name in (*prose, *names) for form in ("csv", "docx", "tex")]
     assert sorted(path.name for path in out.iterdir()) == sorted(
-        [*tables, "agreement.pdf", "agreement.png", "reliability_data.csv"]
+        [*tables, "agreement.pdf", "agreement.png", "reliability_data.csv", "paper.json"]
     )
     store = qual.Store(folder)
     agreement = qual.agreement.by_code(store.decisions(), units=store.units, cluster="case_id", seed=7)
