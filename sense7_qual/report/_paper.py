@@ -161,16 +161,16 @@ def paper(
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
     earlier, written = listed(folder), {f"{part.name}.{form}" for part, form in named}
-    gone = outdated(folder, earlier, written) if overwrite else []
+    removed_files = outdated(folder, earlier, written) if overwrite else []
     with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
         made = {}
         for done, part in enumerate(wanted, 1):
             made[part.name] = part.make()
             tell(done, len(wanted))
-    files = _write(folder, named, made, style=style, overwrite=overwrite, gone=gone)
+    files = _write(folder, named, made, style=style, overwrite=overwrite, removed_files=removed_files)
     left_out = [
         *left_out,
-        *((name, "of an earlier paper: removed, since this one has none") for name in gone),
+        *((name, "of an earlier paper: removed, since this one has none") for name in removed_files),
     ]
     none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
     return PaperFolder(folder, files, none, made_with(store.codebook))
@@ -220,12 +220,12 @@ def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite:
 
 def _write(
     folder: Path, named: Sequence[tuple[Part, str]], made: dict[str, object], *, style: Style,
-    overwrite: bool, gone: Sequence[str],
+    overwrite: bool, removed_files: Sequence[str],
 ) -> pd.DataFrame:  # fmt: skip
     rows = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in gone:
+        for name in removed_files:
             (folder / name).unlink(missing_ok=True)
         for part, form in named:
             part.write(made[part.name], folder / f"{part.name}.{form}", style=style, overwrite=overwrite)
