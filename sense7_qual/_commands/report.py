@@ -58,7 +58,11 @@ def add(commands: Parsers) -> None:
         "--positionality", metavar="MEMO_ID", help="a memo on the study that is put into the methods as it is"
     )
     report.add_argument("--with-texts", action="store_true", help="quotes, memos and the texts, too")
-    report.add_argument("--overwrite", action="store_true", help="write over the files of an earlier report")
+    report.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="take the place of an earlier report: its other files are removed",
+    )
     report.set_defaults(run=_report)
 
 
