@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from sense7_qual._present import Progress, count, reporting
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._notes import made_with
-from sense7_qual.report._paper_earlier import list_files, listed, outdated
+from sense7_qual.report._paper_earlier import listed, note_begun, note_written, outdated
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
@@ -120,7 +121,6 @@ def paper(
         paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
     names : collection of str
         Names to look for in quotes, as in `redact.find`.
-        Whether files may hold what participants wrote: quotes, memos, and the coded data with the texts.
     with_agreement : bool, optional
         Whether agreement between coders is part of the argument; by default as the plan says. Without it (one
         coder, reflexive thematic analysis) no file has a coefficient of agreement.
@@ -142,7 +142,7 @@ def paper(
         `positionality` is no memo on the study.
     StoreError
         A file is there, and `overwrite` is false; a file of an earlier paper that this one does not have was
-        changed since; or the folder cannot be written.
+        changed since (or that one was broken off while it wrote); or the folder cannot be written.
 
     Examples
     --------
@@ -167,7 +167,16 @@ def paper(
         for done, part in enumerate(wanted, 1):
             made[part.name] = part.make()
             tell(done, len(wanted))
-    files = _write(folder, named, made, style=style, overwrite=overwrite, removed_files=removed_files)
+    with _folder_to_write(folder):
+        for name in removed_files:
+            (folder / name).unlink(missing_ok=True)
+        note_begun(folder, earlier, written)
+        for part, form in named:
+            part.write(made[part.name], folder / f"{part.name}.{form}", style=style, overwrite=overwrite)
+        note_written(folder, earlier, written)
+    files = pd.DataFrame(
+        [(f"{part.name}.{form}", part.shows) for part, form in named], columns=["file", "shows"]
+    ).astype("string")
     left_out = [
         *left_out,
         *((name, "of an earlier paper: removed, since this one has none") for name in removed_files),
@@ -218,19 +227,12 @@ def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite:
         )
 
 
-def _write(
-    folder: Path, named: Sequence[tuple[Part, str]], made: dict[str, object], *, style: Style,
-    overwrite: bool, removed_files: Sequence[str],
-) -> pd.DataFrame:  # fmt: skip
-    rows = []
+@contextmanager
+def _folder_to_write(folder: Path) -> Iterator[None]:
+    """Make the folder; what the system refuses there becomes a `StoreError`."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in removed_files:
-            (folder / name).unlink(missing_ok=True)
-        for part, form in named:
-            part.write(made[part.name], folder / f"{part.name}.{form}", style=style, overwrite=overwrite)
-            rows.append((f"{part.name}.{form}", part.shows))
-        list_files(folder, [name for name, _ in rows])
+        yield
     except OSError as error:
         if isinstance(error, StoreError):
             raise
@@ -238,4 +240,3 @@ def _write(
             f"paper: expected a folder that can be written at {str(folder)!r} – found "
             f"{error.strerror or type(error).__name__} – name another folder."
         ) from None
-    return pd.DataFrame(rows, columns=["file", "shows"]).astype("string")

@@ -12,17 +12,20 @@ from sense7_qual import _atomic
 from sense7_qual._messages import first_three
 from sense7_qual.errors import StoreError
 
-__all__ = ["list_files", "listed", "outdated"]
+__all__ = ["listed", "note_begun", "note_written", "outdated"]
 
 #: Which files a paper wrote, each with its SHA-256.
 _LIST: Final = "paper.json"
+
+#: In place of the SHA-256: the paper was broken off before it had written all its files.
+_UNFINISHED: Final = ""
 
 
 def outdated(folder: Path, earlier: Mapping[str, str], written: Collection[str]) -> list[str]:
     """Return the files of an earlier paper that the present one, with the files `written`, does not have.
 
     They may hold words that must not be there any more, or numbers of another state. Raises `StoreError`
-    where one of them was changed since.
+    where one of them was changed since, or where the earlier paper was broken off.
     """
     others = {
         name: digest for name, digest in earlier.items() if name not in written and (folder / name).is_file()
@@ -31,17 +34,26 @@ def outdated(folder: Path, earlier: Mapping[str, str], written: Collection[str])
     if changed:
         raise StoreError(
             "paper: expected the files of an earlier paper as it wrote them, to take their place – found "
-            f"{first_three(changed)} changed since, which this paper does not have – move them elsewhere, or "
-            "name another folder."
+            f"{first_three(changed)} changed since, or of a paper that was broken off; this paper does not "
+            "have them – move them elsewhere or delete them, or name another folder."
         )
     return list(others)
 
 
-def list_files(folder: Path, written: Iterable[str]) -> None:
+def note_begun(folder: Path, earlier: Mapping[str, str], written: Iterable[str]) -> None:
+    """Note which files a paper is about to write, so that they are known where it is broken off."""
+    _note(folder, {**earlier, **dict.fromkeys(written, _UNFINISHED)})
+
+
+def note_written(folder: Path, earlier: Mapping[str, str], written: Iterable[str]) -> None:
     """Note which files a paper wrote; those of an earlier one that are still there stay noted."""
-    stay = {name: digest for name, digest in listed(folder).items() if (folder / name).is_file()}
-    now = {name: _digest(folder / name) for name in written}
-    content = json.dumps({"files": dict(sorted({**stay, **now}.items()))}, indent=2) + "\n"
+    _note(folder, {**earlier, **{name: _digest(folder / name) for name in written}})
+
+
+def _note(folder: Path, files: Mapping[str, str]) -> None:
+    there = {name: digest for name, digest in sorted(files.items())
+             if digest == _UNFINISHED or (folder / name).is_file()}  # fmt: skip
+    content = json.dumps({"files": there}, indent=2) + "\n"
     _atomic.write(folder / _LIST, content.encode(), overwrite=True, mode=0o644)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import time
 import zipfile
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from sense7_qual import acts, agreement, links, report
 from sense7_qual.acts import AnalysisPlan
 from sense7_qual.errors import ArgumentError, StoreError
+from sense7_qual.report._paper_parts import Part
 from sense7_qual.store import Store
 from tests.helpers.planned_study import PLAN, planned_study
 from tests.helpers.reviewed_study import study
@@ -202,6 +204,30 @@ def test_over_an_earlier_paper_nothing_of_it_stays_that_this_one_does_not_have(
             StoreError, match=r"list of an earlier paper" if over else "expected a folder without"
         ):
             report.paper(store, None, folder, overwrite=over, **named)
+
+
+def test_the_files_of_a_paper_that_was_broken_off_are_known(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, named = tmp_path / "paper", {"formats": ["md"], "with_prose": False}
+    write = Part.write
+
+    def full_disk(part: Part, made: object, path: Path, **options: object) -> None:
+        write(part, made, path, **options)
+        if part.name == "quotes":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Part, "write", full_disk)
+        with pytest.raises(StoreError, match="No space left"):
+            report.paper(store, None, folder, with_texts=True, **named)
+    before = everything(folder)
+    with pytest.raises(StoreError, match=r"'quotes\.md' changed since, or of a paper that was broken off"):
+        report.paper(store, None, folder, overwrite=True, **named)
+    assert everything(folder) == before
+    report.paper(store, None, folder, overwrite=True, with_texts=True, **named)
+    report.paper(store, None, folder, overwrite=True, **named)
+    assert "quotes.md" not in names(folder)
 
 
 @pytest.mark.parametrize(

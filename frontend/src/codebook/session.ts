@@ -263,7 +263,7 @@ export class Session {
     if (question.type === "step") this.arrived(question.step);
     if (question.type === "keep") this.typed.answered();
     if (question.type === "save") this.saving.value = false;
-    if (question.type === "sort" || question.type === "unsort" || question.type === "sorting") this.sorter.unanswered();
+    if (question.type === "sort" || question.type === "sorting") this.sorter.unanswered(question);
     if (question.type === "theme" || question.type === "propose_theme" || question.type === "theme_chat") this.lacking.unanswered();
     this.message.value = message;
   }

@@ -113,3 +113,31 @@ test("an answer to what was asked before is not taken for one to what was asked 
   hear(page(["c"]));
   expect(sorter.busy.value).toBe(false);
 });
+
+test("texts that could not be read are asked for again, and the list that was left is never sorted", () => {
+  const sorts = () => asked.filter(({ type }) => type === "sort").length;
+  sorter.press("t");
+  const lost = last;
+  sorter.unanswered(lost); // the list of all texts is on screen, under the theme's name
+  sorter.press("1");
+  sorter.press("Enter", true);
+  expect([sorts(), said.at(-1)]).toEqual([0, "These texts could not be read; asking once more"]);
+  expect(last).toEqual({ ...lost });
+  sorter.unanswered(lost); // told late: others were asked for since
+  sorter.press("Enter", true);
+  expect([sorts(), said.at(-1)]).toEqual([0, "Still looking for these texts"]);
+  hear(page(["c"]));
+  for (const key of ["1", "Enter"]) sorter.press(key);
+  expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["c"], parts: ["close"] });
+  hear({ type: "sorted", n: 1 });
+  sorter.unanswered(last); // the text that was sorted is still on screen
+  sorter.press("1");
+  sorter.press("Enter");
+  expect(sorts()).toBe(1);
+  hear(page(["b"]));
+  for (const key of ["1", "Enter"]) sorter.press(key);
+  const sort = last;
+  sorter.unanswered(sort); // refused: it can be said again
+  for (const key of ["1", "Enter"]) sorter.press(key);
+  expect(sorts()).toBe(3);
+});

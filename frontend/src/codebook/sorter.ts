@@ -14,9 +14,11 @@ export class Sorter {
   readonly busy = signal(false);
   private saving = false;
   /** The texts that were asked for last: what others were asked for before is no longer meant. */
-  private last: Question | null = null;
+  private last: Extract<Question, { type: "sorting" }> | null = null;
   /** Whether other texts were asked for and are not there yet. */
   readonly looking = signal(false);
+  /** Whether those could not be read. */
+  readonly unread = signal(false);
   readonly isChosen = computed(() => this.find.value.trim() !== "" || this.theme.value !== null);
   readonly row = computed(() => {
     const found = this.found.value;
@@ -57,6 +59,7 @@ export class Sorter {
   }
 
   private askFrom(first: number, code: string | null = this.found.value?.code ?? null, fresh = false): void {
+    this.unread.value = false;
     this.last = { type: "sorting", code, find: this.find.value, theme: this.theme.value, first, fresh };
     this.ask(this.last);
   }
@@ -99,6 +102,7 @@ export class Sorter {
 
   /** Say it of the text on screen, or of all that were found. */
   sort(all: boolean, none = false): void {
+    if (this.unread.value) return this.readAgain();
     const [found, row] = [this.found.value, this.row.value];
     if (!found?.code || !row) return;
     if (this.busy.value) return this.say("Still saving the text before");
@@ -107,6 +111,12 @@ export class Sorter {
     this.busy.value = this.saving = true;
     this.ask({ type: "sort", code: found.code, units: all ? found.ids : [row.unit_id], parts: none ? [] : this.chosen.value });
     this.chosen.value = [];
+  }
+
+  private readAgain(): void {
+    const { code, first, fresh } = this.last!;
+    this.say("These texts could not be read; asking once more");
+    this.askFrom(first, code, fresh);
   }
 
   undo(): void {
@@ -128,8 +138,11 @@ export class Sorter {
     return true;
   }
 
-  /** A question has no answer. */
-  unanswered(): void {
-    this.busy.value = this.looking.value = this.saving = false;
+  /** A question has no answer: nothing is sorted until what is on screen is what was asked for last. */
+  unanswered(question: Question): void {
+    if (question.type === "sort") this.saving = this.busy.value = false;
+    if (question !== this.last) return;
+    this.unread.value = this.looking.value = true;
+    this.busy.value = this.saving;
   }
 }

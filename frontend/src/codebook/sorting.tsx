@@ -56,7 +56,9 @@ function ThemeChoice({ sorter, themes }: { sorter: Sorter; themes: Sorting["them
   );
 }
 
-function nothing(sorter: Sorter): string {
+function empty(sorter: Sorter): string {
+  if (sorter.unread.value) return "These texts could not be read. Press Enter to ask once more.";
+  if (sorter.found.value?.n || sorter.looking.value) return "Loading…";
   if (sorter.find.value.trim()) return "Nothing is found.";
   return sorter.theme.value === null ? "Nothing is found." : "All of these are sorted. Press t for the next theme.";
 }
@@ -127,7 +129,7 @@ export function SortingPane({ session }: { session: Session }) {
           </div>
         </>
       ) : (
-        <p class="s7-hint">{found.n || sorter.looking.value ? "Loading…" : nothing(sorter)}</p>
+        <p class="s7-hint">{empty(sorter)}</p>
       )}
     </div>
   );
