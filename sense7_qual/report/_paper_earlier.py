@@ -42,18 +42,17 @@ def outdated(folder: Path, earlier: Mapping[str, str], written: Collection[str])
 
 def note_begun(folder: Path, earlier: Mapping[str, str], written: Iterable[str]) -> None:
     """Note which files a paper is about to write, so that they are known where it is broken off."""
-    _note(folder, {**earlier, **dict.fromkeys(written, _UNFINISHED)})
+    _note(folder, earlier, dict.fromkeys(written, _UNFINISHED))
 
 
 def note_written(folder: Path, earlier: Mapping[str, str], written: Iterable[str]) -> None:
     """Note which files a paper wrote; those of an earlier one that are still there stay noted."""
-    _note(folder, {**earlier, **{name: _digest(folder / name) for name in written}})
+    _note(folder, earlier, {name: _digest(folder / name) for name in written})
 
 
-def _note(folder: Path, files: Mapping[str, str]) -> None:
-    there = {name: digest for name, digest in sorted(files.items())
-             if digest == _UNFINISHED or (folder / name).is_file()}  # fmt: skip
-    content = json.dumps({"files": there}, indent=2) + "\n"
+def _note(folder: Path, earlier: Mapping[str, str], own: Mapping[str, str]) -> None:
+    stay = {name: digest for name, digest in earlier.items() if (folder / name).is_file()}
+    content = json.dumps({"files": dict(sorted({**stay, **own}.items()))}, indent=2) + "\n"
     _atomic.write(folder / _LIST, content.encode(), overwrite=True, mode=0o644)
 
 

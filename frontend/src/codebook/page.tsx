@@ -5,7 +5,7 @@ import { focusIn, hearKeys, isTextField } from "../shared/keys";
 import { Changes } from "./changes";
 import { Fields } from "./fields";
 import { Proposals } from "./proposals";
-import type { Session, Tab } from "./session";
+import { TAB, type Session, type Tab } from "./session";
 import { SortingPane, SplitList } from "./sorting";
 import { CodeTree, pressInTree } from "./tree";
 import { Comparison, Versions } from "./versions";
@@ -152,6 +152,13 @@ export function Page({ session }: { session: Session }) {
     return command !== undefined;
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
+
+  // What had the focus may be gone with the tab that was left, and the keys with it.
+  const isFirst = useRef(true);
+  useLayoutEffect(() => {
+    if (!isFirst.current && document.activeElement === document.body) root.current?.querySelector<HTMLElement>(TAB)?.focus();
+    isFirst.current = false;
+  }, [tab]);
 
   // Once what is to have the focus is drawn: a part that is drawn by itself comes after the page.
   const wanted = session.focus.value;

@@ -10,7 +10,7 @@ import { Sorter } from "./sorter";
 import { Typed } from "./typed";
 
 /** The tab that is open: what had the focus may be gone once the kernel has answered. */
-const TAB = '.s7-side-tabs [aria-pressed="true"]';
+export const TAB = '.s7-side-tabs [aria-pressed="true"]';
 
 export type Tab = "changes" | "proposals" | "sorting" | "versions";
 
@@ -255,6 +255,7 @@ export class Session {
         return this.heardSaved(answer);
       case "sorting":
       case "sorted":
+        if (this.sorter.unread.value) this.message.value = null;
         return question && this.sorter.heard(answer, question); // once: a busy kernel is asked twice
     }
   }

@@ -118,10 +118,11 @@ test("texts that could not be read are asked for again, and the list that was le
   const sorts = () => asked.filter(({ type }) => type === "sort").length;
   sorter.press("t");
   const lost = last;
-  sorter.unanswered(lost); // the list of all texts is on screen, under the theme's name
+  sorter.unanswered(lost); // the list of all texts was on screen, under the theme's name
+  expect(sorter.row.value).toBe(undefined);
   sorter.press("1");
   sorter.press("Enter", true);
-  expect([sorts(), said.at(-1)]).toEqual([0, "These texts could not be read; asking once more"]);
+  expect([sorts(), said.at(-1)]).toEqual([0, "Asking for these texts once more"]);
   expect(last).toEqual({ ...lost });
   sorter.unanswered(lost); // told late: others were asked for since
   sorter.press("Enter", true);

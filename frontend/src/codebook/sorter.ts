@@ -21,6 +21,7 @@ export class Sorter {
   readonly unread = signal(false);
   readonly isChosen = computed(() => this.find.value.trim() !== "" || this.theme.value !== null);
   readonly row = computed(() => {
+    if (this.unread.value) return undefined;
     const found = this.found.value;
     return found?.rows[this.at.value - found.first];
   });
@@ -113,9 +114,9 @@ export class Sorter {
     this.chosen.value = [];
   }
 
-  private readAgain(): void {
+  readAgain(): void {
     const { code, first, fresh } = this.last!;
-    this.say("These texts could not be read; asking once more");
+    this.say("Asking for these texts once more");
     this.askFrom(first, code, fresh);
   }
 

@@ -1,5 +1,6 @@
 // The texts of a code that was split: each is told, by one key, which parts it belongs to; or many at once.
 import { useEffect, useRef } from "preact/hooks";
+import { focusIn } from "../shared/keys";
 import type { Sorting } from "./messages";
 import { QuoteView } from "./quotes";
 import type { Session } from "./session";
@@ -56,8 +57,19 @@ function ThemeChoice({ sorter, themes }: { sorter: Sorter; themes: Sorting["them
   );
 }
 
+/** In place of texts that could not be read: those before must not be taken for them. */
+function Unread({ sorter }: { sorter: Sorter }) {
+  return (
+    <p class="s7-hint">
+      These texts could not be read.{" "}
+      <button type="button" class="s7-read-again" onClick={() => sorter.readAgain()}>
+        Ask once more ⏎
+      </button>
+    </p>
+  );
+}
+
 function empty(sorter: Sorter): string {
-  if (sorter.unread.value) return "These texts could not be read. Press Enter to ask once more.";
   if (sorter.found.value?.n || sorter.looking.value) return "Loading…";
   if (sorter.find.value.trim()) return "Nothing is found.";
   return sorter.theme.value === null ? "Nothing is found." : "All of these are sorted. Press t for the next theme.";
@@ -68,9 +80,17 @@ export function SortingPane({ session }: { session: Session }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const box = useRef<HTMLDivElement>(null);
   const [found, row, chosen] = [sorter.found.value, sorter.row.value, sorter.chosen.value];
+  const unread = sorter.unread.value;
   useEffect(() => {
-    if (row) box.current?.focus({ preventScroll: true });
-  }, [found?.code, !row]);
+    // Who writes what to find goes on writing.
+    if ((row || unread) && box.current && !focusIn(box.current)) box.current.focus({ preventScroll: true });
+  }, [found?.code, !row, unread]);
+  if (!found?.code && unread)
+    return (
+      <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Which part">
+        <Unread sorter={sorter} />
+      </div>
+    );
   if (!found?.code) return <p class="s7-hint">Nothing is to be sorted.</p>;
   const look = (text: string) => {
     clearTimeout(timer.current);
@@ -79,7 +99,7 @@ export function SortingPane({ session }: { session: Session }) {
   return (
     <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Which part">
       <div class="s7-pane-line">
-        <h4>{found.n ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
+        <h4>{found.n && !unread ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
         <span class="s7-space" />
         <button type="button" disabled={!found.can_undo} title="z" onClick={() => sorter.undo()}>
           Take back
@@ -128,6 +148,8 @@ export function SortingPane({ session }: { session: Session }) {
             )}
           </div>
         </>
+      ) : unread ? (
+        <Unread sorter={sorter} />
       ) : (
         <p class="s7-hint">{empty(sorter)}</p>
       )}
