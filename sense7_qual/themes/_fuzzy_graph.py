@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["fuzzy_graph", "strengths"]
 
 _STEPS: Final = 64
-_TOLERANCE: Final = 1e-5
+_TOLERANCE: Final = 1e-6
 _LEAST_WIDTH: Final = 1e-3
 
 
@@ -48,18 +48,26 @@ def strengths(distances: Floats) -> Floats:
 
 
 def _widths(beyond: Floats) -> Floats:
-    """Find each row's width by bisection."""
+    """Find each row's width by Newton's method.
+
+    0 where every width is too wide, the largest number where none is wide enough.
+    """
     target = np.log2(beyond.shape[1] + 1)
-    low, high, width = np.zeros(len(beyond)), np.full(len(beyond), np.inf), np.ones(len(beyond))
-    rows = np.arange(len(beyond))  # whose width is not found yet
+    known = np.isfinite(beyond)
+    n_nearest, n_known = (beyond == 0).sum(axis=1), known.sum(axis=1)
+    width = np.where(n_nearest < target, np.finfo(float).max, 0.0)
+    rows = np.flatnonzero((n_nearest < target) & (n_known > target))
+    distance = np.where(known, beyond, 0)[rows]
+    target += beyond.shape[1] - n_known[rows]  # who is no neighbour counts 1 in each sum below
+    rate = np.zeros(len(rows))
+    # The sum falls with the rate, 1 / width, and is convex: from 0 on no step goes too far.
     for _ in range(_STEPS):
-        total = np.exp(-beyond[rows] / width[rows, None]).sum(axis=1)
-        open_ = np.abs(total - target) >= _TOLERANCE
-        rows, wide = rows[open_], total[open_] > target
-        if not len(rows):
+        strength = np.exp(-distance * rate[:, None])
+        too_much = strength.sum(axis=1) - target
+        if (too_much < _TOLERANCE).all():
             break
-        high[rows[wide]], low[rows[~wide]] = width[rows[wide]], width[rows[~wide]]
-        width[rows] = np.where(np.isfinite(high[rows]), (low[rows] + high[rows]) / 2, width[rows] * 2)
+        rate += np.maximum(too_much, 0) / (strength * distance).sum(axis=1)
+    width[rows] = 1 / rate
     return width
 
 

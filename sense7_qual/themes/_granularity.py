@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual.themes._communities import Labels, adjusted_rand, communities
 from sense7_qual.themes._fuzzy_graph import fuzzy_graph
 from sense7_qual.themes._neighbours import Floats, Neighbours, Vectors, nearest_neighbours
+from sense7_qual.themes._threads import in_threads, one_blas_thread
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -74,14 +75,24 @@ class Resamples:
     ) -> None:
         """Group the samples up to number `n_resamples` at each granularity, those that are missing."""
         done = min((len(self.labels.get(each, [])) for each in granularities), default=0)
-        for resample in range(done, n_resamples):
-            drawn, graph, seed = self._drawn(resample)
-            least = max(2, round(self.min_size * len(drawn) / len(self.near.index)))
-            for granularity in granularities:
-                labels = np.full(len(self.near.index), NOT_DRAWN, dtype=np.int64)
-                labels[drawn] = communities(graph, resolution=granularity, min_size=least, seed=seed)
+        for of_sample in in_threads(
+            lambda resample: self._grouped(resample, granularities), range(done, n_resamples)
+        ):
+            for granularity, labels in zip(granularities, of_sample, strict=True):
                 self.labels.setdefault(granularity, []).append(labels)
-            report(resample + 1, n_resamples)
+            done += 1
+            report(done, n_resamples)
+
+    def _grouped(self, resample: int, granularities: Sequence[float]) -> list[Labels]:
+        """Return the labels of one sample at each granularity."""
+        drawn, graph, seed = self._drawn(resample)
+        least = max(2, round(self.min_size * len(drawn) / len(self.near.index)))
+        of_sample = []
+        for granularity in granularities:
+            labels = np.full(len(self.near.index), NOT_DRAWN, dtype=np.int64)
+            labels[drawn] = communities(graph, resolution=granularity, min_size=least, seed=seed)
+            of_sample.append(labels)
+        return of_sample
 
     def _drawn(self, resample: int) -> tuple[Labels, csr_matrix, int]:
         n = len(self.near.index)
@@ -183,7 +194,9 @@ def _by_chance(
     n_sets = affordable(len(vectors), most=6, least=3)
     similar = np.empty((n_sets, len(granularities)))
     for number in range(n_sets):
-        near = nearest_neighbours(_structureless(vectors, [resamples.seed, number]), N_KNOWN)
+        with one_blas_thread():
+            drawn = _structureless(vectors, [resamples.seed, number])
+        near = nearest_neighbours(drawn, N_KNOWN)
         unrelated = Resamples(near, resamples.n_neighbours, resamples.min_size, resamples.seed)
         unrelated.run(granularities, 2, lambda done, total: None)
         similar[number] = [unrelated.similarity(each).mean() for each in granularities]

@@ -15,6 +15,7 @@ from sense7_qual.themes._hierarchy import coarse_themes, level, sub_themes
 from sense7_qual.themes._neighbours import Floats, Neighbours, Vectors, nearest_neighbours
 from sense7_qual.themes._stability import jaccard_of_resamples
 from sense7_qual.themes._texts import Progress
+from sense7_qual.themes._threads import in_threads
 
 __all__ = ["Groups", "groups"]
 
@@ -73,10 +74,11 @@ def groups(
 def _at_each(near: Neighbours, tried: list[float], *, min_size: int, seed: int) -> dict[float, Labels]:
     graph = fuzzy_graph(near.nearest(n_neighbours(len(near.index))))
     n_starts = affordable(2 * len(near.index), most=_MOST_STARTS, least=1)
-    return {
-        each: communities(graph, resolution=each, min_size=min_size, seed=seed, n_starts=n_starts)
-        for each in tried
-    }
+    at_each = in_threads(
+        lambda each: communities(graph, resolution=each, min_size=min_size, seed=seed, n_starts=n_starts),
+        tried,
+    )
+    return dict(zip(tried, at_each, strict=True))
 
 
 def _levels(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual.errors import ImportRefused
+from sense7_qual.themes._threads import in_threads
 
 __all__ = ["Floats", "Neighbours", "Vectors", "check_number", "nearest_neighbours"]
 
@@ -83,13 +84,17 @@ def nearest_neighbours(vectors: Vectors, k: int) -> Neighbours:
         return _with_faiss(vectors, k)
     index = np.empty((n, k), dtype=np.int64)
     similarity = np.empty((n, k), dtype=np.float64)
-    for start in range(0, n, _BLOCK):
+
+    def fill(start: int) -> None:
         block = slice(start, start + _BLOCK)
         cosines = vectors[block] @ vectors.T
         rows = np.arange(len(cosines))
         cosines[rows, start + rows] = -np.inf
         columns = _largest(cosines, k) if k else index[block]
         index[block], similarity[block] = _ordered(columns, np.take_along_axis(cosines, columns, 1))
+
+    for _ in in_threads(fill, range(0, n, _BLOCK)):
+        pass
     return Neighbours(index, similarity)
 
 
@@ -108,8 +113,8 @@ def _with_faiss(vectors: Vectors, k: int) -> Neighbours:
 def _largest(cosines: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.int64]:
     """Return the columns of the `k` largest of each row, rounded; of equal ones, the first columns."""
     candidates = cosines >= _surely_among(cosines, k)[:, None] - _ROUNDED
-    rows, columns = np.nonzero(candidates)
-    n_candidates = candidates.sum(axis=1)
+    rows, columns = np.divmod(np.flatnonzero(candidates), cosines.shape[1])  # faster than `nonzero`
+    n_candidates = np.bincount(rows, minlength=len(cosines))
     places = np.arange(len(rows)) - np.repeat(np.cumsum(n_candidates) - n_candidates, n_candidates)
     shape = len(cosines), int(n_candidates.max())
     values, of_row = np.full(shape, -np.inf, dtype=np.float32), np.zeros(shape, dtype=np.int64)

@@ -43,6 +43,20 @@ def test_the_strengths_of_a_row_by_hand() -> None:
     assert (np.diff(found, axis=1) <= 0).all()
 
 
+def test_the_strengths_sum_to_what_is_wanted_however_far_the_neighbours_are() -> None:
+    rng = np.random.default_rng(5)
+    distances = np.sort(rng.gamma(0.5, 1, (400, 15)) * 10 ** rng.uniform(-5, 5, (400, 1)), axis=1)
+    np.testing.assert_allclose(strengths(distances).sum(axis=1), 4, rtol=0, atol=1e-6)
+
+
+def test_where_some_neighbours_are_absent_the_others_have_the_strength() -> None:
+    near, few = np.array([[0.1, 0.2, 0.4, 0.5, 0.9]]), np.array([[0.1, 0.2, np.inf, np.inf, np.inf]])
+    far = np.array([[0.1, 0.2, 0.4, 0.5, np.inf]])
+    np.testing.assert_allclose(strengths(far)[0, :4].sum(), np.log2(6), atol=1e-6)
+    assert (strengths(far)[0, :4] > strengths(near)[0, :4]).sum() == 3
+    assert strengths(few).tolist() == [[1, 1, 0, 0, 0]]
+
+
 def test_rows_without_neighbours_and_neighbours_that_are_not_alike_are_not_joined() -> None:
     near = Neighbours(
         np.array([[1, -1], [0, 2], [-1, -1], [1, 0]]), np.array([[0.9, 0], [0.9, -0.2], [0, 0], [0, -1]])
