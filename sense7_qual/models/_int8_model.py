@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from sense7_qual.errors import ImportRefused
 from sense7_qual.models._bert_folder import other_kind, settings, tokenizer_of
 from sense7_qual.models._int8_graph import int8_graph
 
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
 __all__ = ["PACKAGES", "Int8Model", "check_kind", "int8_hash"]
 
 PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
@@ -31,6 +34,12 @@ PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
 _RECIPE: Final = "int8 recipe 1"
 _MOST_BYTES: Final = 2_000_000_000
 _DIGEST: Final = 32
+#: `MatMulInteger` of uint8 "a" (2, 4) and int8 "b" (4, 2) as an ONNX model: making it would import onnx.
+_PRODUCT: Final = bytes.fromhex(
+    "08093a620a180a01610a0162120163220d4d61744d756c496e7465676572120770726f647563745a130a0161120e0a0c"
+    "080212080a0208020a0208045a130a0162120e0a0c080312080a0208040a02080262130a0163120e0a0c080612080a02"
+    "08020a02080242040a001012"
+)
 
 
 def int8_hash(content: str) -> str:
@@ -61,15 +70,7 @@ class Int8Model:
     """
 
     def __init__(self, folder: Path, digest: str) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        # Where a processor's 8-bit products could overflow, wider ones: the same vectors everywhere.
-        options.add_session_config_entry("session.x64quantprecision", "1")
-        self._session = onnxruntime.InferenceSession(
-            _kept(folder, digest), options, providers=["CPUExecutionProvider"]
-        )
+        self._session = _session(_kept(folder, digest), wide=_overflows())
         self._tokenizer, self.longest = tokenizer_of(folder)
 
     @property
@@ -94,6 +95,26 @@ class Int8Model:
             ids = [*ids[: self.longest - 1], ids[-1]]
         vector: npt.NDArray[np.float32] = self._session.run(None, {"ids": np.array(ids, dtype=np.int64)})[0]
         return vector
+
+
+def _session(model: bytes, *, wide: bool) -> InferenceSession:
+    """Load a model; `wide`: products of 8 bits are summed in more bits than the processor's fastest way."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.x64quantprecision", str(int(wide)))
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _overflows() -> bool:
+    """Tell whether this processor's fastest way cuts off large sums of products: its vectors would be others.
+
+    Tried and not looked up: the wide way takes twice as long, and ONNX Runtime would take it everywhere.
+    """
+    a, b = np.full((2, 4), 255, dtype=np.uint8), np.full((4, 2), 127, dtype=np.int8)
+    product = _session(_PRODUCT, wide=False).run(None, {"a": a, "b": b})[0]
+    return bool((product != 4 * 255 * 127).any())
 
 
 def _kept(folder: Path, digest: str) -> bytes:

@@ -2,17 +2,19 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from sense7_qual.errors import ImportRefused
-from sense7_qual.models import Embedder, embedder
+from sense7_qual.models import Embedder, _int8_model, embedder
 
 DATA = Path(__file__).parents[2] / "data"
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
@@ -56,6 +58,30 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(int8: Embedder) -> None
     np.testing.assert_array_equal(int8(texts)[::-1], int8(texts[::-1]))
     np.testing.assert_array_equal(int8(texts)[2:3], int8([WEATHER[2]]))
     assert int8([]).shape == (0, 384)
+
+
+@pytest.mark.model
+def test_vectors_are_those_of_wider_products(int8: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = int8(WEATHER)
+    monkeypatch.setattr(_int8_model, "_overflows", lambda: True)
+    np.testing.assert_array_equal(embedder(precision="int8")(WEATHER), vectors)
+
+
+def test_the_product_that_is_tried_is_of_8_bit_numbers() -> None:
+    import onnx
+
+    model = onnx.load_model_from_string(_int8_model._PRODUCT)
+    onnx.checker.check_model(model, full_check=True)
+    assert [node.op_type for node in model.graph.node] == ["MatMulInteger"]
+    kinds = [given.type.tensor_type.elem_type for given in model.graph.input]
+    assert kinds == [onnx.TensorProto.UINT8, onnx.TensorProto.INT8]
+
+
+def test_a_processor_that_cuts_off_large_sums_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not _int8_model._overflows() or platform.machine() in ("x86_64", "AMD64")
+    cut_off = SimpleNamespace(run=lambda names, given: [np.full((2, 2), 2 * 32767)])
+    monkeypatch.setattr(_int8_model, "_session", lambda model, wide: cut_off)
+    assert _int8_model._overflows()
 
 
 @pytest.mark.model
