@@ -160,11 +160,11 @@ def embedder(
         where there is none and `HF_HUB_OFFLINE` does not forbid it, downloaded.
     precision
         "float32": run by torch, for what is published. "int8" (extra ``int8``): weights of 8 bits, run by
-        ONNX Runtime without torch, in half the time and half the memory; its vectors have a cosine of .998 to
-        those of "float32" on average, and of .99 at least on the texts that were tried. Only for a BERT whose
-        tokens are averaged, as the default model. Made from the model's weights at the first text, and kept
-        (38 MB) in the user's cache. It counts as another model: `.model_id` says so, and vectors of the two
-        are never mixed.
+        ONNX Runtime without torch, in under half the time and with half the memory; its vectors have a cosine
+        of .998 to those of "float32" on average, and of .99 at least on the texts that were tried. Only for a
+        BERT whose tokens are averaged, as the default model. Made from the model's weights at the first text,
+        and kept (38 MB) in the user's cache. It counts as another model: `.model_id` says so, and vectors of
+        the two are never mixed.
     cache
         A folder in which vectors are kept for the next time, under keyed hashes and never with their
         texts. A vector can betray much of its text: keep the folder as safe as the data. None: no
