@@ -42,8 +42,8 @@ def fit(
 
     Each distinct text is joined to its nearest by cosine (a tenth of all, between 15 and 30; fewer again from
     5,000 texts on), with UMAP's weights; the communities of that graph (Leiden) are the themes, class-based
-    TF-IDF gives their terms. How fine they are is chosen by what bootstrap samples of the texts show again
-    best beyond chance. Equal texts count once, so a phrase that is pasted a hundred times makes no theme.
+    TF-IDF gives their terms. How fine they are is the middle of what bootstrap samples of the texts show
+    again beyond chance. Equal texts count once, so a phrase that is pasted a hundred times makes no theme.
     The order of the rows changes nothing; the same units, model, seed and versions give the same themes,
     byte for byte.
 

@@ -1,4 +1,4 @@
-"""How fine the themes are: resamples at several granularities, and the one that they show again best."""
+"""How fine the themes are: resamples at several granularities, and the middle of what they show again."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ _MOST_BY_CHANCE: Final = 1_000
 _RUNS: Final = 20_000
 _MOST_IN_A_THEME: Final = 0.5
 _CLEARLY_ALIKE: Final = 0.75
+_SHARPNESS: Final = 6
 
 
 def affordable(n: int, *, most: int, least: int) -> int:
@@ -168,7 +169,12 @@ def table(
 
 
 def chosen(granularities: pd.DataFrame) -> float:
-    """Return the granularity that the samples show again best beyond chance (ties: the coarsest).
+    """Return the granularity in the middle of those that the samples show again beyond chance.
+
+    The middle is the mean of their logarithms, weighted by the sixth power of what is beyond chance, or
+    rather the nearest that was tried (ties: the coarser). Where the curve is flat the single best one would
+    change with every sample of texts (see ``benchmarks/themes.md``). Where nothing is beyond chance, it is
+    the best (ties: the coarsest).
 
     One at which a theme holds most of the texts is passed over where the samples are not clearly alike
     (a mean index under .75): in texts without clear groups such a heap is all that every sample shows. One
@@ -177,9 +183,13 @@ def chosen(granularities: pd.DataFrame) -> float:
     heap = (granularities["largest"] > _MOST_IN_A_THEME) & ~(granularities["ari"] >= _CLEARLY_ALIKE)
     one, several = granularities["n_themes"] == 1, granularities["n_themes"] > 1
     preferred = (several & ~heap, several, one, ~several)
-    rows = next(granularities[each] for each in preferred if each.any())
-    best = rows["beyond_chance"].to_numpy().round(9).argmax()
-    return float(rows["granularity"].iloc[best])
+    rows = granularities[next(each for each in preferred if each.any())]
+    beyond, octave = rows["beyond_chance"].to_numpy().round(9), np.log2(rows["granularity"].to_numpy())
+    weight = np.maximum(beyond, 0) ** _SHARPNESS
+    if weight.any():
+        away = np.abs(octave - np.average(octave, weights=weight)).round(9)
+        return float(rows["granularity"].iloc[away.argmin()])
+    return float(rows["granularity"].iloc[beyond.argmax()])
 
 
 def _by_chance(

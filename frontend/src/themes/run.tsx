@@ -34,7 +34,7 @@ export function RunForm({ session }: { session: Session }) {
       {!going && (
         <>
           <label class="s7-field">
-            <span class="s7-field-name">How fine (empty: as fine as samples of the texts show again best; more is finer)</span>
+            <span class="s7-field-name">How fine (empty: chosen by what samples of the texts show again; more is finer)</span>
             <input type="text" inputMode="decimal" class="s7-first" value={granularity} aria-invalid={isWrong} onInput={(event) => setGranularity(event.currentTarget.value)} />
           </label>
           <div class="s7-form-buttons">
