@@ -43,6 +43,7 @@ _MOST_BY_CHANCE: Final = 1_000
 _RUNS: Final = 20_000
 _MOST_IN_A_THEME: Final = 0.5
 _CLEARLY_ALIKE: Final = 0.75
+#: Lower, and a clear peak at an end is left for the middle; higher, and a flat curve is a matter of luck.
 _SHARPNESS: Final = 6
 
 

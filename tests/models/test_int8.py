@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,7 +77,9 @@ def test_the_product_that_is_tried_is_of_8_bit_numbers() -> None:
 
 
 def test_a_processor_that_cuts_off_large_sums_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not _int8_model._overflows() or platform.machine() in ("x86_64", "AMD64")
+    told = Path("/proc/cpuinfo")
+    if told.exists() and {"avx512_vnni", "avx_vnni"} & set(told.read_text().split()):
+        assert not _int8_model._overflows()  # instructions that sum in 32 bits
     cut_off = SimpleNamespace(run=lambda names, given: [np.full((2, 2), 2 * 32767)])
     monkeypatch.setattr(_int8_model, "_session", lambda model, wide: cut_off)
     assert _int8_model._overflows()
