@@ -65,7 +65,7 @@ class Readings:
             "unit_id": unit_id,
             "code": code,
             "text": text,
-            "context": turns(None if pd.isna(context) else context),
+            "context": turns(context),
             "coders": rows,
         }
 

@@ -522,9 +522,9 @@ def _value(column: Any, place: int) -> Any:
     return None if pd.isna(value) else value
 
 
-def turns(context: str | None) -> list[dict[str, str]]:
-    """Return the earlier turns as the browser shows them: role and text."""
-    if not context:
+def turns(context: object) -> list[dict[str, str]]:
+    """Parse the earlier turns (role and text); a missing context, however pandas writes it, has none."""
+    if not isinstance(context, str) or not context:
         return []
     return [
         {"role": str(turn.get("role") or ""), "text": str(turn.get("text") or "")}
