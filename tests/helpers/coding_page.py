@@ -78,6 +78,13 @@ def press(page: Page, *keys: str) -> None:
     saved(page)
 
 
+def leave(page: Page) -> None:
+    """Give the keyboard back to the notebook: two presses of Escape, neither of them one of a burst."""
+    for _ in range(2):
+        page.wait_for_timeout(400)
+        page.keyboard.press("Escape")
+
+
 def shows(page: Page, unit_id: str) -> None:
     """Wait until this unit is on screen."""
     page.wait_for_function("id => document.querySelector('.s7-unit-id')?.innerText === id", arg=unit_id)

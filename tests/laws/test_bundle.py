@@ -84,6 +84,17 @@ def style_rules(sheet: str) -> list[tuple[str, str]]:
     return rules
 
 
+def classes_defined(sheet: str) -> set[str]:
+    """Return the classes that a sheet styles by themselves: not in a certain place, not at a certain width."""
+    plain = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    at_rule = re.compile(r"@[^{}]*\{(?:[^{}@]*\{[^{}]*\})*[^{}@]*\}")
+    while at_rule.search(plain):  # the innermost first
+        plain = at_rule.sub("", plain)
+    selectors = re.split(r",\s*(?![^()]*\))", ",".join(re.findall(r"([^{}]*)\{", plain)))
+    alone = [re.fullmatch(r"(?:\.s7 )?\.(s7-[\w-]+)(?:::?[\w-]+)*", one.strip()) for one in selectors]
+    return {found[1] for found in alone if found}
+
+
 @pytest.mark.parametrize("name", [f"{widget}.{suffix}" for widget in WIDGETS for suffix in ("js", "css")])
 def test_the_bundle_was_built_from_its_sources(name: str) -> None:
     widget, suffix = name.split(".")
@@ -113,6 +124,23 @@ def test_shared_rules_are_the_same_in_every_style_sheet() -> None:
     }
     firsts = [style_rules(sheet)[:n_shared] for sheet in sheets.values()]
     assert [widget for widget, first in zip(sheets, firsts, strict=True) if first != firsts[0]] == []
+
+
+@pytest.mark.parametrize("widget", WIDGETS)
+def test_a_class_is_defined_in_one_sheet_of_a_bundle(widget: str) -> None:
+    # "s7-below" was a fade in one sheet and a count in another, and each element got both.
+    defining: dict[str, set[str]] = {}
+    for path in sources((".css",)):
+        if path.parent.name in ("shared", widget):
+            for name in classes_defined(path.read_text(encoding="utf-8")):
+                defining.setdefault(name, set()).add(path.name)
+    assert len(defining) > 80
+    assert {name: sheets for name, sheets in defining.items() if len(sheets) > 1} == {}
+
+
+def test_a_class_in_two_sheets_is_noticed() -> None:
+    sheet = ".s7-a { color: red }\n.s7 .s7-b:hover,\n.s7-c .s7-d { top: 0 }\n@media print {\n.s7-e {}\n@media (x) {\n.s7-g {}\n}\n}\n.s7-f > p {}"
+    assert classes_defined(sheet) == {"s7-a", "s7-b"}
 
 
 def test_shared_parts_import_no_widget_and_no_widget_another() -> None:

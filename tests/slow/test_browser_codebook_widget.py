@@ -404,7 +404,7 @@ def test_a_drag_shows_where_the_code_will_stand_and_nothing_once_it_cannot(
         page.wait_for_function(mark)
         page.mouse.up()
         drag(page, third, on_row(page, last, 0.95))  # where it stands
-        page.locator(".s7-fold").first.click()
+        page.locator(".s7-tree-fold").first.click()
         page.wait_for_function("() => document.querySelectorAll('.s7-tree-row').length === 5")
         drag(page, second, on_row(page, first, 0.5))  # under one that is folded: it opens
         steps(page, 3)

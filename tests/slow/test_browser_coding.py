@@ -16,7 +16,7 @@ import pytest
 import sense7_qual as qual
 from sense7_qual.widgets._coding import COMMANDS
 from tests.helpers import lab as labs
-from tests.helpers.coding_page import SENTINEL, TEXTS, cell, enter, press, saved, shows, spans, study
+from tests.helpers.coding_page import SENTINEL, TEXTS, cell, enter, leave, press, saved, shows, spans, study
 from tests.helpers.places import ROOT
 from tests.helpers.small_study import facet
 
@@ -124,8 +124,13 @@ def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder, host
         page.locator(".s7").focus()
         page.keyboard.press("Control+s")
         page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-        for _ in range(4):  # first the help, a message and the selection go
+        for _ in range(8):  # first the help, a message and the selection go; then each is one too many
             page.keyboard.press("Escape")
+        assert page.locator(".s7-status").inner_text() == "Press Esc once more to leave for the notebook"
+        press(page, "x", "d", "d", "b")
+        saved(page)
+        assert page.evaluate(CELLS) == before
+        leave(page)
         assert page.evaluate("() => !document.activeElement.closest('.s7')")
         # Back in the notebook its own keys work again: b inserts a cell below.
         page.keyboard.press("b")

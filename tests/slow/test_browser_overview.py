@@ -11,7 +11,7 @@ import sense7_qual as qual
 from sense7_qual import acts, rounds
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, SHOWN, show_in, sound
-from tests.helpers.coding_page import study
+from tests.helpers.coding_page import leave, study
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.panes import in_the_overview, looked_at
 from tests.helpers.revised_codebooks import edited
@@ -86,7 +86,7 @@ def test_numbers_open_their_texts_by_keys_and_lead_back(lab: labs.Lab, tmp_path:
         page.keyboard.press("Escape")
         page.wait_for_selector(".s7-overview")
         page.wait_for_function("door => document.activeElement.dataset.door === door", arg=first)
-        page.keyboard.press("Escape")
+        leave(page)
         assert not page.evaluate("() => document.querySelector('.s7').contains(document.activeElement)")
 
 

@@ -76,7 +76,7 @@ def test_a_theme_is_named_merged_and_made_a_code_by_keys(lab: labs.Lab, tmp_path
         page.keyboard.press("m")
         page.wait_for_selector(".s7-merge-form select:focus")
         page.locator(".s7-merge-form select").select_option(label="<b>First</b>")
-        page.locator(".s7-merge-form .s7-primary").click()
+        page.keyboard.press("Enter")
         page.wait_for_function(count, arg=n - 1)
         saved(page)
         page.keyboard.press("u")

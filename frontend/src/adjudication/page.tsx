@@ -4,7 +4,9 @@ import { Conversation } from "../shared/conversation";
 import { Definition } from "../shared/definition";
 import { Help } from "../shared/help";
 import { focusIn, hearKeys, isTextField, SCROLLS } from "../shared/keys";
+import { useLeaving } from "../shared/leaving";
 import { scrollText } from "../shared/more";
+import { waitingWords } from "../shared/pressqueue";
 import { SaveState } from "../shared/savestate";
 import { TextView } from "../shared/textview";
 import { ChangeForm } from "./change";
@@ -34,8 +36,11 @@ const KEYS: [string, string][] = [
   ["Ctrl+Enter", "In a form: save"],
   ["PgUp PgDn", "Scroll the text"],
   ["?", "Show or hide these keys"],
-  ["Esc", "Back; leave for the notebook"],
+  ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
+
+/** Keys that open a field. */
+const OPENING = ["n", "e", "c", "s"];
 
 function Header({ session }: { session: Session }) {
   const [open, settled] = [session.nOpen.value, session.nSettled.value];
@@ -56,7 +61,7 @@ function Header({ session }: { session: Session }) {
       <button type="button" class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </button>
-      <SaveState outbox={session.outbox} queued={false} />
+      <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />
       <span class="s7-tools">
         <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
           ?
@@ -154,6 +159,7 @@ function beginChange(session: Session, kind: Kind): void {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const leaving = useLeaving(root, session);
 
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
@@ -163,7 +169,7 @@ export function Page({ session }: { session: Session }) {
     return () => removeEventListener("beforeunload", warn);
   }, []);
 
-  const escape = () => {
+  const escape = (event: KeyboardEvent) => {
     const here = focusIn(root.current!);
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.noting.value) return session.endNote();
@@ -173,10 +179,7 @@ export function Page({ session }: { session: Session }) {
       session.say("");
     }
     else if (session.message.value) session.message.value = null;
-    else if (here === root.current) {
-      here?.blur();
-      return root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
-    }
+    else if (here === root.current) return leaving.escape(event);
     root.current?.focus();
   };
 
@@ -191,27 +194,27 @@ export function Page({ session }: { session: Session }) {
   const press = (event: KeyboardEvent, target: Element) => {
     if (event.key === "Escape") {
       event.preventDefault();
-      return escape();
+      return escape(event);
     }
     if (isTextField(target)) return void (inField(event) && event.preventDefault());
     const onControl = target.closest("button, summary") && (event.key === "Enter" || event.key === " ");
     if (onControl) return void (event.repeat && event.preventDefault());
-    if (pressed(event)) event.preventDefault();
+    const box = root.current!.querySelector<HTMLElement>(".s7-text");
+    const scrolls = SCROLLS.includes(event.key) && box;
+    const command = meant(event);
+    if (scrolls || command) event.preventDefault();
+    // One that is held down settles nothing twice.
+    if (scrolls) scrollText(box, event.key);
+    else if (event.key === "?") command?.();
+    else if (command && (!event.repeat || event.key.startsWith("Arrow"))) session.presses.take(command, { opens: OPENING.includes(event.key) });
   };
 
-  /** What a key does; one that is held down settles nothing twice. */
-  const pressed = (event: KeyboardEvent): boolean => {
-    const held = event.ctrlKey || event.metaKey;
-    if (held) return event.key.toLowerCase() === "z" && (event.repeat || (event.shiftKey ? session.redo() : session.undo()), true);
-    if (event.altKey) return false;
-    const box = root.current!.querySelector<HTMLElement>(".s7-text");
-    if (SCROLLS.includes(event.key) && box) return scrollText(box, event.key), true;
-    const reason = session.reasons.value[Number(event.key) - 1];
-    if (reason && /^[1-9]$/.test(event.key)) return event.repeat || session.because(reason.name), true;
-    const command = commands[event.key];
-    if (!command) return false;
-    if (!event.repeat || event.key.startsWith("Arrow")) command();
-    return true;
+  /** What a key does, on the text that is on screen when its turn comes. */
+  const meant = (event: KeyboardEvent): (() => void) | undefined => {
+    if (event.ctrlKey || event.metaKey) return event.key.toLowerCase() === "z" ? () => (event.shiftKey ? session.redo() : session.undo()) : undefined;
+    if (event.altKey) return undefined;
+    const reason = /^[1-9]$/.test(event.key) && session.reasons.value[Number(event.key) - 1];
+    return reason ? () => session.because(reason.name) : commands[event.key];
   };
 
   const commands: Record<string, () => void> = {
@@ -285,7 +288,7 @@ export function Page({ session }: { session: Session }) {
       {session.welcomed.value && (!empty || begun) && (
         <div class="s7-adjudication">
           <QueueList session={session} />
-          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There is no disagreement that may be seen here." : "Reading the text…"}</p>}
+          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There is no disagreement that may be seen here." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
           {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}
         </div>
       )}

@@ -77,7 +77,7 @@ function Row({ session, place, style }: { session: Session; place: number; style
   const settled = session.settledOf(row);
   const here = place === session.place.value;
   return (
-    <div class={["s7-queue-row", here && "s7-here", settled && "s7-is-done"].filter(Boolean).join(" ")} role="option" aria-selected={here} style={style} onClick={() => session.open(place)}>
+    <div class={["s7-queue-row", here && "s7-here", settled && "s7-is-done"].filter(Boolean).join(" ")} role="option" aria-selected={here} style={style} onClick={() => session.choose(place)}>
       <span class="s7-queue-words">
         <span class="s7-queue-code" dir="auto">
           {session.label(row.code)}

@@ -114,6 +114,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** Begin with so many disagreements. */
+function again(n: number): void {
+  session.close();
+  open(new Kernel(n));
+}
+
 const said = () => kernel.rulings.map(({ unit_id, applied, reason }) => [unit_id, applied, reason]);
 
 test("two presses settle a text, and the next opens at once, before the first is saved", () => {
@@ -137,19 +143,65 @@ test("different readings are one press, and take no decision along", () => {
 });
 
 test("nothing is ruled without a decision, nor on a text that is not on screen yet", () => {
+  again(6);
   session.because("slip");
   expect(kernel.asked).toEqual([]);
-  session.decide(true);
-  session.because("slip");
-  session.decide(true);
-  session.because("slip");  // m2 was not asked for beforehand: it is on its way
-  session.decide(true);
-  session.because("slip");
-  expect(session.here.value?.unit_id).toBe("m2");
+  for (let n = 0; n < 5; n++) {  // three were fetched ahead: m4 is on its way
+    session.decide(true);
+    session.because("slip");
+  }
+  expect(session.here.value?.unit_id).toBe("m4");
   kernel.answer();
-  session.because("slip");  // nor does a decision that was pressed before it came wait for it
+  session.because("slip");
   kernel.answer();
-  expect(said()).toEqual([["m0", true, "slip"], ["m1", true, "slip"]]);
+  expect(said().map(([unit]) => unit)).toEqual(["m0", "m1", "m2", "m3"]);
+});
+
+/** Press keys as the page does, while the kernel says nothing; then let it answer until all is done. */
+const press = (...actions: (() => void)[]) => actions.forEach((action) => session.presses.take(action));
+const settle = async () => {
+  for (let turn = 0; turn < 60; turn++) {
+    kernel.answer();
+    await Promise.resolve();
+  }
+};
+const ruling = [() => session.decide(true), () => session.because("slip")];
+
+test("a burst of rulings, faster than the texts come, settles each text in order", async () => {
+  again(12);
+  press(...Array(10).fill(ruling).flat());
+  expect(session.here.value?.unit_id).toBe("m4");
+  await settle();
+  expect(said()).toEqual(Array.from({ length: 10 }, (_, n) => [`m${n}`, true, "slip"]));
+});
+
+test("what is pressed after one that is taken back is meant for that text", async () => {
+  press(...ruling, () => session.undo(), () => session.decide(false), () => session.because("unclear_rule"));
+  await settle();
+  expect(said()).toEqual([["m0", false, "unclear_rule"]]);
+});
+
+test("what was typed into a note that had not opened yet settles nothing", async () => {
+  again(6);
+  press(...Array(4).fill(ruling).flat());
+  session.presses.take(() => session.beginNote(), { opens: true });
+  press(...ruling);
+  await settle();
+  expect([said().length, session.noting.value, session.announced.value]).toEqual([4, true, expect.stringMatching(/^2 presses were not taken/)]);
+});
+
+test("where a text cannot be read, what was pressed for it is named, and the keys go on", async () => {
+  again(6);
+  press(...Array(5).fill(ruling).flat());
+  const asked = kernel.asked.find((one) => one.type === "dispute" && one.unit_id === "m4")!;
+  kernel.asked.length = 0;
+  kernel.say({ type: "failed", message: "showing the text failed" }, asked);
+  await settle();
+  expect([session.message.value, session.announced.value]).toEqual(["showing the text failed", expect.stringMatching(/^2 presses were not taken/)]);
+  vi.advanceTimersByTime(2000);
+  press(() => session.go(1));
+  await settle();
+  expect(session.dispute.value?.unit_id).toBe("m5");
 });
 
 test("a new order of the queue takes away neither a decision nor a note that was begun", () => {

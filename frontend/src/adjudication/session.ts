@@ -3,6 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { KernelChannel, type Model, type Reply } from "../shared/channel";
 import { CodebookView } from "../shared/codebook";
 import { Keeper } from "../shared/keeper";
+import { PressQueue } from "../shared/pressqueue";
 import { uuid, type Act, type Theirs } from "../shared/protocol";
 import { Changing } from "./changing";
 import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
@@ -11,6 +12,8 @@ import { notes } from "./notes";
 /** The reason that goes with no decision: both readings stand. */
 export const DIFFERENT = "different_reading";
 const ORDER: By[] = ["split", "code", "pair", "participant"];
+/** So many of the next open ones are fetched ahead: presses are faster than answers. */
+const N_AHEAD = 3;
 /** Similar texts are asked for once a text has been open this long: who settles quickly does not wait for them. */
 const PAUSE_MS = 200;
 
@@ -46,6 +49,9 @@ export class Session {
     const [here, shown] = [this.here.value, this.answered.value];
     return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
   });
+  /** The disagreement whose text could not be read. */
+  private readonly unread = signal("");
+  readonly presses: PressQueue;
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -70,8 +76,8 @@ export class Session {
   private wanted: By = "split";
   private ordering = false;
   private outboxName = "";
-  /** The text after the one on screen, asked for beforehand. */
-  private ahead: Dispute | null = null;
+  /** The texts after the one on screen, asked for beforehand. */
+  private readonly ahead = new Map<string, Dispute>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** The codings of words that are drawn on the text, each with whose it is. */
@@ -92,6 +98,10 @@ export class Session {
       told: (reply) => this.told(reply as Reply & Told),
     });
     this.changing = new Changing((question) => this.channel.ask(question), (words) => this.say(words), () => this.keep());
+    // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
+    const turning = computed(() => this.outbox.waiting.value.some(({ kind }) => kind === "undo" || kind === "redo"));
+    const busy = computed(() => turning.value || (!this.dispute.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
+    this.presses = new PressQueue(busy, this.channel.slow, () => this.dispute.value?.unit_id, (words) => this.say(words));
     this.channel.ask({ type: "hello" });
   }
 
@@ -99,6 +109,7 @@ export class Session {
     clearTimeout(this.timer);
     this.changing.close();
     this.keeper.close();
+    this.presses.close();
     this.channel.close();
   }
 
@@ -132,7 +143,9 @@ export class Session {
       this.noting.value = false;
       this.changing.end();
       this.book.definition.ask(row.code);
-      if (this.ahead && keyOf(this.ahead) === keyOf(row)) this.answered.value = this.ahead;
+      this.unread.value = "";
+      this.answered.value = this.ahead.get(keyOf(row)) ?? this.answered.value;
+      this.ahead.delete(keyOf(row));
     });
     this.read();
   }
@@ -145,9 +158,15 @@ export class Session {
     this.channel.ask({ type: "dispute", unit_id, code });
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.channel.ask({ type: "similar", unit_id, code }), PAUSE_MS);
-    const next = this.nextOpen();
-    const row = next === null ? undefined : this.rows.value[next];
-    if (row) this.channel.ask({ type: "dispute", unit_id: row.unit_id, code: row.code });
+    for (const at of this.nextOpen(N_AHEAD)) {
+      const row = this.rows.value[at]!;
+      if (!this.ahead.has(keyOf(row))) this.channel.ask({ type: "dispute", unit_id: row.unit_id, code: row.code });
+    }
+  }
+
+  /** Go to a row that was clicked, after the presses that wait. */
+  choose(place: number): void {
+    this.presses.take(() => this.open(place), { waits: false });
   }
 
   /** Go to a disagreement, wherever it stands in the queue. */
@@ -160,19 +179,19 @@ export class Session {
     this.open(Math.max(0, Math.min(this.place.value + by, this.rows.value.length - 1)));
   }
 
-  /** The place of the next one that is open, from the top again after the last; null where none is. */
-  private nextOpen(): number | null {
-    const [rows, here] = [this.rows.value, this.here.value];
-    for (let step = 1; step <= rows.length; step++) {
+  /** The places of the next `n` that are open, from the top again after the last. */
+  private nextOpen(n = 1): number[] {
+    const [rows, places] = [this.rows.value, [] as number[]];
+    for (let step = 1; step < rows.length && places.length < n; step++) {
       const at = (this.place.value + step) % rows.length;
-      if (this.settledOf(rows[at]!) === null && (!here || keyOf(rows[at]!) !== keyOf(here))) return at;
+      if (this.settledOf(rows[at]!) === null) places.push(at);
     }
-    return null;
+    return places;
   }
 
   toNextOpen(): void {
-    const next = this.nextOpen();
-    if (next !== null) return this.open(next);
+    const [next] = this.nextOpen();
+    if (next !== undefined) return this.open(next);
     const here = this.here.value;
     if (here && this.settledOf(here) === null) return this.say("The last one that is open");
     this.open(this.place.value);
@@ -216,7 +235,7 @@ export class Session {
     this.keepNote("");
     this.verdict.value = null;
     const words = { true: "applies", false: "does not apply", null: "both readings stand" }[`${applied}`];
-    const last = this.nextOpen() === null;
+    const last = !this.nextOpen().length;
     this.toNextOpen();
     this.say(`${this.label(code)}: ${words}${last ? ". All disagreements are settled" : ""}`);
   }
@@ -323,7 +342,11 @@ export class Session {
     if (question.type === "queue") [this.wanted, this.ordering] = [this.by.value, false];
     if (question.type === "change" || question.type === "save_change") return this.changing.refused(message);
     // What was asked for beforehand may have left the queue meanwhile.
-    if (question.type === "dispute" && this.here.value && keyOf(question) !== keyOf(this.here.value)) return;
+    if (question.type === "dispute") {
+      if (this.here.value && keyOf(question) !== keyOf(this.here.value)) return;
+      if (this.presses.waiting.value.length) this.presses.drop(0);
+      this.unread.value = keyOf(question);
+    }
     this.message.value = message;
   }
 
@@ -344,7 +367,7 @@ export class Session {
   /** Take over the queue, and stay with what is on screen where it is still in it. */
   private heardQueue(queue: Queue): void {
     const before = this.here.value;
-    this.ahead = null;
+    this.ahead.clear();
     batch(() => {
       this.rows.value = queue.rows;
       this.by.value = queue.by;
@@ -377,13 +400,14 @@ export class Session {
   private heardDispute(dispute: Dispute): void {
     const here = this.here.value;
     if (here && keyOf(here) === keyOf(dispute)) this.answered.value = dispute;
-    else this.ahead = dispute;
+    else this.ahead.set(keyOf(dispute), dispute);
   }
 
   private heardDone(done: Done, mine: boolean): void {
     const recorded = new Map(this.recorded.value);
     if (done.ruling) recorded.set(keyOf(done), done.ruling.settled);
     else recorded.delete(keyOf(done));
+    this.ahead.delete(keyOf(done));
     batch(() => {
       this.recorded.value = recorded;
       this.progress(done);
@@ -402,7 +426,8 @@ export class Session {
     if (told.type === "named") {
       // What names coders goes before what calls them otherwise comes.
       batch(() => {
-        this.answered.value = this.ahead = null;
+        this.answered.value = null;
+        this.ahead.clear();
         this.answeredSimilar.value = null;
       });
     } else this.book.codebook.value = told.codebook;

@@ -1,7 +1,8 @@
 // The codebook widget on screen: the tree of codes, the code's fields with its quotes, and what is done with the draft.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Help } from "../shared/help";
-import { focusIn, hearKeys, isTextField } from "../shared/keys";
+import { hearKeys, isTextField } from "../shared/keys";
+import { useLeaving } from "../shared/leaving";
 import { Changes } from "./changes";
 import { Fields } from "./fields";
 import { Proposals } from "./proposals";
@@ -36,7 +37,7 @@ const KEYS: [string, string][] = [
   ["t T", "Split texts: of the next theme, the one before; Shift+Enter: these parts for all found"],
   ["mouse", "Drag a code to where it belongs"],
   ["?", "Show or hide these keys"],
-  ["Esc", "Leave for the notebook"],
+  ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
 
 function Header({ session }: { session: Session }) {
@@ -84,6 +85,7 @@ function Tabs({ session }: { session: Session }) {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const leaving = useLeaving(root, session);
   const tab = session.tab.value;
 
   useEffect(() => {
@@ -95,14 +97,11 @@ export function Page({ session }: { session: Session }) {
   }, []);
 
   const tree = () => root.current!.querySelector<HTMLElement>(".s7-tree");
-  const escape = (target: Element) => {
+  const escape = (event: KeyboardEvent, target: Element) => {
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.form.value) session.form.value = null;
     else if (session.message.value) session.message.value = null;
-    else if (target === tree() || target === root.current) {
-      focusIn(root.current!)?.blur();
-      return root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
-    }
+    else if (target === tree() || target === root.current) return leaving.escape(event);
     tree()?.focus();
   };
 
@@ -119,7 +118,7 @@ export function Page({ session }: { session: Session }) {
   const press = (event: KeyboardEvent, target: Element) => {
     if (event.key === "Escape") {
       event.preventDefault();
-      return escape(target);
+      return escape(event, target);
     }
     const number = event.altKey && TABS.find(([, , key]) => event.code === `Digit${key}`);
     if (number) {

@@ -66,7 +66,7 @@ export class Session {
       unsaved: (message) => void (this.message.value = message),
       told: (reply) => this.told(reply as Reply & Told),
     });
-    this.sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words));
+    this.sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
     this.lacking = new LackingThemes((question) => this.channel.ask(question));
     this.typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.keep());
     this.channel.ask({ type: "hello" });
@@ -75,6 +75,7 @@ export class Session {
   close(): void {
     this.keep();
     this.typed.close();
+    this.sorter.presses.close();
     this.channel.close();
   }
 

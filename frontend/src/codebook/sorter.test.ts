@@ -1,6 +1,7 @@
 // Going through the texts of a split code by theme: what is asked, and when a part is told of all of them.
 import { beforeEach, expect, test } from "vitest";
 import type { Question, Sorting } from "./messages";
+import { signal } from "@preact/signals";
 import { Sorter } from "./sorter";
 
 let asked: Question[];
@@ -20,7 +21,7 @@ function page(ids: string[], over: Partial<Sorting> = {}): Sorting {
 
 beforeEach(() => {
   [asked, said] = [[], []];
-  sorter = new Sorter((question) => asked.push((last = question)), (words) => said.push(words));
+  sorter = new Sorter((question) => asked.push((last = question)), (words) => said.push(words), signal(false));
   sorter.begin();
   hear(page(["a", "b", "c"]));
   asked.length = 0;
@@ -71,24 +72,13 @@ test("a theme that is gone meanwhile gives way to all texts", () => {
   expect(sorter.theme.value).toBe(null);
 });
 
-test("while a text is being saved, or others are looked for, nothing is said of what is not on screen yet", () => {
+test("while others are looked for, nothing is said of what is not on screen yet", () => {
   const sorts = () => asked.filter(({ type }) => type === "sort").length;
-  sorter.press("1");
-  sorter.press("Enter");
-  for (const key of ["2", "Enter"]) sorter.press(key);
-  expect([sorts(), said.at(-1)]).toEqual([1, "Still saving the text before"]);
-  hear({ type: "sorted", n: 1 }); // the text that was sorted is still on screen
-  sorter.press("Enter");
-  expect([sorts(), said.at(-1)]).toEqual([1, "Still saving the text before"]);
-  hear(page(["b", "c"]));
-  expect(sorter.chosen.value).toEqual([]); // it was chosen while another text was on screen
-  sorter.press("t");
-  sorter.press("1");
-  sorter.press("Enter");
-  expect([sorts(), said.at(-1)]).toEqual([1, "Still looking for these texts"]);
+  for (const key of ["t", "1", "Enter"]) sorter.press(key);
+  expect([sorts(), said.at(-1)]).toEqual([0, "Still looking for these texts"]);
   hear(page(["c"]));
   sorter.press("Enter");
-  expect([sorts(), said.at(-1)]).toEqual([1, "Choose a part first, or “None of them”"]);
+  expect([sorts(), said.at(-1)]).toEqual([0, "Choose a part first, or “None of them”"]);
   for (const key of ["1", "Enter"]) sorter.press(key);
   expect(asked.at(-1)).toEqual({ type: "sort", code: "warm", units: ["c"], parts: ["close"] });
 });
@@ -141,4 +131,18 @@ test("texts that could not be read are asked for again, and the list that was le
   sorter.unanswered(sort); // refused: it can be said again
   for (const key of ["1", "Enter"]) sorter.press(key);
   expect(sorts()).toBe(3);
+});
+
+test("keys that come faster than the next text are done on it, in order", async () => {
+  sorter.press("1");
+  sorter.press("Enter");
+  for (const key of ["2", "Enter"]) sorter.press(key);
+  const sorted = () => asked.flatMap((question) => (question.type === "sort" ? [[question.units, question.parts]] : []));
+  expect(sorted()).toEqual([[["a"], ["close"]]]);
+  hear({ type: "sorted", n: 1 }); // the text that was sorted is still on screen
+  await Promise.resolve();
+  expect(sorted()).toHaveLength(1);
+  hear(page(["b", "c"]));
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  expect(sorted()).toEqual([[["a"], ["close"]], [["b"], ["soft"]]]);
 });

@@ -1,5 +1,6 @@
 // Going through the texts of a code that was split: which parts each of them belongs to.
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
+import { PressQueue } from "../shared/pressqueue";
 import type { Question, Sorting } from "./messages";
 
 export class Sorter {
@@ -26,10 +27,17 @@ export class Sorter {
     return found?.rows[this.at.value - found.first];
   });
 
+  readonly presses: PressQueue;
+
+  /** `slow`: whether the kernel takes longer than usual to answer. */
   constructor(
     private readonly ask: (question: Question) => void,
     private readonly say: (words: string) => void,
-  ) {}
+    slow: ReadonlySignal<boolean>,
+  ) {
+    // Keys wait for the next text, not for texts that a search or another theme brings: nobody has seen those.
+    this.presses = new PressQueue(this.busy, slow, () => this.row.value?.unit_id, say);
+  }
 
   /** `fresh`: the record may have changed meanwhile. */
   begin(code: string | null = this.found.value?.code ?? null, fresh = false): void {
@@ -124,25 +132,35 @@ export class Sorter {
     if (this.found.value?.can_undo) this.ask({ type: "unsort" });
   }
 
-  /** What a key does here; false where it does nothing. */
+  /** Do what a key means here, once the text that it is meant for is on screen; false where it means nothing. */
   press(key: string, shift = false): boolean {
-    const part = this.found.value?.parts[Number(key) - 1];
-    if (/^[1-9]$/.test(key) && part) this.toggle(part.id);
-    else if (key === "Enter" && shift) this.isChosen.value ? this.sort(true) : this.say("Choose a theme or search first");
-    else if (key === "Enter") this.sort(false);
-    else if (key === "t" || key === "T") this.turnTheme(key === "t" ? 1 : -1);
-    else if (key === "0") this.sort(false, true);
-    else if (key === "ArrowRight" || key === "ArrowDown") this.step(1);
-    else if (key === "ArrowLeft" || key === "ArrowUp") this.step(-1);
-    else if (key === "z") this.undo();
-    else return false;
-    return true;
+    const action = this.meant(key, shift);
+    if (action) this.presses.take(action);
+    return action !== null;
+  }
+
+  private meant(key: string, shift: boolean): (() => void) | null {
+    const part = /^[1-9]$/.test(key) ? this.found.value?.parts[Number(key) - 1] : undefined;
+    if (part) return () => this.toggle(part.id);
+    const keys: Record<string, () => void> = {
+      Enter: () => (!shift ? this.sort(false) : this.isChosen.value ? this.sort(true) : this.say("Choose a theme or search first")),
+      t: () => this.turnTheme(1),
+      T: () => this.turnTheme(-1),
+      "0": () => this.sort(false, true),
+      ArrowRight: () => this.step(1),
+      ArrowDown: () => this.step(1),
+      ArrowLeft: () => this.step(-1),
+      ArrowUp: () => this.step(-1),
+      z: () => this.undo(),
+    };
+    return keys[key] ?? null;
   }
 
   /** A question has no answer: nothing is sorted until what is on screen is what was asked for last. */
   unanswered(question: Question): void {
     if (question.type === "sort") this.saving = this.busy.value = false;
     if (question !== this.last) return;
+    if (this.presses.waiting.value.length) this.presses.drop(0);
     this.unread.value = this.looking.value = true;
     this.busy.value = this.saving;
   }

@@ -161,7 +161,7 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
       onClick={() => session.select(code.id)}
       {...drag}
     >
-      <span class="s7-fold" aria-hidden="true" onClick={() => below && session.book.fold([code.id], !folded)}>
+      <span class="s7-tree-fold" aria-hidden="true" onClick={() => below && session.book.fold([code.id], !folded)}>
         {below ? (folded ? "▸" : "▾") : ""}
       </span>
       {code.codable && <span class="s7-sample" style={sample(session.book.looks.value.get(code.id) ?? UNKNOWN)} />}

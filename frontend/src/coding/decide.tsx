@@ -1,5 +1,5 @@
 // Texts that were finished before a code was there, one key each: does it apply?
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import type { CodebookView } from "../shared/codebook";
 import type { Act } from "../shared/protocol";
 import type { Unit, Waiting } from "./messages";
@@ -23,6 +23,9 @@ interface Host {
   book: CodebookView;
 }
 
+/** A question takes no key before it was on screen for so long: the key was meant for something else. */
+export const READ_MS = 600;
+
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
 export class Decide {
@@ -39,7 +42,17 @@ export class Decide {
   readonly step = computed(() => this.steps.value[this.at.value] ?? null);
   readonly progress = computed(() => [this.at.value + 1, this.steps.value.length] as const);
 
-  constructor(private readonly host: Host) {}
+  private readonly asks = computed(() => !this.step.value && this.waiting.value !== null && !this.later.value);
+  private since = 0;
+
+  constructor(private readonly host: Host) {
+    effect(() => void (this.asks.value && (this.since = Date.now())));
+  }
+
+  /** Whether the question about finished texts takes keys. */
+  get isAsked(): boolean {
+    return this.asks.value && Date.now() - this.since >= READ_MS;
+  }
 
   /** The codebook is another one: what waits for it now. */
   hear(waiting: Waiting | null, under: string): void {
@@ -73,14 +86,18 @@ export class Decide {
 
   /** What a key does while there are questions: "decide:" with the answer, or null. */
   meaning({ key, ctrlKey, metaKey, altKey, shiftKey }: Press): string | null {
-    if (!this.step.value || altKey) return null;
+    if (altKey) return null;
+    if (this.isAsked && !ctrlKey && !metaKey) return { y: "decide:begin", n: "decide:refuse" }[key] ?? null;
+    if (!this.step.value) return null;
     if (key.toLowerCase() === "z" && !shiftKey) return "decide:back";
     if (ctrlKey || metaKey) return null;
     return { y: "decide:yes", n: "decide:no", Backspace: "decide:back" }[key] ?? null;
   }
 
   do(what: string): void {
-    if (what === "back") this.back();
+    if (what === "begin") this.begin();
+    else if (what === "refuse") this.refuse();
+    else if (what === "back") this.back();
     else this.answer(what === "yes");
   }
 
@@ -170,13 +187,13 @@ export function DecideBanner({ session }: { session: Session }) {
         {other > 0 && ` (${other} more must be looked at as a whole: other codes changed there, too. Ask the lead.)`}
       </span>
       <button type="button" class="s7-primary" onClick={() => take(() => decide.begin())}>
-        Yes
+        Yes <kbd>y</kbd>
       </button>
       <button type="button" onClick={() => (decide.later.value = true)}>
-        Later
+        Later <kbd>Esc</kbd>
       </button>
       <button type="button" onClick={() => decide.refuse()}>
-        No
+        No <kbd>n</kbd>
       </button>
     </div>
   );

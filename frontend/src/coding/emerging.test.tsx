@@ -1,6 +1,6 @@
 // Codes that emerge, as a person sees it: the form, and the finished texts that wait for a new code.
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { shelf } from "../shared/outbox";
 import widget from "./index";
 import { Kernel } from "./kernel.test.kit";
@@ -194,6 +194,28 @@ describe("texts that were finished before a code was there", () => {
     await doing(() => kernel.tell(kernel.ofCodebook("f2", "w")));
     await click(".s7-decide button", 2);
     expect(kernel.acts()).toHaveLength(1);
+  });
+
+  test("the question takes y, n and Escape once it could be read, and no key that was meant for something else", async () => {
+    const now = vi.spyOn(Date, "now").mockReturnValue(5000);
+    await show(wait(both));
+    await press("y");
+    await press("n");
+    expect([words(".s7-decide"), recorded()]).toEqual([expect.stringContaining("Look at the 2 texts"), []]);
+    now.mockReturnValue(5600);
+    await press("Escape");
+    expect(find(".s7-decide")).toBeNull();
+    await doing(() => kernel.tell(kernel.ofCodebook("f2", "w")));
+    now.mockReturnValue(6300);
+    await press("n");
+    await answer();
+    expect(kernel.freeMemos()).toHaveLength(1);
+    await doing(() => kernel.tell(kernel.ofCodebook("f3", "w")));
+    now.mockReturnValue(7000);
+    await press("y");
+    await answer();
+    expect(words(".s7-decide strong")).toBe("decide: Affective");
+    now.mockRestore();
   });
 
   test("are decided with one key each", async () => {

@@ -68,7 +68,7 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
   },
   {
     title: "Take back",
-    fixed: [["Esc", "Drop the selection; again: leave for the notebook"]],
+    fixed: [["Esc", "Back; twice, not too fast: leave for the notebook"]],
     commands: {
       undo: "Undo (also Ctrl+Z)",
       redo: "Redo (also Ctrl+Shift+Z)",

@@ -4,9 +4,11 @@ import { CodePicker } from "../shared/codepicker";
 import { Conversation } from "../shared/conversation";
 import { scrollDefinition } from "../shared/definition";
 import { focusIn, hearKeys, isModifier, isTextField, meaning, SCROLLS, write, type TextField } from "../shared/keys";
+import { useLeaving } from "../shared/leaving";
 import { letterOf, Letters } from "../shared/letters";
 import { scrollText } from "../shared/more";
 import { inSight } from "../shared/onscreen";
+import { waitingWords } from "../shared/pressqueue";
 import type { Code } from "../shared/protocol";
 import { SaveState } from "../shared/savestate";
 import { TextView } from "../shared/textview";
@@ -188,6 +190,7 @@ function Below({ session, unit }: { session: Session; unit: Unit }) {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const leaving = useLeaving(root, session);
   const opened = useRef<TextField | null>(null);
   /** The unit for which a code is being looked for. */
   const finding = useRef<string | undefined>(undefined);
@@ -296,7 +299,7 @@ export function Page({ session }: { session: Session }) {
     commands[kind!]?.();
   };
 
-  const escape = () => {
+  const escape = (event: KeyboardEvent) => {
     if (session.newCode.seen.value) return session.newCode.close();
     if (session.memos.open.value) return session.memos.close();
     if (session.book.search.open.value) return session.book.search.close();
@@ -305,11 +308,11 @@ export function Page({ session }: { session: Session }) {
     if (session.facets.shown.value) return session.facets.close();
     if (session.grid.picking.value) return void (session.grid.picking.value = false);
     if (session.decide.step.value) return session.decide.end();
+    if (session.decide.isAsked) return void (session.decide.later.value = true);
     if (session.newer.meaning.value) return session.newer.leave();
     if (session.message.value) return void (session.message.value = null);
     if (session.selecting.span.value) return void (session.selecting.span.value = null);
-    focusIn(root.current!)?.blur();
-    root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
+    leaving.escape(event);
   };
 
   /** Apply the code that was found; `take` is how an action waits for its turn. */
@@ -351,7 +354,7 @@ export function Page({ session }: { session: Session }) {
     if (session.newCode.seen.value) return session.newCode.typed(event);
     if (session.memos.open.value) return session.memos.typed(event);
     if (takesLetter(event)) return;
-    if (event.key === "Escape") return escape();
+    if (event.key === "Escape") return escape(event);
     if (session.facets.takes(event)) return session.facets.choose(event.key);
     const what = means(event);
     if (what !== null && what !== "facet") session.facets.close();
@@ -492,10 +495,9 @@ export function Page({ session }: { session: Session }) {
 }
 
 function Waiting({ session }: { session: Session }) {
-  const waiting = session.presses.waiting.value.length;
   const words = session.book.codebook.value
     ? session.total.value
-      ? `Loading…${waiting ? ` (${waiting} ${waiting === 1 ? "press waits" : "presses wait"} for the text)` : ""}`
+      ? waitingWords("Loading…", session.presses.waiting.value.length)
       : "There is no text to code here."
     : "Waiting for the kernel… If it was restarted, run the cell again.";
   return <p class="s7-waiting">{words}</p>;

@@ -1,7 +1,8 @@
 // The overview on screen: its panels, or the texts behind a number, and what keys do.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Help } from "../shared/help";
-import { focusIn, hearKeys, isTextField } from "../shared/keys";
+import { hearKeys, isTextField } from "../shared/keys";
+import { useLeaving } from "../shared/leaving";
 import { stepOf } from "../shared/rowlist";
 import { shownTime } from "../shared/times";
 import { Behind } from "./behind";
@@ -16,7 +17,7 @@ const KEYS: [string, string][] = [
   ["/", "Find in the list"],
   ["r", "Count anew"],
   ["?", "Show or hide these keys"],
-  ["Esc", "Back; from the overview to the notebook"],
+  ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
 const GO = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"];
 
@@ -48,6 +49,7 @@ function Header({ session }: { session: Session }) {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const leaving = useLeaving(root, session);
 
   useEffect(() => {
     const seen = new IntersectionObserver((entries) => {
@@ -58,12 +60,11 @@ export function Page({ session }: { session: Session }) {
   }, []);
 
   const list = () => root.current!.querySelector<HTMLElement>(".s7-rows");
-  const escape = (target: Element) => {
+  const escape = (event: KeyboardEvent, target: Element) => {
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.message.value) return void (session.message.value = null);
     if (session.door.value) return target.closest(".s7-opened, .s7-find") ? list()?.focus() : session.back();
-    focusIn(root.current!)?.blur();
-    root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
+    leaving.escape(event);
   };
 
   const goTo = (key: string, target: Element) => {
@@ -75,7 +76,7 @@ export function Page({ session }: { session: Session }) {
   const press = (event: KeyboardEvent, target: Element) => {
     if (event.key === "Escape") {
       event.preventDefault();
-      return escape(target);
+      return escape(event, target);
     }
     const step = target.closest(".s7-listed") ? stepOf(event.key, isTextField(target)) : 0;
     if (step) {
@@ -141,6 +142,9 @@ export function Page({ session }: { session: Session }) {
       ) : (
         <p class="s7-waiting">Waiting for the kernel… If it was restarted, run the cell again.</p>
       )}
+      <div class="s7-status" role="status">
+        {session.announced.value}
+      </div>
     </div>
   );
 }

@@ -57,6 +57,10 @@ export class Session {
     this.begin({ type: "hello" });
   }
 
+  say(words: string): void {
+    this.announced.value = words;
+  }
+
   close(): void {
     clearTimeout(this.timer);
     this.ends.forEach((end) => end());

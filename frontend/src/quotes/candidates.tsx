@@ -106,7 +106,7 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
   const quote = row.quote?.state === "refused" ? null : row.quote;
   const role = quote?.role ?? row.role;
   return (
-    <div class={["s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.open(at)}>
+    <div class={["s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.choose(at)}>
       <p class="s7-candidate-words" dir="auto" lang="">
         {quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}
       </p>

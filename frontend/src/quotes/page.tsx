@@ -3,7 +3,9 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { startDrag } from "../shared/drag";
 import { Help } from "../shared/help";
 import { focusIn, hearKeys, isTextField, SCROLLS } from "../shared/keys";
+import { useLeaving } from "../shared/leaving";
 import { scrollText } from "../shared/more";
+import { waitingWords } from "../shared/pressqueue";
 import { SaveState } from "../shared/savestate";
 import { Candidates, Codes } from "./candidates";
 import { PassagePane } from "./passage";
@@ -25,7 +27,7 @@ const KEYS: [string, string][] = [
   ["t", "The conversation before"],
   ["PgUp PgDn", "Scroll the text"],
   ["?", "Show or hide these keys"],
-  ["Esc", "Back; leave for the notebook"],
+  ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
 
 function Header({ session }: { session: Session }) {
@@ -45,7 +47,7 @@ function Header({ session }: { session: Session }) {
           {approved} of {wanted} approved
         </span>
       </div>
-      <SaveState outbox={session.outbox} queued={false} />
+      <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />
       <span class="s7-tools">
         <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
           ?
@@ -57,6 +59,7 @@ function Header({ session }: { session: Session }) {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const leaving = useLeaving(root, session);
 
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
@@ -66,23 +69,20 @@ export function Page({ session }: { session: Session }) {
     return () => removeEventListener("beforeunload", warn);
   }, []);
 
-  const escape = () => {
+  const escape = (event: KeyboardEvent) => {
     const here = focusIn(root.current!);
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.writing.value) return session.endParaphrase();
     if (session.selecting.span.value) session.selecting.clear();
     else if (session.message.value) session.message.value = null;
-    else if (here === root.current) {
-      here?.blur();
-      return root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
-    }
+    else if (here === root.current) return leaving.escape(event);
     root.current?.focus();
   };
 
   const press = (event: KeyboardEvent, target: Element) => {
     if (event.key === "Escape") {
       event.preventDefault();
-      return escape();
+      return escape(event);
     }
     if (isTextField(target)) {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -91,24 +91,23 @@ export function Page({ session }: { session: Session }) {
     }
     const onControl = target.closest("button, summary") && (event.key === "Enter" || event.key === " ");
     if (onControl) return void (event.repeat && event.preventDefault());
-    if (pressed(event)) event.preventDefault();
+    const box = root.current!.querySelector<HTMLElement>(".s7-text");
+    const scrolls = SCROLLS.includes(event.key) && box;
+    const command = meant(event);
+    if (scrolls || command) event.preventDefault();
+    // One that is held down decides nothing twice.
+    if (scrolls) scrollText(box, event.key);
+    else if (event.key === "?") command?.();
+    else if (command && (!event.repeat || /^Arrow|^[jkwsWS]$/.test(event.key))) session.presses.take(command, { opens: event.key === "p" });
   };
 
-  /** What a key does; one that is held down decides nothing twice. */
-  const pressed = (event: KeyboardEvent): boolean => {
-    const { selecting } = session;
-    const held = event.ctrlKey || event.metaKey;
-    if (held) return event.key.toLowerCase() === "z" && (event.repeat || (event.shiftKey ? session.redo() : session.undo()), true);
+  /** What a key does, on the passage that is on screen when its turn comes. */
+  const meant = (event: KeyboardEvent): (() => void) | undefined => {
+    if (event.ctrlKey || event.metaKey) return event.key.toLowerCase() === "z" ? () => (event.shiftKey ? session.redo() : session.undo()) : undefined;
     if (event.shiftKey && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
-      return selecting.move(event.altKey ? "start" : "end", "word", event.key === "ArrowRight" ? 1 : -1), true;
+      return () => session.selecting.move(event.altKey ? "start" : "end", "word", event.key === "ArrowRight" ? 1 : -1);
     }
-    if (event.altKey) return false;
-    const box = root.current!.querySelector<HTMLElement>(".s7-text");
-    if (SCROLLS.includes(event.key) && box) return scrollText(box, event.key), true;
-    const command = commands[event.key];
-    if (!command) return false;
-    if (!event.repeat || /^Arrow|^[jkwsWS]$/.test(event.key)) command();
-    return true;
+    return event.altKey ? undefined : commands[event.key];
   };
 
   const commands: Record<string, () => void> = {
@@ -180,7 +179,7 @@ export function Page({ session }: { session: Session }) {
         <div class="s7-quote-desk">
           <Codes session={session} />
           <Candidates session={session} />
-          {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? "Reading the text…" : "Nothing is open."}</p>}
+          {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? waitingWords("Reading the text…", session.presses.waiting.value.length) : "Nothing is open."}</p>}
         </div>
       )}
       <div class="s7-status" role="status">

@@ -240,3 +240,25 @@ test("a quote whose coding was removed can be refused, and nothing else", async 
   await settle();
   expect(kernel.acts.map(({ state }) => state)).toEqual(["approved", "refused"]);
 });
+
+test("what is pressed faster than passages and codes come is done to each in order", async () => {
+  const kernel = new Kernel();
+  const view = await session(kernel);
+  const press = (...actions: (() => void)[]) => actions.forEach((action) => view.presses.take(action));
+  press(() => view.approve(), () => view.refuse(), () => view.nextCode(1), () => view.approve());
+  await settle();
+  expect(kernel.acts.map(({ state, unit_id, code }) => [state, unit_id, code])).toEqual([["approved", "m0", "warm"], ["refused", "m1", "warm"], ["approved", "m0", "cold"]]);
+  press(() => view.undo(), () => view.refuse());
+  await settle();
+  expect(kernel.acts.at(-1)).toMatchObject({ state: "refused", unit_id: "m0", code: "cold" });
+});
+
+test("a code without passages takes keys as ever", async () => {
+  const kernel = new Kernel();
+  const view = await session(kernel);
+  kernel.row = () => ({}) as Candidate;
+  view.rows.value = [];
+  let done = false;
+  view.presses.take(() => (done = true));
+  expect(done).toBe(true);
+});

@@ -36,6 +36,10 @@ export class Session {
     const [here, shown] = [this.here.value, this.answered.value];
     return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
   });
+  /** Whether the passages of a code were asked for and are not there yet. */
+  private readonly reading = signal(false);
+  /** The passage that could not be read. */
+  private readonly unread = signal("");
   readonly selecting: Selecting;
   readonly presses: PressQueue;
   /** The text in which is selected. */
@@ -65,7 +69,9 @@ export class Session {
       unsaved: (message) => void (this.message.value = message),
     });
     this.selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
-    const busy = computed(() => this.passage.value === null);
+    // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
+    const turning = computed(() => this.outbox.waiting.value.some(({ kind }) => kind === "undo" || kind === "redo"));
+    const busy = computed(() => turning.value || this.reading.value || (!this.passage.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
     this.presses = new PressQueue(busy, this.channel.slow, () => this.passage.value?.unit_id, (words) => this.say(words));
     this.channel.ask({ type: "hello" });
   }
@@ -103,6 +109,7 @@ export class Session {
         this.place.value = 0;
       }
       this.code.value = code;
+      this.reading.value = true;
       this.leave();
     });
     this.book.definition.ask(code);
@@ -127,12 +134,18 @@ export class Session {
     if (place >= this.rows.value.length - 5) this.more();
   }
 
+  /** Go to a passage that was clicked, after the presses that wait. */
+  choose(place: number): void {
+    this.presses.take(() => this.open(place), { waits: false });
+  }
+
   private leave(): void {
     this.writing.value = false;
     this.selecting.clear();
   }
 
   private read({ unit_id, code, start, end }: Key): void {
+    this.unread.value = "";
     this.channel.ask({ type: "text", unit_id, code, start, end });
   }
 
@@ -297,6 +310,11 @@ export class Session {
 
   private unanswered(question: Question, message: string): void {
     if (question.type === "keep") this.keeper.answered();
+    if (question.type === "code" || question.type === "text") {
+      if (this.presses.waiting.value.length) this.presses.drop(0);
+      if (question.type === "code") this.reading.value = false;
+      else this.unread.value = keyOf(question);
+    }
     this.message.value = message;
   }
 
@@ -326,6 +344,7 @@ export class Session {
     this.rows.value = page.first ? [...this.rows.value.slice(0, page.first), ...page.rows] : page.rows;
     this.n.value = page.n;
     if (page.first) return;
+    this.reading.value = false;
     const sought = this.wanted ?? (before && keyOf(before));
     const same = sought ? page.rows.findIndex((row) => keyOf(row) === sought) : -1;
     const undecided = page.rows.findIndex((row) => this.stateOf(row) === null);

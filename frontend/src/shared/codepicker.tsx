@@ -217,7 +217,7 @@ function TreeRow({ book, row: { code, depth, below }, disabled, count, hidden, f
     <button type="button" class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
       <span class="s7-triangle" aria-hidden="true">{folded ? "▸" : "▾"}</span>
       {name}
-      {folded && <span class="s7-below">{below}</span>}
+      {folded && <span class="s7-folded">{below}</span>}
       <Count n={hidden} />
     </button>
   );
@@ -253,7 +253,7 @@ function CodeName({ book, code, count }: { book: CodebookView; code: Code; count
 function Count({ n }: { n: number }) {
   if (!n) return null;
   return (
-    <span class="s7-count" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>
+    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>
       {n === 1 ? "✓" : `✓ ${n}`}
     </span>
   );

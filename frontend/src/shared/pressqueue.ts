@@ -4,15 +4,23 @@ import { effect, signal, type ReadonlySignal } from "@preact/signals";
 /** After presses were not taken, those that follow without such a pause belong to the same burst. */
 export const PAUSE_MS = 1000;
 
+/** Words for a text that is on its way, and for the presses that wait for it. */
+export function waitingWords(words: string, waiting: number): string {
+  return waiting ? `${words} (${waiting} ${waiting === 1 ? "press waits" : "presses wait"} for the text)` : words;
+}
+
 interface Request {
   action: () => void;
   /** The unit that was on screen when it was asked for, where only that one can be meant. */
   unit_id: string | undefined;
+  opens: boolean;
 }
 
 interface Options {
   waits?: boolean;
   unit_id?: string | undefined;
+  /** Whether it opens a field: what was pressed after it was meant for that field, and is no command. */
+  opens?: boolean;
 }
 
 /**
@@ -41,18 +49,18 @@ export class PressQueue {
     ];
   }
 
-  take(action: () => void, { waits = this.busy.value, unit_id }: Options = {}): void {
+  take(action: () => void, { waits = this.busy.value, unit_id, opens = false }: Options = {}): void {
     this.pressed = Date.now();
     const later = waits || this.waiting.value.length > 0;
     if ((waits && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
-    else if (later) this.insert(this.waiting.value.length, action, unit_id);
+    else if (later) this.insert(this.waiting.value.length, action, unit_id, opens);
     else if (unit_id !== undefined && unit_id !== this.shown()) this.drop(1);
     else action();
   }
 
   /** Put a request where it belongs although others were asked for since (what a drag selects, at its end). */
-  insert(at: number, action: () => void, unit_id: string | undefined): void {
-    this.waiting.value = this.waiting.value.toSpliced(at, 0, { action, unit_id });
+  insert(at: number, action: () => void, unit_id: string | undefined, opens = false): void {
+    this.waiting.value = this.waiting.value.toSpliced(at, 0, { action, unit_id, opens });
   }
 
   /** Do nothing of what waits, nor `more` that was just asked for, and say so. */
@@ -88,5 +96,6 @@ export class PressQueue {
     if (first.unit_id !== undefined && first.unit_id !== this.shown()) return this.drop(0);
     first.action();
     this.waiting.value = this.waiting.value.slice(1);
+    if (first.opens && this.waiting.value.length) this.drop(0);
   };
 }

@@ -66,7 +66,7 @@ test("the code picker counts what is coded, and reports the code that is picked"
   const codings = [coding("help", 0, 1), coding("help", 2, 3)];
   const onPick = ({ id }: { id: string }) => picked.push(id);
   await draw(<CodePicker {...{ book, codings, onPick }} disabled={false} />);
-  expect([texts(".s7-label"), texts(".s7-count"), texts("h4")]).toEqual([["Care", "Help"], ["✓ 2"], ["Care"]]);
+  expect([texts(".s7-label"), texts(".s7-applied"), texts("h4")]).toEqual([["Care", "Help"], ["✓ 2"], ["Care"]]);
   await click("li:nth-child(2) button");
   await act(() => void (book.definition.ask("help")));
   expect([picked, texts("h4")]).toEqual([["help"], ["Help"]]);

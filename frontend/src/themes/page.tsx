@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Help } from "../shared/help";
 import { focusIn, hearKeys, isTextField } from "../shared/keys";
+import { useLeaving } from "../shared/leaving";
 import { SaveState } from "../shared/savestate";
 import { ThemeList } from "./list";
 import { MapPane } from "./map";
@@ -22,7 +23,7 @@ const KEYS: [string, string][] = [
   ["Ctrl+Enter", "In a form: send it (Enter, in a line)"],
   ["mouse", "On the map: draw around texts to select them; click one for its theme"],
   ["?", "Show or hide these keys"],
-  ["Esc", "Close the form; leave for the notebook"],
+  ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
 
 function Header({ session }: { session: Session }) {
@@ -50,6 +51,7 @@ function Header({ session }: { session: Session }) {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
+  const leaving = useLeaving(root, session);
 
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
@@ -59,20 +61,17 @@ export function Page({ session }: { session: Session }) {
     return () => removeEventListener("beforeunload", warn);
   }, []);
 
-  const escape = () => {
+  const escape = (event: KeyboardEvent) => {
     const here = focusIn(root.current!);
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (session.form.value) return session.endForm();
     if (session.message.value) session.message.value = null;
-    else if (here === root.current || here?.matches(".s7-theme-rows")) {
-      here?.blur();
-      return root.current?.closest<HTMLElement>(".jp-Notebook")?.focus();
-    }
+    else if (here === root.current || here?.matches(".s7-theme-rows")) return leaving.escape(event);
     root.current?.querySelector<HTMLElement>(".s7-theme-rows")?.focus();
   };
 
   const inField = (event: KeyboardEvent, target: Element): boolean => {
-    const isLine = target instanceof HTMLInputElement && target.type === "text";
+    const isLine = !(target instanceof HTMLTextAreaElement);
     const sent = event.key === "Enter" && !event.repeat && (event.ctrlKey || event.metaKey || isLine);
     if (sent) target.closest(".s7-form")?.querySelector<HTMLElement>(".s7-primary:not(:disabled)")?.click();
     return sent;
@@ -81,7 +80,7 @@ export function Page({ session }: { session: Session }) {
   const press = (event: KeyboardEvent, target: Element) => {
     if (event.key === "Escape") {
       event.preventDefault();
-      return escape();
+      return escape(event);
     }
     if (isTextField(target)) return void (inField(event, target) && event.preventDefault());
     if (target.closest("button, summary") && (event.key === "Enter" || event.key === " ")) return void (event.repeat && event.preventDefault());

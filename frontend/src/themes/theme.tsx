@@ -78,7 +78,7 @@ function Quotes({ session }: { session: Session }) {
   if (!quotes) return <p class="s7-hint">Reading the texts…</p>;
   const { first, n, rows } = quotes;
   return (
-    <section class="s7-quotes" aria-label="Texts of the theme">
+    <section class="s7-theme-texts" aria-label="Texts of the theme">
       <div class="s7-line-of">
         <h4>Texts, the most typical first</h4>
         <span class="s7-count" role="status">
