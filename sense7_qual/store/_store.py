@@ -70,12 +70,16 @@ class Store:
         The study folder that `Store.create` made, or the address of a study in PostgreSQL, such as
         ``"postgresql://ana@db.example.org/lab?study=pilot"`` (without a password: that comes from
         ``PGPASSWORD``, the keyring or ``~/.pgpass``).
+    forget_again : bool
+        Whether to remove again the words of participants whose withdrawal this computer knows of, where an
+        older copy of the study, which has them, was put in its place. Without it such a study is not opened.
 
     Raises
     ------
     StoreError
         There is no study (or none for this role), it was written by a newer version, its units or
-        codebooks are not what was written, or the server cannot be reached.
+        codebooks are not what was written, the server cannot be reached, or the study has the words of a
+        participant again who withdrew.
 
     Examples
     --------
@@ -107,12 +111,12 @@ class Store:
     path: Path | str
     """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, forget_again: bool = False) -> None:
         check_arguments(Store.__init__, locals())
         self._backend = open_backend(path)
         self._backend.clear()
         self.path = self._backend.address
-        self._known, self._withdrawn = self._backend.read(), []
+        self._known, self._withdrawn = self._read(forget_again=forget_again), []
         self._remember_codebook(self._known.study.codebook)
         if self._known.study.schema > sqlite.SCHEMA:
             warnings.warn(versions.newer("study", self._known.study.schema), stacklevel=2)
@@ -1328,12 +1332,29 @@ class Store:
         self._look_again()
         return forgotten
 
+    def _read(self, *, forget_again: bool = False) -> Opened:
+        """Read all but the acts; refuse, or remove again, the words of participants who withdrew."""
+        known = self._backend.read()
+        heads = self._backend.heads(known.study.id)
+        back = known.units.loc[known.units["unit_id"].isin(heads.withdrawn), "case_id"].dropna().unique()
+        if len(back) and not forget_again:
+            raise StoreError(
+                f"study: expected no texts of participants who withdrew – found those of {first_three(back)} "
+                "again, since an older copy of the study was put in its place – open it with "
+                f"Store({str(self._backend.address)!r}, forget_again=True), which removes them again."
+            )
+        for case_id in back:
+            self._backend.forget(case_id, why="An older copy of the study had brought the texts back.")
+        known = self._backend.read() if len(back) else known
+        heads.note_withdrawn(known.withdrawn_units)
+        return known
+
     def _look_again(self, current: str | None = None) -> None:
         """Read all but the acts: others may have withdrawn a participant or added a codebook.
 
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
-        known = self._backend.read()
+        known = self._read()
         self._withdrawn += forget.words_of(
             self._known.units, known.withdrawn_units - self._known.withdrawn_units
         )

@@ -85,7 +85,7 @@ def style_rules(sheet: str) -> list[tuple[str, str]]:
 
 
 def classes_defined(sheet: str) -> set[str]:
-    """Return the classes that a sheet styles by themselves: not in a certain place, not at a certain width."""
+    """Return the classes that a sheet styles wherever they stand, at any width."""
     plain = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
     at_rule = re.compile(r"@[^{}]*\{(?:[^{}@]*\{[^{}]*\})*[^{}@]*\}")
     while at_rule.search(plain):  # the innermost first
@@ -139,7 +139,8 @@ def test_a_class_is_defined_in_one_sheet_of_a_bundle(widget: str) -> None:
 
 
 def test_a_class_in_two_sheets_is_noticed() -> None:
-    sheet = ".s7-a { color: red }\n.s7 .s7-b:hover,\n.s7-c .s7-d { top: 0 }\n@media print {\n.s7-e {}\n@media (x) {\n.s7-g {}\n}\n}\n.s7-f > p {}"
+    sheet = ".s7-a { color: red }\n.s7 .s7-b:hover,\n.s7-c .s7-d { top: 0 }\n"
+    sheet += "@media print {\n.s7-e {}\n@media (x) {\n.s7-g {}\n}\n}\n.s7-f > p {}"
     assert classes_defined(sheet) == {"s7-a", "s7-b"}
 
 

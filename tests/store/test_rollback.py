@@ -171,3 +171,50 @@ def test_a_truncated_chain_in_postgresql_is_missed(postgres: Callable[..., str])
     assert store.append([put()]) == 1
     assert store.verify()["ok"].all()
     server.connect(address).engine.dispose()
+
+
+# withdrawals ----------------------------------------------------------------------------------------
+
+
+def put_back(copy: Path, store: Store) -> None:
+    """Let the whole folder go back to what it was, as a sync client's history does."""
+    shutil.rmtree(store.path)
+    shutil.copytree(copy, store.path)
+
+
+def test_a_folder_that_goes_back_behind_a_withdrawal_is_refused_until_it_is_forgotten_again(
+    store: Store, tmp_path: Path
+) -> None:
+    store.append([put(start=0, end=3)])
+    shutil.copytree(store.path, tmp_path / "yesterday")
+    case = str(store.units["case_id"][0])
+    theirs = set(store.units.loc[store.units["case_id"] == case, "unit_id"])
+    assert store.forget(case, why="asked").n_units == len(theirs)
+    put_back(tmp_path / "yesterday", store)
+    named = (
+        rf"expected no texts of participants who withdrew – found those of '{case}' again.*forget_again=True"
+    )
+    for deed in (
+        lambda: Store(store.path),
+        lambda: Store.open_or_create(store.path, units=frame_of(), codebook=CODEBOOK),
+        lambda: store.append([put(coder="ben")]),  # a kernel that had it open
+        store.decisions,
+    ):
+        with pytest.raises(StoreError, match=named):
+            deed()
+    again = Store(store.path, forget_again=True)
+    assert not theirs & set(again.units["unit_id"])
+    assert not [act.text for act in again.acts() if act.unit_id in theirs and act.text]
+    assert Store(store.path).verify()["ok"].all()
+    assert store.append([put(coder="ben", unit_id=str(again.units["unit_id"][0]))]) == 1
+
+
+def test_an_old_archive_that_is_restored_in_its_place_is_refused_too(store: Store, tmp_path: Path) -> None:
+    store.archive(tmp_path / "old.zip")
+    case = str(store.units["case_id"][0])
+    store.forget(case, why="asked")
+    shutil.rmtree(store.path)
+    with pytest.raises(StoreError, match="participants who withdrew"):
+        Store.restore(tmp_path / "old.zip", store.path)
+    Store(store.path, forget_again=True)
+    assert case not in set(Store(store.path).units["case_id"])

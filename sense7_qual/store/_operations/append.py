@@ -3,7 +3,9 @@
 An acts file that is put back from an older copy, by a sync client say, is a shorter chain that is right in
 itself. So this computer remembers, outside of the study, how far each coder's acts had come when it last saw
 them (`Heads`); where that act is not there any more, acts were lost, and nothing is read or added until they
-are back (`Store.merge`) or the loss is accepted (`Store.accept_loss`).
+are back (`Store.merge`) or the loss is accepted (`Store.accept_loss`). It remembers withdrawals, too: a study
+that is put back from a copy older than one has that participant's words again, and is not opened until they
+are removed again (`Store(path, forget_again=True)`).
 """
 
 from __future__ import annotations
@@ -76,6 +78,18 @@ class Heads:
         fingerprint = self._state().get("codebook")
         return fingerprint if isinstance(fingerprint, str) else None
 
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The units of participants who withdrew."""
+        units = self._state().get("withdrawn")
+        return frozenset(map(str, units)) if isinstance(units, list) else frozenset()
+
+    def note_withdrawn(self, units: frozenset[str]) -> None:
+        """Remember the units of participants who withdrew."""
+        if not units <= self.withdrawn:
+            with self._LOCK:
+                self._write(self._state() | {"withdrawn": sorted(units | self.withdrawn)})
+
     def note_head(self, coder: str, head: tuple[int, str] | None) -> None:
         """Remember how far the coder's acts have come."""
         known = self.coders.get(coder)
@@ -93,9 +107,9 @@ class Heads:
         self._change(coder, None)
 
     def clear(self) -> None:
-        """Forget all: another study folder is at this place now."""
+        """Forget all but the withdrawals: a copy of the study is at this place now."""
         with self._LOCK:
-            self._write({})
+            self._write({name: units for name, units in self._state().items() if name == "withdrawn"})
 
     def _change(self, coder: str | None, value: Any) -> None:
         with self._LOCK:
