@@ -41,6 +41,13 @@ def add(commands: Parsers) -> None:
         nargs="+",
         help="another copy: a study folder, an archive, an acts file (acts/ana.sqlite) or an address",
     )
+    merge.add_argument(
+        "--coder",
+        metavar="PSEUDONYM",
+        action="append",
+        help="whose new acts are taken in (repeat it for several); default: everybody's, but of a folder "
+        "that was handed to a coder that coder's alone",
+    )
     merge.set_defaults(run=_merge)
     for name, says, description in (
         ("backup", "copy a study, and verify the copy", _BACKUP),
@@ -72,7 +79,7 @@ def _merge(parsed: argparse.Namespace) -> int:
     store = opened(parsed.study)
     open_questions = False
     for place in parsed.others:
-        merged = store.merge(place)
+        merged = store.merge(place, coders=parsed.coder)
         name = "the other copy" if is_address(place) else place
         print(f"{name}: {_counted(merged)}", flush=True)
         for line in _asks(merged):

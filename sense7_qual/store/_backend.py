@@ -3,7 +3,7 @@ a bundle meet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -97,8 +97,15 @@ class Backend(merge.Into, Protocol):
     def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
         """Keep what the coder has begun; None: nothing any more. Return False where no draft can be kept."""
 
-    def merge(self, other: Path, known: Opened) -> merge.Merge:
-        """Take in what the folder, acts file or archive `other` has."""
+    def merge(
+        self,
+        other: Path,
+        known: Opened,
+        *,
+        coders: Collection[str] | None,
+        recorded: Callable[[], Collection[str]],
+    ) -> merge.Merge:
+        """Take in what the folder, acts file or archive `other` has (`merge.merge`)."""
 
     def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
         """Remove the words of a participant."""

@@ -1088,7 +1088,7 @@ class Store:
         check_arguments(Store.salvage, locals())
         return self._backend.salvage(check_coder(coder), Path(path).absolute(), self._known)
 
-    def merge(self, other: Store | str | Path) -> merge.Merge:
+    def merge(self, other: Store | str | Path, *, coders: Collection[str] | None = None) -> merge.Merge:
         """Take in what another copy of this study has and this one has not; nothing here is changed.
 
         Merging twice, or after a crash once more, gives the same acts. Where a coder worked in two copies,
@@ -1101,6 +1101,10 @@ class Store:
             one acts file: a sync client's second copy, or a coder's file that came by mail. Into a study in
             PostgreSQL its lead merges, for all coders; a coder who is new there is the lead's, until
             `add_coder` hands them over.
+        coders : collection of str, optional
+            Whose new acts are taken in; where there are new ones of anybody else, nothing is merged. By
+            default those of everybody, but of a folder that was handed to a coder (`hand_out`) that coder's
+            alone: nobody else works there, and a ruling or a round unblinded there is none of the lead's.
 
         Returns
         -------
@@ -1111,15 +1115,21 @@ class Store:
         Raises
         ------
         StoreError
-            It is another study, is damaged or of a later version, a file cannot be written, or the role does
-            not lead. Coders whose acts were merged before stay so; merge again when that is mended.
+            It is another study, is damaged or of a later version, it has new acts of others than are meant
+            (`coders`), a file cannot be written, or the role does not lead. Coders whose acts were merged
+            before stay so; merge again when that is mended.
         """
         check_arguments(Store.merge, locals())
         backend = other._backend if isinstance(other, Store) else open_backend(other)
         with backend.as_folder(self._backend.place) as copy:
-            merged = self._backend.merge(copy, self._known)
+            merged = self._backend.merge(copy, self._known, coders=coders, recorded=self._recorded_ids)
         self._look_again()
         return merged
+
+    def _recorded_ids(self) -> set[str]:
+        with suppress(StoreError):
+            return {act.act_id for act in self.acts()}
+        return set()  # what cannot be read here counts as new over there
 
     def backup(self, path: str | Path) -> None:
         """Copy the study to the new folder `path`, by SQLite's own backup, and verify the copy.

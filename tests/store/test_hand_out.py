@@ -79,3 +79,34 @@ def test_what_cannot_be_handed_out_is_refused(store: Store, tmp_path: Path) -> N
     assert not (tmp_path / "for ana").exists()
     with pytest.raises(StoreError, match="expected nothing at"):
         store.backup(tmp_path / "there")
+
+
+def test_a_folder_that_was_handed_to_ben_brings_bens_acts_alone(store: Store, tmp_path: Path) -> None:
+    place = tmp_path / "for ben"
+    store.hand_out("one", "ben", place)
+    handed, before = Store(place), store.acts()
+    own = {"round": "one", "codebook": CODEBOOK}
+    handed.append([acts.finish(coder="ben", unit_id="m1", **own)])
+    handed.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    handed.append([acts.finish(coder="ana", unit_id="m1", **own)])
+    handed.append([put("interest", coder="dora", unit_id="m2")])
+    handed.archive(tmp_path / "from ben.zip")
+    for other in (place, handed, tmp_path / "from ben.zip"):
+        with pytest.raises(
+            StoreError, match="found 1 of 'ana', 1 of 'dora', 1 of 'lead' – nothing was merged"
+        ):
+            store.merge(other)
+    with pytest.raises(StoreError, match="expected new acts of 'ben', 'lead' alone in it – found 1 of 'ana'"):
+        store.merge(place, coders=["ben", "lead"])
+    assert store.acts() == before
+    assert not rounds.opened(store.acts())[0].unblinded_at
+    assert store.merge(place, coders=["ana", "ben", "dora", "lead"]).counts["new"] == 4
+    assert store.merge(place).counts["new"] == 0  # what is here already hinders nothing
+
+
+def test_a_note_of_whose_folder_it_is_that_was_changed_is_refused(store: Store, tmp_path: Path) -> None:
+    store.hand_out("one", "ben", tmp_path / "for ben")
+    note = tmp_path / "for ben" / "handed_out.json"
+    note.write_text(note.read_text().replace("ben", "lead"))
+    with pytest.raises(StoreError, match=r"expected handed_out\.json as Store.hand_out wrote it"):
+        store.merge(tmp_path / "for ben")

@@ -283,7 +283,7 @@ class Bundle:
         """Return False: a bundle is there to be read."""
         return False
 
-    def merge(self, other: Path, known: Opened) -> merge.Merge:
+    def merge(self, other: Path, known: Opened, **_: Any) -> merge.Merge:
         """Refuse."""
         self._read_only()
 

@@ -8,6 +8,7 @@ file                                  holds
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (`acts_files`; written by `sqlite`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
+``handed_out.json``                   whose folder it is, where the study was handed to a coder (`handed_to`)
 ``drafts/<work>-<coder>.json``        what somebody has begun and not saved (`drafts`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`exclusively`)
 ====================================  =================================================================
@@ -49,6 +50,7 @@ from sense7_qual.tables import UNITS
 
 __all__ = [
     "ACTS",
+    "HANDED",
     "LARGEST_UNITS",
     "LOCK",
     "Opened",
@@ -59,6 +61,8 @@ __all__ = [
     "codebooks_of",
     "create",
     "exclusively",
+    "hand_to",
+    "handed_to",
     "is_fingerprint",
     "is_study",
     "note",
@@ -83,6 +87,7 @@ LARGEST_UNITS: Final = 1_000_000_000
 _CODEBOOKS: Final = "codebooks"
 ACTS: Final = "acts"
 LOCK: Final = "change.lock"
+HANDED: Final = "handed_out.json"
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -208,6 +213,30 @@ def read(path: Path) -> Study:
             f"changed ({type(error).__name__}) – put the original file back."
         ) from None
     return study
+
+
+def hand_to(path: Path, coder: str) -> None:
+    """Note in a folder that is built for a coder whose it is."""
+    whole_files.write(path / HANDED, signed_json.seal({"coder": coder}))
+
+
+def handed_to(path: Path) -> str | None:
+    """Return the coder to whom the study folder was handed out; None for any other study.
+
+    Raises
+    ------
+    StoreError
+        The note of it is not as it was written.
+    """
+    try:
+        return str(signed_json.unseal(study_notes.bytes_of(path / HANDED))["coder"])
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, RecursionError) as error:
+        raise StoreError(
+            f"study {path.name!r}: expected {HANDED} as Store.hand_out wrote it – found it unreadable or "
+            f"changed ({type(error).__name__}) – put the original file back."
+        ) from None
 
 
 def rewrite(path: Path, study: Study) -> None:

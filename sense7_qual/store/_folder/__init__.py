@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -259,10 +259,17 @@ class Folder:
             drafts.keep(self.path, work, coder, draft)
         return True
 
-    def merge(self, other: Path, known: Opened) -> merge.Merge:
+    def merge(
+        self,
+        other: Path,
+        known: Opened,
+        *,
+        coders: Collection[str] | None,
+        recorded: Callable[[], Collection[str]],
+    ) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has."""
         with unpacked(other, self.place) as source:
-            return merge.merge(self, source, known)
+            return merge.merge(self, source, known, coders=coders, recorded=recorded)
 
     def note(self, value: study_notes.Withdrawal, _: object) -> None:
         """Add the note of a withdrawal (`merge.Into`)."""

@@ -55,7 +55,7 @@ __all__ = [
 
 _FORMAT: Final = "sense7_qual study"
 _MEMBER: Final = re.compile(
-    r"manifest\.json|study\.json|units\.parquet|acts\.jsonl|codebooks/[0-9a-f]{32}\.yaml|"
+    r"manifest\.json|study\.json|handed_out\.json|units\.parquet|acts\.jsonl|codebooks/[0-9a-f]{32}\.yaml|"
     r"withdrawn/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json"
 )
 _ALWAYS: Final = frozenset({"study.json", "units.parquet", "acts.jsonl"})
@@ -116,6 +116,7 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
     with whole_files.making(target, "hand-out", path) as building:
         made = copy_of(path, target, "hand-out")  # first, as in `archive`
         _copy_files(path, building, going)
+        layout.hand_to(building, coder)
         refuse_unsound(building, "the copy")
         note_copy(path, made, note)
         move_in(building, target)
@@ -247,6 +248,7 @@ def copy_of(path: Path, target: Path, kind: str) -> Copy:
 def _plain(path: Path) -> dict[str, bytes]:
     """Return the files of a study that are copied as they are."""
     files = [path / "study.json", path / "units.parquet"]
+    files += [file for file in [path / layout.HANDED] if file.is_file()]
     files += [file for file in (path / "codebooks").glob("*.yaml") if layout.is_fingerprint(file.stem)]
     if (path / "withdrawn").is_dir():
         files += [file for file in (path / "withdrawn").iterdir() if study_notes.is_note(file)]

@@ -13,7 +13,7 @@ yet; merging again completes them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,7 +133,14 @@ class Into(Protocol):
         new. No withdrawal comes between what `work` reads and what it writes."""
 
 
-def merge(into: Into, other: Path, opened: Opened) -> Merge:
+def merge(
+    into: Into,
+    other: Path,
+    opened: Opened,
+    *,
+    coders: Collection[str] | None,
+    recorded: Callable[[], Collection[str]],
+) -> Merge:
     """Take in what `other` has: a folder of the same study, or one acts file.
 
     Parameters
@@ -144,11 +151,16 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
         The other study folder, or an acts file such as a sync client's second copy.
     opened : Opened
         What this study is, with the texts of its units and its codebooks.
+    coders : collection of str or None
+        Whose new acts may come in; None: of a folder that was handed out its coder's, else anybody's.
+    recorded : callable
+        Returns the ids of the acts that are here.
 
     Raises
     ------
     StoreError
-        `other` is another study, is damaged, is from a later version, or a file cannot be written.
+        It has new acts of others, `other` is another study, is damaged, is from a later version, or a file
+        cannot be written.
     """
     into.refuse_unwritable(opened)
     versions, files, theirs = _other(other, opened.study)
@@ -157,6 +169,7 @@ def merge(into: Into, other: Path, opened: Opened) -> Merge:
     incoming = [_incoming(file, opened.study) for file in files]
     here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
+    _refuse_others(incoming, other, coders, recorded)
     for each in incoming:  # all of them, before anything is written
         into.check_pseudonym(each.coder)
     with into.exclusively():
@@ -262,6 +275,31 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
                 f"merge: expected the quotes of coder {each.coder!r} to be words of this study's units – "
                 f"found others on unit {first_three(wrong)} – this copy was changed; nothing was merged."
             )
+
+
+def _refuse_others(
+    incoming: Sequence[_Incoming],
+    other: Path,
+    coders: Collection[str] | None,
+    recorded: Callable[[], Collection[str]],
+) -> None:
+    """Refuse acts that are new here and not of the coders whose acts are meant to come in."""
+    owner = layout.handed_to(other) if other.is_dir() else None
+    meant = coders if coders is not None else None if owner is None else [owner]
+    if meant is None:
+        return
+    others = [link.act for each in incoming if each.coder not in meant for link in each.chain if link.act]
+    here = recorded() if others else ()
+    new = Counter(act.coder for act in others if act.act_id not in here)
+    if new:
+        found = ", ".join(f"{n} of {coder!r}" for coder, n in sorted(new.items()))
+        whose = f"the folder that was handed to {owner!r}" if coders is None else "it"
+        every = sorted({*meant, *new})
+        raise StoreError(
+            f"merge: expected new acts of {first_three(sorted(meant))} alone in {whose} – found {found} – "
+            "nothing was merged. Ask who made them; where they are meant to come in, name their coders: "
+            f"coders={every!r}."
+        )
 
 
 def _merged(

@@ -393,7 +393,7 @@ def _with_mode(path: Path, finding: Finding) -> Finding:
 def strangers(path: Path) -> list[Path]:
     """Return the files in the study folder that are no part of it; of folders that can be read."""
     part_of: dict[str, Callable[[Path], bool]] = {
-        ".": lambda file: file.name in ("study.json", "units.parquet", layout.LOCK),
+        ".": lambda file: file.name in ("study.json", "units.parquet", layout.LOCK, layout.HANDED),
         "codebooks": lambda file: file.suffix == ".yaml" and layout.is_fingerprint(file.stem),
         "acts": acts_files.is_acts_file,
         "withdrawn": study_notes.is_note,

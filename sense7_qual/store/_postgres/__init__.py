@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -231,10 +231,17 @@ class Team:
         """Return False: the server keeps no drafts."""
         return False
 
-    def merge(self, other: Path, known: Opened) -> merge.Merge:
+    def merge(
+        self,
+        other: Path,
+        known: Opened,
+        *,
+        coders: Collection[str] | None,
+        recorded: Callable[[], Collection[str]],
+    ) -> merge.Merge:
         """Take in what the folder, acts file or archive `other` has, as the lead."""
         with unpacked(other, self.place) as source:
-            return merge.merge(self, source, known)
+            return merge.merge(self, source, known, coders=coders, recorded=recorded)
 
     def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
         """Add the note of a withdrawal (`merge.Into`)."""
