@@ -23,6 +23,7 @@ from make_reference import MODULES
 ROOT: Final = Path(__file__).parents[1]
 REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
 GUIDES: Final = (
+    "files",
     "coding",
     "codebook_revision",
     "lead_day",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,7 @@ you are asked whether that is right: Enter takes the guess, "{NONE}" means none.
 nothing is asked. Nothing that is there already is written over."""
 _TEMPLATES: Final = Path(__file__).parent / "notebooks"
 _PARAMETERS: Final = "parameters"  # the tag of the one cell that is written anew
+_HEADERS: Final = {"1": 1, "1,2": (1, 2)}
 
 
 def add(commands: Parsers) -> None:
@@ -49,6 +51,9 @@ def add(commands: Parsers) -> None:
     new.add_argument("--lead", default="lead", help="the pseudonym of who deals the texts (default: lead)")
     new.add_argument("--sheet", help="of a workbook that has several")
     new.add_argument("--encoding", help="of a text file that is not UTF-8")
+    new.add_argument(
+        "--header", choices=tuple(_HEADERS), help="1: line 1 is the header; 1,2: line 2 holds the questions"
+    )
     new.add_argument("--skip-empty", action="store_true", help="leave rows without a text out")
     new.add_argument("--yes", action="store_true", help="take what is guessed, and ask nothing")
     new.set_defaults(run=_new)
@@ -101,7 +106,8 @@ def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
     """Return the units of the data file, and the name of the rating."""
     from sense7_qual import corpus
 
-    how = {"encoding": parsed.encoding, "sheet": parsed.sheet}
+    how: dict[str, Any] = {"encoding": parsed.encoding, "sheet": parsed.sheet}
+    how["header"] = _HEADERS.get(parsed.header)
     described = corpus.describe_columns(parsed.data, **how)
     columns = ", ".join(map(shown, described["column"]))
     print(f"{Path(parsed.data).name} has the columns {columns}.")
@@ -109,18 +115,23 @@ def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
     roles = chosen_columns(described, given, ask=not parsed.yes)
     for role, column in roles.items():
         print(f"  {ROLES[role]}: {'–' if column is None else shown(column)}")
-    others = [shown(column) for column in described["column"] if column not in roles.values()]
-    print(f"  kept beside them, as they are: {', '.join(others) or '–'}")
+    taken = set(roles.values())
     text, rating = roles.pop("text"), roles.pop("rating")
     named: dict[str, Any] = {role: column for role, column in roles.items() if column is not None}
-    units = corpus.read(
-        parsed.data,
-        text=str(text),
-        **named,
-        ratings=[] if rating is None else [rating],
-        empty="skip" if parsed.skip_empty else "error",
-        **how,
-    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        units = corpus.read(
+            parsed.data,
+            text=str(text),
+            **named,
+            ratings=[] if rating is None else [rating],
+            empty="skip" if parsed.skip_empty else "error",
+            **how,
+        )
+    others = [shown(column) for column in described["column"] if column in units and column not in taken]
+    print(f"  kept beside them, as they are: {', '.join(others) or '–'}")
+    for warning in said:
+        print(f"  {warning.message}")
     return units, rating
 
 

@@ -5,9 +5,9 @@ A unit is one text that a coder decides on. `read` takes columns by their role a
 to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken. How much
 a file may hold is said by `Limits`.
 
-=============================================  ==============================  ===================
+=============================================  ==============================  ======================
 question                                       function                        file
-=============================================  ==============================  ===================
+=============================================  ==============================  ======================
 How do my files become units?                  `read`                          ``_read.py``
 Which column of a file may hold what?          `describe_columns`              ``_describe.py``
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
@@ -18,7 +18,9 @@ How probable was it to be coded twice?         `inclusion`                     `
                                                `Assignment`
 In which form are texts stored and counted?    `canonical`                     ``_columns.py``
 Which formats are read, and how safely?        `Limits`                        ``_formats/``
-=============================================  ==============================  ===================
+Which rows below the first are headers?                                        ``_header_rows.py``
+Which columns hold others' labels?                                             ``_earlier_labels.py``
+=============================================  ==============================  ======================
 """
 
 from __future__ import annotations

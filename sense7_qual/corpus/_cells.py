@@ -1,7 +1,8 @@
-"""Typed cells as strings.
+"""The cells of a file, and a frame of strings made of them.
 
-Everything ends in a frame of strings (`frame_of`): a cell is what was written, or missing; the index says
-where the row stands in its file. Errors name rows, cells and columns, never what a cell holds.
+Every format gives `Cells`, and everything ends in a frame of strings (`frame_of`): a cell is what was
+written, or missing; the index says where the row is in its file. Errors name rows, cells and columns, never
+what a cell holds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -21,9 +23,23 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["frame_of", "places", "shown", "strings", "written"]
+__all__ = ["Cells", "cells_of", "frame_of", "places", "shown", "written"]
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cells:
+    """The cells of a file or a frame as they were found, column by column."""
+
+    header: Sequence[str]
+    """The first row, which names the columns; "" where it is blank."""
+    columns: Sequence[Sequence[object]]
+    """The cells of each column below the header."""
+    index: pd.Index[Any]
+    """Where each row is in the file; its name says what is counted."""
+    name: str
+    """The file's name, for errors."""
 
 
 def shown(value: object, *, limit: int = 60, words: int = 6) -> str:
@@ -50,8 +66,15 @@ def places(index: pd.Index[Any]) -> str:
     return f"{some} ({len(index)} in all)" if len(index) > 3 else some
 
 
-def strings(frame: pd.DataFrame, *, name: str = "the DataFrame") -> pd.DataFrame:
-    """Return `frame` with each cell as a string exactly as written, or missing; rows counted from 1.
+def cells_of(frame: pd.DataFrame) -> Cells:
+    """Return the cells of a DataFrame, its rows counted from 1."""
+    columns = [list(frame.iloc[:, i].array) for i in range(frame.shape[1])]
+    rows = pd.RangeIndex(1, len(frame) + 1, name="row")
+    return Cells([str(label) for label in frame.columns], columns, rows, "the DataFrame")
+
+
+def frame_of(cells: Cells, limits: Limits | None = None) -> pd.DataFrame:
+    """Return each cell as a string exactly as written, or missing, under its column's name.
 
     Numbers become the shortest decimal, booleans TRUE and FALSE, dates ISO 8601, lists and dictionaries
     compact JSON; None, NaN, NaT and NA are missing.
@@ -59,33 +82,20 @@ def strings(frame: pd.DataFrame, *, name: str = "the DataFrame") -> pd.DataFrame
     Raises
     ------
     ImportRefused
-        A column has no name or the name of another, or a cell cannot be written or stored as text.
+        A column has no name or the name of another, a cell cannot be written or stored as text, or, with
+        `limits`, there are more columns or longer cells than they allow.
 
     Examples
     --------
-    >>> strings(pd.DataFrame({"id": [7, 8], "stars": [4.0, None], "said": ["None", " NA"]})).loc[2].tolist()
+    >>> frame = pd.DataFrame({"id": [7, 8], "stars": [4.0, None], "said": ["None", " NA"]})
+    >>> frame_of(cells_of(frame)).loc[2].tolist()
     ['8', <NA>, ' NA']
     """
-    columns = [list(frame.iloc[:, i].array) for i in range(frame.shape[1])]
-    rows = pd.RangeIndex(1, len(frame) + 1, name="row")
-    return frame_of([str(label) for label in frame.columns], columns, rows, name)
-
-
-def frame_of(
-    header: Sequence[str],
-    columns: Sequence[Sequence[object]],
-    index: pd.Index[Any],
-    name: str,
-    limits: Limits | None = None,
-) -> pd.DataFrame:
-    """Build a frame of strings from columns of cells, or refuse it; `name` is the file's, for errors.
-
-    With `limits`, a cell that is longer than they allow is refused.
-    """
+    header, columns, index, name = cells.header, cells.columns, cells.index, cells.name
     if limits is not None:
         remedy = "keep the columns that you need"
         limits.require("columns", len(header), name=name, of="columns", remedy=remedy)
-    _refuse_header(header, columns, name)
+    _refuse_header(cells)
     named = [(label, cells) for label, cells in zip(header, columns, strict=True) if label]
     typed = {label: _column(label, cells, index, name) for label, cells in named}
     if limits is not None:
@@ -103,16 +113,18 @@ def _refuse_long(
             limits.require("cell_characters", longest, name=name, of=of, remedy="shorten the text")
 
 
-def _refuse_header(header: Sequence[str], columns: Sequence[Sequence[object]], name: str) -> None:
-    nameless = [
-        i + 1
-        for i, label in enumerate(header)
-        if not label and not all(cell is None or (isinstance(cell, str) and not cell) for cell in columns[i])
-    ]
+def _refuse_header(cells: Cells) -> None:
+    header, name = cells.header, cells.name
+    nameless: dict[int, list[int]] = {}
+    for number, (label, column) in enumerate(zip(header, cells.columns, strict=True), start=1):
+        filled = [] if label else [row for row, cell in enumerate(column) if cell is not None and cell != ""]
+        if filled:
+            nameless[number] = filled
     if nameless:
+        where = places(cells.index[next(iter(nameless.values()))])
         raise ImportRefused(
-            f"{name}: expected a name for every column – found none for column {first_three(nameless)} – "
-            "write one into the header."
+            f"{name}: expected a name for every column – found none for column {first_three(nameless)}, "
+            f"which is filled in {where} – write one into the header, or empty the cells."
         )
     twice = [label for label, times in Counter(header).items() if label and times > 1]
     if twice:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,9 @@ __all__ = [
     "canonical",
     "ids_of",
     "labels_of",
+    "listed_turns",
     "missing",
+    "parsed_json",
     "positions_of",
     "ratings_of",
     "require",
@@ -165,16 +167,25 @@ def turns_of(context: str) -> str | None:
     """Return a context as a JSON list of turns, or None where it is blank."""
     if not context.strip():
         return None
-    turns = [{"role": "", "text": canonical(context)}]
-    if context.lstrip().startswith("["):
-        turns = _listed_turns(context) or turns
+    turns = listed_turns(context) or [{"role": "", "text": canonical(context)}]
     return json.dumps(turns, ensure_ascii=False)
 
 
-def _listed_turns(context: str) -> list[dict[str, str]] | None:
+def parsed_json(cell: str) -> list[Any] | dict[str, Any] | None:
+    """Return the list or object that a cell spells in JSON, or None."""
+    if cell.lstrip()[:1] not in {"[", "{"}:
+        return None
     try:
-        listed = json.loads(context)
+        value: list[Any] | dict[str, Any] = json.loads(cell)
     except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def listed_turns(context: str) -> list[dict[str, str]] | None:
+    """Return the turns of a JSON list of them, or None where it is anything else."""
+    listed = parsed_json(context)
+    if not isinstance(listed, list):
         return None
     turns = []
     for turn in listed:

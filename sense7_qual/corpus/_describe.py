@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +12,8 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
-from sense7_qual.corpus._columns import NUMBER
+from sense7_qual.corpus._columns import NUMBER, listed_turns, parsed_json
+from sense7_qual.corpus._earlier_labels import label_columns
 from sense7_qual.corpus._read import table_of
 
 __all__ = ["describe_columns"]
@@ -28,6 +29,8 @@ class _Column:
     """What is counted of a column; never what a cell holds."""
 
     name: str
+    question: str
+    """What is asked in it, where a header row says so; "" otherwise."""
     n_rows: int
     n_filled: int
     n_distinct: int
@@ -39,23 +42,37 @@ class _Column:
     prose: bool
     """Whether most cells hold several words, or letters of a script that has no spaces."""
     turns: bool
-    """Whether most cells begin as a JSON list."""
-
-    @property
-    def plain(self) -> str:
-        """The name in small letters, without spaces and marks."""
-        return re.sub(r"[\W_]+", "", self.name).casefold()
+    """Whether most cells are JSON lists of turns, each with a role and a text."""
+    json: bool
+    """Whether most cells are JSON lists or objects."""
+    binary: bool
+    """Whether there is nothing but 0 and 1: codes and checkboxes, no rating."""
 
     def named(self, pattern: str) -> bool:
-        return re.fullmatch(pattern, self.plain) is not None
+        """Return True if the name fits the pattern, in small letters, without spaces and marks."""
+        return re.fullmatch(pattern, _plain(self.name)) is not None
+
+    def asks(self, pattern: str) -> bool:
+        """Return True if the name or the question fits the pattern."""
+        return self.named(pattern) or re.fullmatch(pattern, _plain(self.question)) is not None
 
     @property
     def identifies(self) -> bool:
-        return self.n_filled == self.n_rows and self.longest <= _LONGEST_ID and not self.turns
+        return self.n_filled == self.n_rows and self.longest <= _LONGEST_ID and not self.json
 
     @property
     def scale(self) -> bool:
-        return self.numeric and 2 <= self.n_distinct <= _MOST_SCALE_POINTS
+        return self.numeric and 2 <= self.n_distinct <= _MOST_SCALE_POINTS and not self.binary
+
+    @property
+    def answers(self) -> bool:
+        """Whether it may hold what people wrote: prose, most of which differs from row to row."""
+        differs = 2 * self.n_distinct > self.n_filled
+        return self.prose and differs and not self.json and self.n_characters >= _SHORTEST_TEXT
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def describe_columns(
@@ -63,16 +80,19 @@ def describe_columns(
     *,
     encoding: str | None = None,
     sheet: str | None = None,
+    header: int | Sequence[int] | None = None,
     limits: Limits | None = None,
 ) -> pd.DataFrame:
     """Describe each column of a file, with a guess at the role that it has in `read`.
 
-    The guess goes by the column's name and the form of its cells (numbers, ids, prose, a JSON list of turns);
-    look at it before you use it. Nothing that stands in a cell is returned.
+    The guess goes by the column's name (text and rating also by the question that a header row asks) and the
+    form of its cells; look at it before you use it. A text is prose that differs in most rows, a context JSON
+    lists of turns that each have a role and a text, a rating is numbers, but not 0 and 1, under a name or
+    question that says so. Earlier coders' labels have no role. Nothing that is in a cell is returned.
 
     Parameters
     ----------
-    source, encoding, sheet, limits
+    source, encoding, sheet, header, limits
         As for `read`.
 
     Returns
@@ -96,9 +116,11 @@ def describe_columns(
     {'column': ['PID', 'stars', 'Why'], 'role': ['case_id', 'rating', 'text']}
     """
     check_arguments(describe_columns, locals())
-    table = table_of(source, encoding=encoding, sheet=sheet, limits=limits)
-    columns = [_described(table[name], str(name)) for name in table.columns]
-    roles = {column: role for role, column in _guessed(columns)}
+    table, header_rows = table_of(source, encoding=encoding, sheet=sheet, header=header, limits=limits)
+    asked = header_rows.questions
+    columns = [_described(table[name], name, next(iter(asked.get(name, ())), "")) for name in table.columns]
+    labels = label_columns(table)
+    roles = {column: role for role, column in _guessed([c for c in columns if c.name not in labels])}
     described = pd.DataFrame(
         {
             "column": [column.name for column in columns],
@@ -112,7 +134,7 @@ def describe_columns(
     return described.astype({**types, "n_characters": "float64"})
 
 
-def _described(cells: pd.Series, name: str) -> _Column:
+def _described(cells: pd.Series, name: str, question: str) -> _Column:
     stripped = [cell for cell in cells.fillna("").map(str.strip) if cell]
     lengths = pd.Series([len(cell) for cell in stripped], dtype="float64")
 
@@ -121,6 +143,7 @@ def _described(cells: pd.Series, name: str) -> _Column:
 
     return _Column(
         name=name,
+        question=question,
         n_rows=len(cells),
         n_filled=len(stripped),
         n_distinct=len(set(stripped)),
@@ -129,7 +152,9 @@ def _described(cells: pd.Series, name: str) -> _Column:
         numeric=bool(stripped) and all(NUMBER.fullmatch(cell) for cell in stripped),
         whole=bool(stripped) and all(re.fullmatch(r"[+-]?[0-9]{1,15}", cell) for cell in stripped),
         prose=most(_is_prose),
-        turns=most(lambda cell: cell.startswith("[")),
+        turns=most(lambda cell: bool(listed_turns(cell))),
+        json=most(lambda cell: parsed_json(cell) is not None),
+        binary=all(NUMBER.fullmatch(cell) and float(cell) in {0, 1} for cell in stripped),
     )
 
 
@@ -151,7 +176,7 @@ def _guessed(columns: list[_Column]) -> Iterator[tuple[str, str]]:
                     yield role, column.name
                     return
 
-    yield from take("context", lambda c: c.turns or c.named("context|history|transcript|dialog(ue)?history"))
+    yield from take("context", lambda c: c.turns)
     people = "case|participant|subject|respondent|user|person|worker|prolific|interviewee"
     yield from take(
         "case_id", lambda c: c.identifies and c.named(f"({people}){_NUMBERED}|(prolific)?pid|vpn?")
@@ -165,8 +190,9 @@ def _guessed(columns: list[_Column]) -> Iterator[tuple[str, str]]:
     )
     yield from take("position", lambda c: c.whole and c.named("position|pos|order|turn(no|index)?|index"))
     asked = ".*(text|comment|explanation|reason|why|answer|response|feedback|utterance).*"
-    prose = [c for c in left if c.prose and not c.numeric and c.n_characters >= _SHORTEST_TEXT]
-    longest = max(prose, key=lambda c: c.n_characters, default=None)
-    yield from take("text", lambda c: c in prose and c.named(asked), lambda c: c is longest)
+    before = "context|history|transcript|dialog(ue)?history"
+    answers = [c for c in left if c.answers and not c.named(before)]
+    longest = max(answers, key=lambda c: c.n_characters, default=None)
+    yield from take("text", lambda c: c in answers and c.asks(asked), lambda c: c is longest)
     rated = ".*(rating|score|overall|stars?|satisf|likert|empathy).*"
-    yield from take("rating", lambda c: c.scale and c.named(rated), lambda c: c.scale)
+    yield from take("rating", lambda c: c.scale and c.asks(rated))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
@@ -12,7 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
-from sense7_qual.corpus._cells import places, strings
+from sense7_qual.corpus._cells import cells_of, frame_of, places, shown
 from sense7_qual.corpus._columns import (
     canonical,
     ids_of,
@@ -24,7 +25,9 @@ from sense7_qual.corpus._columns import (
     turns_of,
     unit_ids,
 )
-from sense7_qual.corpus._formats import read_strings
+from sense7_qual.corpus._earlier_labels import label_columns
+from sense7_qual.corpus._formats import read_cells
+from sense7_qual.corpus._header_rows import HeaderRows, without_header_rows
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS
 
@@ -49,10 +52,16 @@ def read(
     rating_labels: Mapping[str, float | None] | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    header: int | Sequence[int] | None = None,
     limits: Limits | None = None,
     empty: Literal["error", "skip"] = "error",
 ) -> pd.DataFrame:
     """Read the texts to be coded, with their ratings and variables, one unit per row.
+
+    Header rows of survey programs are left out, wherever they are: the questions and import ids of Qualtrics
+    (in its older exports the row that names V1 to V10), the options of SurveyMonkey, which become part of the
+    names of the columns, and names that come again where files were put together. So are the labels of
+    earlier coders. A warning says which rows and columns.
 
     Parameters
     ----------
@@ -75,12 +84,16 @@ def read(
         Columns of numbers, or {column: its name in the units}.
     variables
         Further columns to keep, or {column: its name in the units}; None keeps every column that has no
-        role, () keeps none.
+        role but earlier coders' labels, which blind coders must not see (lists of words or of labelled spans,
+        as annotation tools write them, and who annotated); () keeps none.
     rating_labels
         The number of each label, such as {"very poor": 1, "unknown": None}, in any case and padding; None
         stands for a missing rating.
     encoding, sheet
         Of a text file that is not UTF-8; of a workbook that has several sheets.
+    header
+        1 where row 1 alone is the header, (1, 2) where row 2 holds the questions and is left out (of a
+        DataFrame row 1 is its column names). Needed only where the rows do not say it.
     limits
         How much a file may hold; without it, what `Limits()` says.
     empty
@@ -103,7 +116,14 @@ def read(
         a rating is not a number, a position is not a whole number, a text is empty, or a rating or variable
         would take the name of a column of the contract.
     ImportRefused
-        The file cannot be read without guessing: see `sense7_qual.corpus._formats.read_strings`.
+        The file cannot be read without guessing (see `sense7_qual.corpus._formats.read_strings`): row 2 has
+        words above numbers or dates in several columns, so that it may hold the questions or a response; or
+        its parts have other columns, or ask other questions in the column of the texts.
+
+    Warns
+    -----
+    UserWarning
+        Header rows, or columns of labels, were left out: how many, where, never what they hold.
 
     Examples
     --------
@@ -113,12 +133,14 @@ def read(
     (['None', 'It heard me.\\n'], [4.0, nan])
     """
     check_arguments(read, locals())
-    table = table_of(source, encoding=encoding, sheet=sheet, limits=limits)
+    table, header_rows = table_of(source, encoding=encoding, sheet=sheet, header=header, limits=limits)
+    header_rows.refuse_reworded(text)
     ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = _renamed(ratings)
     others = [name for name in table.columns if name not in {text, *roles, *rated}]
-    variable_names = _renamed(others if variables is None else variables)
+    labels_left = label_columns(table[others]) if variables is None else []
+    variable_names = _renamed([n for n in others if n not in labels_left] if variables is None else variables)
     for name in (text, *roles, *rated, *variable_names):
         require(table, name)
     _refuse_names(text, roles, rated, variable_names)
@@ -137,7 +159,9 @@ def read(
         | {name: table[column] for column, name in variable_names.items()}
     )
     typed = units.astype({"text": "string", "context": "string"})
-    return UNITS.check(_with_text(typed, text, empty), as_written=True)
+    checked = UNITS.check(_with_text(typed, text, empty), as_written=True)
+    _warn_of_left_out(header_rows, labels_left)
+    return checked
 
 
 def table_of(
@@ -145,16 +169,37 @@ def table_of(
     *,
     encoding: str | None,
     sheet: str | None,
+    header: int | Sequence[int] | None,
     limits: Limits | None,
-) -> pd.DataFrame:
-    """Return a file or a frame as a frame of strings, whose index says where each row stands."""
+) -> tuple[pd.DataFrame, HeaderRows]:
+    """Return a file or a frame as a frame of strings without header rows, and those rows.
+
+    The index says where each row is in the file.
+    """
     if not isinstance(source, pd.DataFrame):
-        return read_strings(source, encoding=encoding, sheet=sheet, limits=limits)
+        limits = limits or Limits()
+        cells, rows = without_header_rows(
+            read_cells(source, encoding=encoding, sheet=sheet, limits=limits), header
+        )
+        return frame_of(cells, limits), rows
     if not (encoding is None and sheet is None and limits is None):
         raise TableError(
             "expected no encoding, no sheet and no limits for a DataFrame – found one – leave it out."
         )
-    return strings(source)
+    cells, rows = without_header_rows(cells_of(source), header)
+    return frame_of(cells), rows
+
+
+def _warn_of_left_out(header_rows: HeaderRows, labels: Sequence[str]) -> None:
+    left_out = [str(header_rows)] if len(header_rows.left_out) else []
+    if labels:
+        n_columns = f"{len(labels)} column{'' if len(labels) == 1 else 's'}"
+        named = first_three(map(shown, labels))
+        left_out.append(
+            f"{n_columns} of earlier labels, {named} (variables=[…] keeps them, and coders may see them)"
+        )
+    if left_out:
+        warnings.warn(f"left out {'; '.join(left_out)}.", UserWarning, stacklevel=3)
 
 
 def _renamed(columns: _Columns) -> dict[str, str]:

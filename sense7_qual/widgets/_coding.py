@@ -107,8 +107,9 @@ class CodingWidget(Desk):
         earlier version left undecided. Of ``codings.stale(…)``, this coder's rows, each with its code.
     conditions : sequence of str, optional
         The variables of `units` by which the coder may choose texts from the list. By default those of True
-        and False, or of 2 to 12 short words; numbers may be ratings. ``()`` keeps coders blind to all. The
-        same can be shown as columns of the grid.
+        and False, or of 2 to 12 short words; not numbers, which may be ratings, nor what may be somebody's
+        coding: a variable that is called as a code or as labels are, or has a code among its values. ``()``
+        keeps coders blind to all. The same can be shown as columns of the grid.
     embed : callable, optional
         Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook
         by meaning too, and not by words alone.

@@ -7,6 +7,7 @@ texts are folded for searching once, when that is first needed.
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,10 @@ _FIRST_ROWS: Final = 40
 _WORDS: Final = 120  # characters of a text that a row shows
 _BEFORE: Final = 24  # of them before the words that were looked for
 _NEVER: Final = frozenset({"unit_id", "text", "document_id", "case_id", "position", "context"})
+_EARLIER: Final = re.compile(  # names under which others keep what was coded, or by whom
+    r"_?(label|cat|category|categories|code|coding|tag|annotation|annotator|coder|rater|answer)s?(_?id)?",
+    re.IGNORECASE,
+)
 
 Places = npt.NDArray[np.bool_]
 
@@ -81,7 +86,8 @@ class TextList:
         Whether the list shows ratings where the browser does; not where each waits for its text's finish.
     conditions : sequence of str, optional
         The variables by which the coder may choose; None: those of True and False, or of 2 to 12 short words,
-        most of which stand more than once. Numbers may be ratings, which a blind coder is not to see.
+        most of which come more than once. Numbers may be ratings, and what is called as a code is, or as a
+        column of labels, may be somebody's coding: a blind coder is not to see either.
     differing : callable, optional
         Returns the places of the texts on which a colleague decided otherwise.
     """
@@ -181,10 +187,22 @@ class TextList:
     def _are_groups(self, values: Sequence[str]) -> bool:
         """Return True if the values sort units into groups: a participant's own words do not come twice."""
         few = 2 <= len(values) <= min(MOST_VALUES, len(self._units) // 2)
-        return few and all(len(value) <= _MOST_LETTERS for value in values)
+        if not few or pd.to_numeric(pd.Series(values), errors="coerce").notna().all():
+            return False
+        return not any(
+            len(value) > _MOST_LETTERS or value.startswith("[") or self._is_code(value) for value in values
+        )
+
+    def _is_code(self, word: str) -> bool:
+        return word.strip().casefold() in self._code_names
+
+    @cached_property
+    def _code_names(self) -> frozenset[str]:
+        codes = self._session.codebook.codes
+        return frozenset(name.casefold() for code in codes for name in (code.id, code.label))
 
     def _is_condition(self, name: object) -> bool:
-        if not isinstance(name, str) or name in _NEVER:
+        if not isinstance(name, str) or name in _NEVER or _EARLIER.fullmatch(name) or self._is_code(name):
             return False
         column = self._units[name]
         return not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)

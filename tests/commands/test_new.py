@@ -13,6 +13,7 @@ import pytest
 
 import sense7_qual as qual
 from sense7_qual._commands import main
+from tests.helpers.exports import qualtrics, written
 from tests.helpers.places import ROOT
 
 SENTINEL = "Sentinel-Quokka"
@@ -151,6 +152,42 @@ def test_a_file_without_a_header_shows_nobodys_text(here, capsys) -> None:
     assert SENTINEL not in printed.out
     assert main(["new", "other", "--data", "bare.csv", "--yes", "--text", "Why"]) == 1
     assert SENTINEL not in capsys.readouterr().err
+
+
+ANSWERS = [(n % 5 + 1, f"{SENTINEL} listened to me, time {n}.") for n in range(8)]
+
+
+def test_header_rows_are_left_out_and_printed(here, capsys) -> None:
+    written(qualtrics(ANSWERS).rows(again=[3]), here, "csv")
+    assert main(["new", "pilot", "--data", "export.csv", "--yes"]) == 0
+    printed = capsys.readouterr()
+    assert "  left out 5 header rows of Qualtrics in lines 2, 4, 8 (5 in all).\n" in printed.out
+    assert SENTINEL not in printed.out
+    assert printed.err == ""
+    units = qual.Store("pilot").units
+    assert units["text"].tolist() == [text for _, text in ANSWERS]
+    assert units["Q1"].tolist() == [stars for stars, _ in ANSWERS]
+
+
+def test_a_second_row_that_may_be_a_response_is_asked_about_by_its_option(here, capsys) -> None:
+    names, asked, _, *responses = qualtrics(ANSWERS).rows()
+    written([names, asked, *responses], here, "csv")
+    words = ["new", "pilot", "--data", "export.csv", "--yes", "--text", "Q2"]
+    assert main(words) == 1
+    assert "--header 1,2 or --header 1" in capsys.readouterr().err
+    assert main([*words, "--header", "1,2"]) == 0
+    assert len(qual.Store("pilot").units) == 8
+    assert main(["new", "other", *words[2:], "--header", "1"]) == 0
+    assert len(qual.Store("other").units) == 9
+
+
+def test_earlier_labels_do_not_reach_the_coders(here, capsys) -> None:
+    TABLE.assign(label=[["warm"], ["cold"]] * 4).to_json("data.jsonl", orient="records", lines=True)
+    assert main(["new", "pilot", "--data", "data.jsonl", "--yes"]) == 0
+    assert "  left out 1 column of earlier labels, 'label' (" in capsys.readouterr().out
+    units = qual.Store("pilot").units
+    assert units["context"].isna().all()
+    assert "label" not in units
 
 
 @pytest.mark.long

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from sense7_qual.corpus import describe_columns, read
+from tests.helpers.exports import qualtrics, written
 from tests.helpers.places import ROOT
 
 TEXT = ["It listened to me, and I felt heard.", "It lectured me about my choices."]
@@ -60,6 +63,37 @@ def test_a_rating_is_a_scale_of_numbers() -> None:
     assert "rating" not in roles(rating=["good", "poor"], why=TEXT)
     assert "rating" not in roles(age=["33", "33"], why=TEXT)
     assert roles(condition=["1", "2"], overall_score=["1", "5"], why=TEXT)["rating"] == "overall_score"
+
+
+@pytest.mark.parametrize("stars", [["0", "1"], ["1.0", "0.0"], ["3", "4"]])
+def test_zero_and_one_is_no_rating_and_neither_are_numbers_under_any_name(stars: list[str]) -> None:
+    assert ("rating" in roles(rating=stars, why=TEXT)) == (stars == ["3", "4"])
+    assert "rating" not in roles(warm=stars, why=TEXT)
+
+
+def test_what_most_rows_repeat_is_no_text() -> None:
+    agreed = ["I have read all of this and agree to take part."] * 4
+    chosen = ["I would use it again, very often.", "I would never use it again, ever."] * 2
+    said = [*TEXT, "It was kind enough to me.", "No help at all, really."]
+    assert roles(consent=agreed, again=chosen, said=said)["text"] == "said"
+    assert "text" not in roles(comment=agreed, why=chosen)
+    assert roles(comment=TEXT[:1])["text"] == "comment"  # one response alone
+
+
+def test_the_question_says_what_a_column_holds(tmp_path: Path) -> None:
+    longer = [(n, f"{text} {text}") for n, text in enumerate(TEXT, start=1)]
+    export = qualtrics(longer)
+    names, asked, ids, *responses = export.rows()
+    rows = [
+        [*row, more]
+        for row, more in zip(
+            [names, asked, ids, *responses],
+            ["Q3", "Anything else?", '{"ImportId":"QID3_TEXT"}', *(2 * t for _, t in longer)],
+            strict=True,
+        )
+    ]
+    described = describe_columns(written(rows, tmp_path, "csv")).set_index("column")["role"]
+    assert described.dropna().to_dict() == {"ResponseId": "unit_id", "Q1": "rating", "Q2": "text"}
 
 
 def test_every_guess_is_one_that_read_takes(tmp_path) -> None:

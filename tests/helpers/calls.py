@@ -436,11 +436,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "corpus.Limits.beyond": call(qual.corpus.Limits().beyond, setting="rows", name="a.csv", of="rows",
                                      remedy="split it", found="more", allowed=None),
         "corpus.describe_columns": call(qual.corpus.describe_columns, source=sheet, encoding=None, sheet=None,
-                                        limits=None),
+                                        header=None, limits=None),
         "corpus.read": call(
             qual.corpus.read, source=sheet, text="said", unit_id="id", document_id="case", case_id="case",
             position="stars", context=None, ratings=["stars"], variables=["case"], rating_labels=None,
-            encoding=None, sheet=None, limits=None, empty="error"),
+            encoding=None, sheet=None, header=1, limits=None, empty="error"),
         "corpus.read_sense7": call(qual.corpus.read_sense7, path=DATA / "sense7_synthetic.xlsx", limits=None),
         "corpus.read_sense7_messages": call(qual.corpus.read_sense7_messages, limits=None,
                                             path=DATA / "sense7_synthetic.xlsx"),

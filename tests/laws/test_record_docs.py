@@ -14,6 +14,7 @@ from tests.helpers.places import ROOT
 
 PAGE = (ROOT / "docs" / "record.md").read_text("utf-8")
 ADJUDICATION = (ROOT / "docs" / "adjudication.md").read_text("utf-8")
+FILES = (ROOT / "docs" / "files.md").read_text("utf-8")
 TRAINING = (ROOT / "docs" / "training.md").read_text("utf-8")
 METHODS = [
     name
@@ -36,8 +37,8 @@ def test_the_page_names_every_function_of_rounds(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "fewest"),
-    [(PAGE, 30), (TRAINING, 10), (ADJUDICATION, 20)],
-    ids=["record", "training", "adjudication"],
+    [(PAGE, 30), (TRAINING, 10), (ADJUDICATION, 20), (FILES, 5)],
+    ids=["record", "training", "adjudication", "files"],
 )
 def test_the_examples_run(page: str, fewest: int) -> None:
     examples = "\n".join(re.findall(r"^```python\n(>>>.*?)^```$", page, flags=re.MULTILINE | re.DOTALL))

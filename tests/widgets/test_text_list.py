@@ -6,6 +6,7 @@ import base64
 import json
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual import acts
+from sense7_qual import acts, corpus
 from sense7_qual.errors import ActError, ArgumentError, TableError
 from sense7_qual.widgets import _folded
 from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
@@ -281,6 +282,29 @@ def test_what_participants_wrote_themselves_is_no_condition() -> None:
     assert [one["name"] for one in few.ask("choices")["conditions"]] == ["condition", "pilot"]
     long = ["It was a long day, and nobody had listened to me.", "no"] * 10
     assert "note" not in json.dumps(Browser([].extend, units=frame(note=long)).ask("choices"))
+
+
+def test_what_others_coded_and_numbers_of_a_file_are_no_conditions(tmp_path: Path) -> None:
+    columns = {
+        "label": ["warm", "cold"],  # as doccano writes it
+        "affective": ["yes", "no"],  # called as a code is
+        "first": ["Affective", "Cognitive"],  # codes themselves
+        "kept": ['["warm"]', '["cold"]'],
+        "annotator": ["julie", "ben"],
+        "stars": ["4", "2"],
+        "warm": ["0", "1"],
+        "model": ["a", "b"],
+        "pilot": ["TRUE", "FALSE"],
+        "age": ["18-24", "60+"],
+    }
+    table = pd.DataFrame({name: values * 10 for name, values in columns.items()})
+    table.assign(said=[f"It was said {n}" for n in range(20)]).to_csv(tmp_path / "a.csv", index=False)
+    read = corpus.read(tmp_path / "a.csv", text="said", variables=list(columns))
+    widget = Browser([].extend, units=read)
+    assert [one["name"] for one in widget.ask("choices")["conditions"]] == ["model", "pilot", "age"]
+    assert widget.ask("layout", layout="grid")["variables"] == ["model", "pilot", "age"]
+    named = Browser([].extend, units=read, conditions=["label"])
+    assert [one["name"] for one in named.ask("choices")["conditions"]] == ["label"]
 
 
 def test_the_conditions_are_those_that_are_named() -> None:

@@ -1,9 +1,9 @@
 """Files from strangers, read into frames of strings without guessing.
 
-`read_strings` opens CSV, TSV, XLSX, JSONL and Parquet and returns a frame whose cells are exactly what was
-written ("None", "NA" and "007" stay as they are) or missing, and whose index says where a row stands in
-its file. What cannot be read without guessing is refused with `ImportRefused`, and the reason names lines,
-cells and columns, never their content.
+`read_cells` opens CSV, TSV, XLSX, JSONL and Parquet. `read_strings` makes a frame of that, whose cells are
+exactly what was written ("None", "NA" and "007" stay as they are) or missing, and whose index says where a
+row is in its file. What cannot be read without guessing is refused with `ImportRefused`, and the reason names
+lines, cells and columns, never their content.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import pandas as pd
 
 from sense7_qual._limits import Limits, open_file
 from sense7_qual._messages import did_you_mean
-from sense7_qual.corpus._cells import frame_of, places
+from sense7_qual.corpus._cells import Cells, frame_of, places
 from sense7_qual.corpus._formats._parquet import read_parquet
 from sense7_qual.corpus._formats._xlsx import read_sheet
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["DELIMITERS", "bytes_of", "decoded", "read_strings"]
+__all__ = ["DELIMITERS", "bytes_of", "decoded", "read_cells", "read_strings"]
 
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
@@ -90,7 +90,15 @@ def read_strings(
         or a cell holds an Excel error, a formula without its value, a number of more digits than Excel
         keeps, NUL or half of a surrogate pair, or is one of several merged that hold a value.
     """
-    path, limits = Path(path), limits or Limits()
+    limits = limits or Limits()
+    return frame_of(read_cells(path, encoding=encoding, sheet=sheet, limits=limits), limits)
+
+
+def read_cells(
+    path: str | os.PathLike[str], *, encoding: str | None, sheet: str | None, limits: Limits
+) -> Cells:
+    """Return the cells of a data file as its format has them: see `read_strings`."""
+    path = Path(path)
     suffix = path.suffix.casefold()
     if suffix not in _SUFFIXES:
         raise ImportRefused(
@@ -175,7 +183,7 @@ def _likely_encodings(packed: bytes) -> list[str]:
     return [known for *_, known in sorted(fits)][:3]
 
 
-def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> pd.DataFrame:
+def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> Cells:
     if "\x00" in text:
         line = text[: text.index("\x00")].count("\n") + 1
         raise ImportRefused(
@@ -206,7 +214,7 @@ def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> pd.DataF
     _refuse_ragged(lines, rows, name)
     columns = [list(column) for column in zip(*rows, strict=True)]
     texts = [[cell or None for cell in column[1:]] for column in columns]
-    return frame_of(header, texts, pd.Index(lines[1:], name="line", dtype="int64"), name, limits)
+    return Cells(header, texts, pd.Index(lines[1:], name="line", dtype="int64"), name)
 
 
 def _require_size(rows: int, cells: int, name: str, limits: Limits) -> None:
@@ -241,7 +249,7 @@ class _Number(str):
     __slots__ = ()
 
 
-def _json_lines(text: str, name: str, limits: Limits) -> pd.DataFrame:
+def _json_lines(text: str, name: str, limits: Limits) -> Cells:
     lines: list[int] = []
     rows: list[dict[str, str | None]] = []
     header: dict[str, None] = {}
@@ -252,7 +260,7 @@ def _json_lines(text: str, name: str, limits: Limits) -> pd.DataFrame:
             header |= dict.fromkeys(rows[-1])
             _require_size(len(rows), len(rows) * len(header), name, limits)
     columns = [[row.get(key) for row in rows] for key in header]
-    return frame_of(list(header), columns, pd.Index(lines, name="line", dtype="int64"), name, limits)
+    return Cells(list(header), columns, pd.Index(lines, name="line", dtype="int64"), name)
 
 
 def _json_row(line: str, number: int, name: str, limits: Limits) -> dict[str, str | None]:

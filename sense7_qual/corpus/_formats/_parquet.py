@@ -1,4 +1,4 @@
-"""Parquet files as frames of strings."""
+"""The cells of Parquet files."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pandas as pd
 
 from sense7_qual._limits import Limits
 from sense7_qual._parquet import guarded_table
-from sense7_qual.corpus._cells import frame_of
+from sense7_qual.corpus._cells import Cells
 from sense7_qual.errors import ImportRefused
 
 __all__ = ["read_parquet"]
 
 
-def read_parquet(packed: bytes, name: str, limits: Limits) -> pd.DataFrame:
-    """Read a Parquet file, given as bytes, into a frame of strings; rows are counted from 1."""
+def read_parquet(packed: bytes, name: str, limits: Limits) -> Cells:
+    """Read a Parquet file, given as bytes; rows are counted from 1."""
     import pyarrow as pa
 
     table = guarded_table(packed, name, limits)
@@ -26,7 +26,7 @@ def read_parquet(packed: bytes, name: str, limits: Limits) -> pd.DataFrame:
             f"{name}: expected a Parquet file – found cells in it that cannot be read – write it again."
         ) from None
     rows = len(columns[0]) if columns else 0
-    return frame_of(table.column_names, columns, pd.RangeIndex(1, rows + 1, name="row"), name, limits)
+    return Cells(table.column_names, columns, pd.RangeIndex(1, rows + 1, name="row"), name)
 
 
 def _cells(array: Any) -> list[object]:

@@ -1,4 +1,4 @@
-"""Sheets of an .xlsx workbook as frames of strings."""
+"""The cells of a sheet of an .xlsx workbook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.corpus._cells import frame_of, shown, written
+from sense7_qual.corpus._cells import Cells, shown, written
 from sense7_qual.corpus._formats._xlsx_guard import BROKEN_ZIP, require_harmless
 from sense7_qual.corpus._formats._xlsx_strings import shared_strings, unescaped
 from sense7_qual.errors import ImportRefused
@@ -29,8 +29,8 @@ _EXCEL_CELL_LIMIT: Final = 32_767
 _EXCEL_DIGITS: Final = 15
 
 
-def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> pd.DataFrame:
-    """Read one sheet of an .xlsx workbook, given as bytes, into a frame of strings.
+def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> Cells:
+    """Read one sheet of an .xlsx workbook, given as bytes.
 
     The first row that is not blank is the header; the index holds Excel's own row numbers. A workbook of
     several sheets is refused unless `sheet` names one.
@@ -39,8 +39,8 @@ def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> p
     with _damage_refused(name):
         cells = _sheet_cells(packed, sheet, name, limits, merged)
     if not cells:
-        return frame_of([], [], pd.RangeIndex(0, name="row"), name)
-    return _sheet_frame(cells, name, limits)
+        return Cells([], [], pd.RangeIndex(0, name="row"), name)
+    return _padded(cells, name, limits)
 
 
 @contextmanager
@@ -64,28 +64,13 @@ def _damage_refused(name: str) -> Iterator[None]:
         ) from None
 
 
-def _sheet_frame(cells: dict[int, list[str | None]], name: str, limits: Limits) -> pd.DataFrame:
-    from openpyxl.utils import get_column_letter
-
+def _padded(cells: dict[int, list[str | None]], name: str, limits: Limits) -> Cells:
     width = max(len(row) for row in cells.values())
     _require_cells(width * len(cells), name, limits)
-    (_, header), *rows = cells.items()
-    names = [label or "" for label in header] + [""] * (width - len(header))
-    beyond = [
-        f"{get_column_letter(i + 1)}{number}"
-        for number, row in rows
-        for i, cell in enumerate(row)
-        if cell and not names[i]
-    ]
-    if beyond:
-        raise ImportRefused(
-            f"{name}: expected a name above every filled column – found none above cells "
-            f"{first_three(beyond)} – write one into the header, or empty the cells."
-        )
-    padded = [row + [None] * (width - len(row)) for _, row in rows]
-    columns = [[row[i] for row in padded] for i in range(width)]
-    index = pd.Index([number for number, _ in rows], name="row", dtype="int64")
-    return frame_of(names, columns, index, name, limits)
+    header, *rows = (row + [None] * (width - len(row)) for row in cells.values())
+    columns = [[row[i] for row in rows] for i in range(width)]
+    index = pd.Index(list(cells)[1:], name="row", dtype="int64")
+    return Cells([label or "" for label in header], columns, index, name)
 
 
 def _require_cells(read: int, name: str, limits: Limits) -> None:
