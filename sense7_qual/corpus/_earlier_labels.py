@@ -26,8 +26,14 @@ def label_columns(table: pd.DataFrame) -> list[str]:
 
 
 def _holds_labels(column: pd.Series) -> bool:
-    filled = [cell for cell in column.dropna() if cell.strip()]
-    return all(map(_are_labels, filled)) and any(cell.strip() != "[]" for cell in filled)
+    some = False
+    for cell in column:  # up to the first that is none: most columns end at once
+        if cell is pd.NA or not cell.strip():
+            continue
+        if not _are_labels(cell):
+            return False
+        some = some or cell.strip() != "[]"
+    return some
 
 
 def _are_labels(cell: str) -> bool:
