@@ -180,6 +180,17 @@ def test_csv_that_would_need_a_guess_is_refused(tmp_path, content, reason):
         read_strings(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(("delimiter", "suffix"), [(",", "csv"), (";", "csv"), ("\t", "csv"), (";", "tsv")])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_first_line_that_names_the_delimiter_is_no_row(tmp_path, delimiter, suffix, end):
+    rows = [f"sep={delimiter}", f"id{delimiter}said", f"1{delimiter}well, well", f"2{delimiter}ill"]
+    rows = [row.replace("well, well", '"well, well"') for row in rows]
+    (tmp_path / f"a.{suffix}").write_text(end.join(rows) + end, encoding="utf-8", newline="")
+    found = read_strings(tmp_path / f"a.{suffix}")
+    assert lossy(found) == [["1", "well, well"], ["2", "ill"]]
+    assert (found.index.tolist(), found.index.name) == ([3, 4], "line")
+
+
 def test_blank_columns_without_a_name_are_left_out(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,,\n1,2,,\n3,4,,\n", encoding="utf-8")
     assert read_strings(tmp_path / "a.csv").columns.tolist() == ["a", "b"]

@@ -30,6 +30,7 @@ from sense7_qual.errors import ImportRefused
 __all__ = ["DELIMITERS", "bytes_of", "decoded", "read_cells", "read_strings"]
 
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+_SEP: Final = re.compile(r'sep=([^"\r\n])(?:\r\n|\r|\n|$)')
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _SUFFIXES: Final = (".csv", ".tsv", ".xlsx", ".jsonl", ".ndjson", ".parquet")
 # UTF-32 stands first because its little-endian mark begins with that of UTF-16.
@@ -76,7 +77,8 @@ def read_strings(
     pandas.DataFrame
         One row per row of the file, every column of dtype `string`; the index, named `line` or `row`,
         tells where the row stands in the file, from 1. Missing are: a blank cell (CSV, TSV, XLSX), `null`
-        or a key that is not there (JSONL), null and NaN (Parquet). Numbers of a workbook or a Parquet
+        or a key that is not there (JSONL), null and NaN (Parquet). A first line such as ``sep=;`` names the
+        delimiter of a CSV or TSV file, and is left out. Numbers of a workbook or a Parquet
         file are written as the shortest decimal ("7", "5.667"), booleans as TRUE and FALSE, dates as
         ISO 8601; JSONL keeps the spelling of its numbers, and nested values as compact JSON. Blank lines
         and the blank rows of a sheet are left out. What a sheet hides or filters out is read like the
@@ -191,9 +193,12 @@ def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> Cells:
             "UTF-16, "
             'name it: encoding="utf-16-le".'
         )
+    first = 1
+    if named := _SEP.match(text):  # as Excel writes and takes it: no row
+        delimiter, text, first = named[1], text[named.end() :], 2
     lines: list[int] = []
     rows: list[list[str]] = []
-    start, cells = 1, 0
+    start, cells = first, 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         for row in reader:
@@ -202,7 +207,7 @@ def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> Cells:
                 rows.append(row)
                 cells += len(row)
                 _require_size(len(rows) - 1, cells, name, limits)
-            start = reader.line_num + 1
+            start = reader.line_num + first
     except csv.Error as error:
         raise ImportRefused(
             f"{name}: expected CSV with each quote doubled or closed – found in the row from line {start}: "
