@@ -67,7 +67,7 @@ def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
     Returns
     -------
     SetPatterns
-        Units and coders in the order of their first appearance; sets in the order of the codes.
+        Units and coders sorted; sets in the order of their codes, sorted. The order of rows changes nothing.
 
     Raises
     ------
@@ -83,9 +83,9 @@ def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
     """
     checked = DECISIONS.check(decisions)
     people = checked[~checked["coder"].isin(RESERVED_CODERS)]
-    unit, unit_ids = pd.factorize(people["unit_id"])
-    coder, coders = pd.factorize(people["coder"])
-    code, codes = pd.factorize(people["code"])
+    unit, unit_ids = pd.factorize(people["unit_id"], sort=True)
+    coder, coders = pd.factorize(people["coder"], sort=True)
+    code, codes = pd.factorize(people["code"], sort=True)
     shape = (len(coders), len(unit_ids), len(codes))
     place = np.ravel_multi_index((coder, unit, code), shape) if len(people) else np.empty(0, dtype=np.int64)
     decided = np.bincount(coder * len(unit_ids) + unit, minlength=shape[0] * shape[1]) == len(codes)

@@ -182,7 +182,8 @@ def span_agreement(
         - alpha_coded_text, …_low, …_high: (k)u-alpha, the code against the other codes where two coders coded
           something
         - coded_share: share of the code's text that alpha_coded_text looks at, 0–1
-        - alpha_u_2004, …_low, …_high, n_units_2004: the older alpha_U, and the texts that all coders finished
+        - alpha_u_2004, …_low, …_high, n_units_2004: the older alpha_U, and the texts that all finished
+          (laid end to end by document_id, position and unit_id)
         - overlap_f1, …_low, …_high: mean over the pairs of coders, 0–1, not corrected for chance
         - n_boot, n_undefined: resamples, and the most of them in which one of the four numbers does not
           exist; its interval is computed from the others. Missing where no resampling was done
@@ -232,7 +233,8 @@ def span_agreement(
     codings, coverage, units = CODINGS.check(codings), COVERAGE.check(coverage), UNITS.check(units)
     if round is not None or coverage.duplicated(["unit_id", "coder"]).any():
         codings, coverage = of_round(codings, coverage, round=round)
-    lengths = units.set_index("unit_id")["text"].str.len()
+    in_order = units.sort_values(["document_id", "position", "unit_id"], kind="stable")
+    lengths = in_order.set_index("unit_id")["text"].str.len()
     lines = [continuum(codings, lengths, coverage, by_all=by_all) for by_all in (False, True)]
     labels = None if cluster is None else clusters_by_unit(units, cluster)
     clusters = [cluster_numbers(pd.Index(line.unit_ids, dtype="string"), labels) for line in lines]

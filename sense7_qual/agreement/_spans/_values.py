@@ -55,7 +55,7 @@ class Continuum:
     Attributes
     ----------
     coders, codes : tuple of str
-        C coders and the codes, both in the order of their first appearance.
+        C coders, sorted, and the codes in the order of their first appearance.
     unit_ids : tuple of str
         The T texts, in the order of the line.
     finished : array (C, T) of bool
@@ -182,13 +182,13 @@ def _placed(spans: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
 def finished_by(spans: pd.DataFrame, size: pd.Series, coverage: pd.DataFrame | None) -> pd.DataFrame:
     """Return which coder (rows) finished which text (columns)."""
     if coverage is None:
-        return pd.DataFrame(True, index=pd.Index(spans["coder"].unique()), columns=size.index)
+        return pd.DataFrame(True, index=pd.Index(sorted(spans["coder"].unique())), columns=size.index)
     for name in ("unit_id", "coder"):
         require_column(coverage, name, frame_name="coverage")
     rows = _FINISHED.check(coverage[["unit_id", "coder"]].drop_duplicates())
     rows = people(rows)
     require_lengths(rows, size, frame_name="coverage")
-    coder, coders = pd.factorize(rows["coder"])
+    coder, coders = pd.factorize(rows["coder"], sort=True)
     marked: npt.NDArray[Any] = np.zeros((len(coders), len(size)), dtype=np.bool_)
     marked[coder, size.index.get_indexer(pd.Index(rows["unit_id"]))] = True
     return pd.DataFrame(marked, index=pd.Index(coders), columns=size.index)

@@ -124,10 +124,9 @@ def corrected(
     check_resampling("corrected", n_boot=n_imputations, confidence_level=confidence_level, seed=seed)
     posterior = _checked(posterior, rating, n_imputations)
     rated = _inputs.rated_units(posterior, units, rating, cluster, rating_range=rating_range)
-    rng = np.random.default_rng(seed)
     rows = []
     for code, of_code in posterior.groupby("code", sort=False):
-        row = _row(of_code, rated, n_imputations, confidence_level, rng, odds_ratios=odds_ratios)
+        row = _row(of_code, rated, n_imputations, confidence_level, seed, odds_ratios=odds_ratios)
         rows.append({**row, "code": code, "confidence_level": confidence_level, "seed": seed})
     return _result(rows, drawn="draw" in posterior)
 
@@ -137,7 +136,7 @@ def _row(
     rated: pd.DataFrame,
     n_imputations: int,
     confidence_level: float,
-    rng: np.random.Generator,
+    seed: int,
     *,
     odds_ratios: bool,
 ) -> dict[str, object]:
@@ -153,6 +152,7 @@ def _row(
     row["n_with"] = float(probability.mean(axis=1).sum())
     ratings = known["rating"].to_numpy(dtype=np.float64)
     members = known["cluster"].to_numpy(dtype=np.int64)
+    rng = np.random.default_rng(seed)  # of each code: no code's draws depend on which come before it
     imputed = [rng.random(len(chance)) < chance for chance in probability.to_numpy().T]
     effects = [_effect(applied, ratings, members) for applied in imputed]
     ranked = [one for one in effects if isinstance(one, RankEffect)]
@@ -193,9 +193,9 @@ def _odds_columns(odds: list[LogOdds], confidence_level: float) -> dict[str, flo
 
 
 def _wide(posterior: pd.DataFrame, n_imputations: int) -> pd.DataFrame:
-    """Return the probabilities of one code (units, imputations)."""
+    """Return the probabilities of one code (units, imputations), units sorted."""
     if "draw" not in posterior:
-        column = posterior.set_index("unit_id")["probability"]
+        column = posterior.set_index("unit_id")["probability"].sort_index()
         return pd.DataFrame(dict.fromkeys(range(n_imputations), column))
     wide = posterior.pivot(index="unit_id", columns="draw", values="probability")  # noqa: PD010
     return wide.iloc[:, :n_imputations]

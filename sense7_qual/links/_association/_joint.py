@@ -192,6 +192,7 @@ def _studied(rows: pd.DataFrame, codes: pd.DataFrame) -> _Study:
     and the probability of those units goes to 1: the likelihood's supremum is the maximum without them.
     """
     counts = {str(code): int(n) for code, n in codes.sum().items()}
+    codes = codes[sorted(codes, key=str)]  # which of them comes first changes nothing in the model
     reasons = {code: Reason.CODE_NEVER_APPLIED for code, n in counts.items() if n == 0}
     reasons |= {code: Reason.CODE_ALWAYS_APPLIED for code, n in counts.items() if n == len(codes)}
     if codes.empty:

@@ -68,8 +68,8 @@ def multiverse(
         high, p (of the hypothesis of no effect, unadjusted: the rows are not independent tests and no
         selection among them is a result), n_units, n_clusters, confidence_level (as given), reason (why
         numbers are missing), and rank: the place of the estimate, from 1, among those of its code and
-        effect; missing where there is none. Ordered by code as it first appears, effect and estimate,
-        missing last.
+        effect, equal ones by the names of analysis, exclusion and source; missing where there is none.
+        Ordered by code as it first appears, effect and rank, missing last.
 
     Raises
     ------
@@ -153,8 +153,9 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
 def _curve(whole: pd.DataFrame, codes: list[str]) -> pd.DataFrame:
     """Order the specifications of each code and effect by their estimates, and number them."""
     place = whole["code"].map({code: place for place, code in enumerate(codes)})
+    by = ["place", "effect", "estimate", "analysis", "exclusion", "source"]
     ordered = whole.assign(place=place).sort_values(
-        ["place", "effect", "estimate"], ascending=[True, False, True], kind="stable", na_position="last"
+        by, ascending=[one != "effect" for one in by], na_position="last"
     )
     rank = ordered.groupby(["code", "effect"])["estimate"].rank(method="first")
     return ordered.assign(rank=rank)[list(_RESULT)].astype(_RESULT).reset_index(drop=True)

@@ -108,7 +108,10 @@ def observed(
     *,
     rating_range: Range | None = None,
 ) -> Observed:
-    """Return the complete rows of columns or frames that run alike, row by row."""
+    """Return the complete rows of columns or frames that run alike, row by row.
+
+    The rows are sorted, so that the order in which they were given changes no digit of a fitted number.
+    """
     frame = _frame(function, predictors)
     inner = cluster if nested is None else nested
     _check_rows(function, rating, frame, cluster, inner)
@@ -126,14 +129,15 @@ def observed(
     number, _ = pd.factorize(label[complete].astype(str), sort=True)
     within = pd.DataFrame({"cluster": number, "nested": inner_label[complete].astype(str).to_numpy()})
     inner_number = within.groupby(["cluster", "nested"]).ngroup().to_numpy().astype(np.int64)
+    order = np.lexsort((*x[complete].T, level, inner_number))  # of clusters, too: their numbers come first
     return Observed(
-        level=level.astype(np.int64),
+        level=level.astype(np.int64)[order],
         labels=tuple(names_of_levels[value] for value in distinct),
-        predictors=x[complete],
+        predictors=x[complete][order],
         names=tuple(str(name) for name in frame.columns),
-        cluster=number.astype(np.int64),
+        cluster=number.astype(np.int64)[order],
         n_missing=int((~complete).sum()),
-        nested=None if nested is None else inner_number,
+        nested=None if nested is None else inner_number[order],
     )
 
 
