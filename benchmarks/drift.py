@@ -1,6 +1,6 @@
 """How often the alarm of `agreement.drift` rings where nobody drifts, and which shifts it finds how soon.
 
-python benchmarks/drift.py [--studies 2000] [--only false | power]
+python benchmarks/drift.py [--studies 2000] [--only false | power | revised]
 
 False alarms: studies of 2 to 5 coders, 7 to 20 codes of prevalences evenly spread from .02 to .5, and 100 to
 1,000 texts a coder. Where there are participants, each has prevalences of their own (beta, intra-class
@@ -8,6 +8,11 @@ correlation .3; 40 participants), and texts come in random order, as `corpus.ass
 participant by participant, as they must not. The share of studies with any alarm, at any look, of any coder
 and code. The control is Fisher's exact test at .05 of all later texts against the first third after every ten
 texts.
+
+Revised studies ("revised"; a tenth as many): a record of acts, two coders and seven codes. After 60 % of the
+texts one code is split; the coders go on with its parts, and in the end look again at the texts that are
+stale. Nobody drifts. Looked at are all codes at the end (the order by first and, as the control, by last
+finishes), and all codes before anything was looked at again.
 
 Power: a code's prevalence shifts by .2, right after the first third or in the middle of the later texts. The
 level is that of one of 14 tests (two coders, seven codes) or of 100 (five, twenty). Beside `drift`: Fisher's
@@ -20,11 +25,17 @@ the very prevalence (nobody knows it).
 from __future__ import annotations
 
 import argparse
+import itertools
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from sense7_qual import acts, agreement, codings
 from sense7_qual.agreement._diagnostics._drift import Comparison, comparisons, first_alarm
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.revisions import Revision, changes
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -32,6 +43,17 @@ Integers = npt.NDArray[np.int64]
 
 ICC, PARTICIPANTS, SHIFT, NULLS = 0.3, 40, 0.2, 20_000
 STUDIES = [(2, 7, 100), (2, 7, 300), (2, 7, 1000), (3, 12, 300), (5, 20, 100), (5, 20, 300), (5, 20, 1000)]
+START: Final = pd.Timestamp("2026-01-05T00:00:00Z")
+
+
+class Revised(NamedTuple):
+    """The acts of a study whose codebook was revised, its last codebook, and when looking again began."""
+
+    made: list[acts.Act]
+    codebook: Codebook
+    revision: Revision
+    plan: pd.DataFrame
+    reviewed: str
 
 
 def study(coders: int, codes: int, texts: int, order: str, rng: np.random.Generator) -> Flags:
@@ -60,6 +82,52 @@ def false_alarms(coders: int, codes: int, texts: int, order: str, n_studies: int
             naive.append((first_alarm(first, later, often) > 0).any())
     shares = f"{100 * np.mean(rung):.2f} | {100 * np.mean(naive):.0f}"
     return f"| {coders} | {codes} | {texts} | {order} | {shares} |"
+
+
+def revised_study(n_texts: int, rng: np.random.Generator) -> Revised:
+    """Draw a study in which a code is split in two while coding goes on, and stale texts are coded again."""
+    before = Codebook(name="b", codes=tuple(Code(id=one, label=one) for one in "abcdefg"))
+    codes = [Code(id=one, label=one) for one in ("a1", "a2", *"bcdefg")]
+    after = Codebook(name="b", codes=tuple(codes))
+    parts = changes(before, after, split={"a": ["a1", "a2"]})
+    step = Revision(
+        coder="lead", at="2026-02-01T00:00:00Z", why="", base=before.fingerprint, codebook=after.fingerprint,
+        changes=parts,
+    )  # fmt: skip
+    prevalence, end, made, plans = [0.3, *np.geomspace(0.05, 0.5, 6)], int(0.6 * n_texts), [], []
+    for coder in ("ana", "ben"):
+        units = [f"m{place:04}" for place in rng.permutation(n_texts)]
+        applied = rng.random((n_texts, 7)) < prevalence
+        parts_of = np.where(rng.random(n_texts) < 0.5, "a1", "a2")
+        plans.append(pd.DataFrame({"coder": coder, "unit_id": units, "round": None, "place": range(n_texts)}))
+        minutes = itertools.count()
+        for place in [*range(n_texts), *np.flatnonzero(applied[:end, 0])]:
+            minute = next(minutes)
+            again, book = minute >= n_texts, before if minute < end else after
+            own: dict[str, Any] = {"coder": coder, "unit_id": units[place], "codebook": book}
+            own["at"] = (START + pd.Timedelta(minutes=minute)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            of_a = [] if not applied[place, 0] else ["a" if book is before else str(parts_of[place])]
+            others = (
+                [] if again else [code for code, has in zip("bcdefg", applied[place, 1:], strict=True) if has]
+            )
+            made += [acts.remove(code="a", **own)] * again
+            made += [acts.apply(code=code, **own) for code in [*of_a, *others]] + [acts.finish(**own)]
+    reviewed = (START + pd.Timedelta(minutes=n_texts)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Revised(made, after, step, pd.concat(plans, ignore_index=True), reviewed)
+
+
+def revised_alarms(n_texts: int, n_studies: int, seed: int) -> str:
+    rng, rung = np.random.default_rng(seed), []
+    for _ in range(n_studies):
+        one = revised_study(n_texts, rng)
+        rung.append([])
+        for record in (acts.fold(one.made), acts.fold(act for act in one.made if act.at < one.reviewed)):
+            frames = record.codings, record.coverage
+            decided = codings.decisions(*frames, one.codebook, revisions=[one.revision])
+            for coverage in (frames[1], frames[1].drop(columns="first_finished_at")):
+                rung[-1].append(agreement.drift(decided, coverage, plan=one.plan)["alarm"].any())
+    at_end, by_last, pending, _ = 100 * np.mean(rung, axis=0)
+    return f"| {n_texts} | {at_end:.1f} | {by_last:.0f} | {pending:.1f} |"
 
 
 def e_values(first: Flags, later: Flags, level: float) -> Integers:
@@ -123,14 +191,21 @@ def power(texts: int, tests: int, p: float, middle: bool, n: int, seed: int) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=2000)
-    parser.add_argument("--only", choices=["false", "power"])
+    parser.add_argument("--only", choices=["false", "power", "revised"])
     arguments = parser.parse_args()
-    if arguments.only != "power":
+    if arguments.only in (None, "revised"):
+        print(
+            "| texts a coder | alarm % | control: by last finishes % | before looking again % |\n|"
+            + 4 * "---|"
+        )
+        for seed, texts in enumerate((100, 300, 1000)):
+            print(revised_alarms(texts, max(arguments.studies // 10, 1), seed), flush=True)
+    if arguments.only in (None, "false"):
         print("| coders | codes | texts a coder | order | alarm % | control % |\n|" + 6 * "---|")
         for order in ("no participants", "random", "by participant"):
             for seed, (coders, codes, texts) in enumerate(STUDIES):
                 print(false_alarms(coders, codes, texts, order, arguments.studies, seed), flush=True)
-    if arguments.only != "false":
+    if arguments.only in (None, "power"):
         print(
             "\n| texts a coder | tests | prevalence | shift begins at | found within 60 / 120 / at all % "
             "| one test % | e-values % | cumulative sum % |\n|" + 8 * "---|"

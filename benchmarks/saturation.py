@@ -55,12 +55,30 @@ def ours(found: Incidence, k: int) -> tuple[float, float, float]:
 @cache
 def of_chao(found: Incidence, k: int) -> tuple[float, float]:
     """Return the ends of the control: Q₀'s interval from Chao's variance, times what k find of it."""
-    total, _, low, high = total_codes(found, confidence_level=0.95)
+    unseen, low, high = total_of_chao(found)
     if math.isnan(low):
         return 0.0, 0.0
-    unseen = total - found.n_codes
     reached = 1 - (1 - found.once / (found.once + found.n_clusters * unseen)) ** k
     return (low - found.n_codes) * reached, (high - found.n_codes) * reached
+
+
+def total_of_chao(found: Incidence) -> tuple[float, float, float]:
+    """Return Chao2's number of unseen codes, and both ends of his interval of the total."""
+    total, _, low = total_codes(found, confidence_level=0.95)
+    unseen = total - found.n_codes  # the ends are unseen / factor and unseen * factor beyond the codes found
+    return unseen, low, math.nan if math.isnan(low) else found.n_codes + unseen**2 / (low - found.n_codes)
+
+
+def totals(kind: str, codes: int, participants: int, together: float, n: int, seed: int) -> str:
+    """Return how often the total is `total_at_least` or more, and how often Chao's interval holds it."""
+    rng, pi = np.random.default_rng(seed), frequencies(kind, codes)
+    runs = [incidence(study(pi, participants, together, rng)) for _ in range(n)]
+    ends = [(low, high) for _, low, high in map(total_of_chao, runs) if not math.isnan(low)]
+    shares = [np.mean([math.floor(low) <= codes for low, _ in ends])]
+    shares.append(np.mean([low <= codes <= high for low, high in ends]))
+    cells = " | ".join(f"{100 * share:.1f}" for share in shares)
+    name = kind + (", together" if together else "")
+    return f"| {name} | {codes} | {participants} | {len(ends)} | {cells} |"
 
 
 def coverage(kind: str, codes: int, participants: int, together: float, n: int, seed: int) -> str:
@@ -115,6 +133,14 @@ def main() -> None:
         for codes in CODES:
             for participants in PARTICIPANTS:
                 print(coverage(kind, codes, participants, together, n, seed), flush=True)
+    print(
+        "\n| codes’ frequencies | codes | participants | studies with a code found once "
+        "| total_at_least holds % | Chao’s interval % |\n|" + 6 * "---|"
+    )
+    for seed, (kind, together) in enumerate(designs):
+        for codes in CODES:
+            for participants in PARTICIPANTS:
+                print(totals(kind, codes, participants, together, n, seed), flush=True)
     print(
         "\n| codes’ frequencies | codes | stopped after (median) | codes seen by then % "
         "| the next ten bring (mean) | the next ten bring some % |\n|" + 6 * "---|"

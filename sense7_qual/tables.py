@@ -11,7 +11,8 @@ frame               key                                             other column
                                                                     context (optional), any variables
 `CODINGS`           unit_id, coder, code, start, end, round         confidence, act_id, at, codebook, and one
                                                                     for each facet of the codebook
-`COVERAGE`          unit_id, coder, round                           finished_at, codebook
+`COVERAGE`          unit_id, coder, round                           finished_at, codebook, first_finished_at
+                                                                    (optional)
 `DECISIONS`         unit_id, coder, code                            applied (bool)
 `MEMOS`             memo_id                                         target_kind, target_id, coder, text, at,
                                                                     start, end, round
@@ -371,6 +372,8 @@ COVERAGE: Final = Contract(
     },
     missing_in_key=frozenset({"round"}),
 )
+"""Who finished which unit: `finished_at` and `codebook` are those of the last time. The record adds
+`first_finished_at`; without it `codings.finish_order` takes `finished_at`."""
 
 DECISIONS: Final = Contract(
     name="decisions",

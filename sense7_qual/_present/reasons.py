@@ -96,6 +96,10 @@ class Reason(Worded):
     BLANK_TEXT = auto(), "the text is blank"
     LOW_AGREEMENT = auto(), "people do not agree on where the code applies, so they are no standard for it"
     PROMISE_NOT_KEPT = auto(), "no level keeps the promise on these texts"
+    OPEN_BETWEEN = (
+        auto(),
+        "texts must be looked at again first: until then the code is undecided on some between others",
+    )
     FEW_DECIDED = auto(), "too few texts were decided on"
     ONE_SIDE_UNDEFINED = auto(), "only one of the two programs gives a number"
     PACKAGE_ABSENT = auto(), "the other package is not installed"

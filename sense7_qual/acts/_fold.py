@@ -12,7 +12,7 @@ import pandas as pd
 from sense7_qual._checks import check_codebook
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._propose import Proposal
-from sense7_qual.acts._undo import standing
+from sense7_qual.acts._undo import current, done
 from sense7_qual.acts._validate import facet_values
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
@@ -39,6 +39,7 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
 
     The same acts always give the same frames; acts of different coders never touch each other. `codings` has
     a column for each facet of `codebook`, in its order, and behind them for others that a coding states.
+    `coverage` has, beside the last, the first time at which a unit was finished: reopening keeps it.
 
     Examples
     --------
@@ -49,14 +50,21 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
     ...       finish(coder="ana", unit_id="m17", codebook=sense7)])
     Record(1 codings, 1 finished, 0 memos)
     """
-    now = standing(acts)
+    acts = done(acts)
+    first: dict[tuple[str, str | None, str | None], str] = {}
+    for act in acts:
+        if act.kind == "finish":
+            first.setdefault((act.coder, act.unit_id, act.round), act.at)
+    now = current(acts)
     kinds: dict[str, list[Act]] = {"apply": [], "finish": [], "memo": [], "propose": []}
     for act in now:
         if act.kind in kinds:
             kinds[act.kind].append(act)
     del now
     facets = _facets(kinds["apply"], codebook)
+    firsts = [first[act.coder, act.unit_id, act.round] for act in kinds["finish"]]
     codings, coverage, memos, proposals = (_frame(kinds.pop(kind), contract) for kind, contract in _FRAMES)
+    coverage["first_finished_at"] = pd.array(firsts, dtype="string")
     return Record(codings.assign(**facets), coverage, memos, proposals)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sense7_qual.acts._act import Act
 from sense7_qual.errors import ActError
 
-__all__ = ["each_once", "standing"]
+__all__ = ["current", "done", "each_once", "standing"]
 
 
 def standing(acts: Iterable[Act]) -> list[Act]:
@@ -18,6 +18,23 @@ def standing(acts: Iterable[Act]) -> list[Act]:
     matter. An act that was undone counts as never done, until it is done again: then it counts in its old
     place. An act that comes again (by its act_id) changes nothing.
     """
+    return current(done(acts))
+
+
+def current(acts: Iterable[Act]) -> list[Act]:
+    """Return of acts that were not undone (`done`) the last about each coding, unit, memo … that stands."""
+    now: dict[tuple[object, ...], Act] = {}
+    for act in acts:
+        key, stays = _effect(act)
+        if stays:
+            now[key] = act  # in the place where it first came: a changed facet moves nothing on screen
+        else:
+            now.pop(key, None)
+    return list(now.values())
+
+
+def done(acts: Iterable[Act]) -> list[Act]:
+    """Return the acts that were not undone, in their order, without those that undo or redo others."""
     order = each_once(acts)
     undone: set[tuple[str, str]] = set()
     for act in order:
@@ -25,16 +42,9 @@ def standing(acts: Iterable[Act]) -> list[Act]:
             undone.add((act.coder, str(act.target)))
         elif act.kind == "redo":
             undone.discard((act.coder, str(act.target)))
-    now: dict[tuple[object, ...], Act] = {}
-    for act in order:
-        if act.kind in ("undo", "redo") or (act.coder, act.act_id) in undone:
-            continue
-        key, stays = _effect(act)
-        if stays:
-            now[key] = act  # in the place where it first came: a changed facet moves nothing on screen
-        else:
-            now.pop(key, None)
-    return list(now.values())
+    return [
+        act for act in order if act.kind not in ("undo", "redo") and (act.coder, act.act_id) not in undone
+    ]
 
 
 def each_once(acts: Iterable[Act]) -> list[Act]:

@@ -9,10 +9,10 @@ Decisions that are computed from several coders' have a coder of their own name,
 left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``. Codings and rulings under an earlier codebook or of a round:
-``_carry_over.py``, ``_carry_over_rulings.py``. What is decided about quotes: ``_quotes.py``. How the codes
-came, participant by participant (`development`), and what further participants would bring (`saturation`):
-``_saturation.py``; what each run of participants brought, in any order (`new_information`):
-``_new_information.py``.
+``_carry_over.py``, ``_carry_over_rulings.py``. In which order units were coded: ``_finish_order.py``. What is
+decided about quotes: ``_quotes.py``. How the codes came, participant by participant (`development`), and what
+further participants would bring (`saturation`): ``_saturation.py``; what each run of participants brought, in
+any order (`new_information`): ``_new_information.py``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from __future__ import annotations
 from sense7_qual.codings._carry_over import carried, of_round, stale
 from sense7_qual.codings._carry_over_rulings import rulings
 from sense7_qual.codings._decisions import after_discussion, decisions, from_table, majority, tally
+from sense7_qual.codings._finish_order import finish_order
 from sense7_qual.codings._new_information import new_information
 from sense7_qual.codings._quotes import quotes
 from sense7_qual.codings._saturation import development, saturation
 
 __all__ = [
-    "after_discussion", "carried", "decisions", "development", "from_table", "majority",
+    "after_discussion", "carried", "decisions", "development", "finish_order", "from_table", "majority",
     "new_information", "of_round", "quotes", "rulings", "saturation", "stale", "tally",
 ]  # fmt: skip

@@ -191,6 +191,11 @@ def saturation_found(record: Record) -> Iterator[Sentence]:
             level=percent_whole(more["confidence_level"].iloc[0]), low=number(more["low"].iloc[0], 1),
             high=number(more["high"].iloc[0], 1),
         )  # fmt: skip
+    if not pd.isna(more.value["total_at_least"].iloc[0]):
+        yield sentence(
+            "In all there are at least {n} at the same level of confidence; nothing bounds them from above.",
+            n=plural(more["total_at_least"].iloc[0], "such code"),
+        )  # fmt: skip
 
 
 def _reached(found: Traced) -> Sentence:

@@ -177,11 +177,11 @@ def coding(record: Record) -> Iterator[Sentence]:
     if not record.n_coded.value:
         yield sentence("No text has been finished by a coder yet.")
         return
-    finished = record.store.coverage()["finished_at"]
+    coverage = record.store.coverage()
     yield sentence(
         "In all, {n} coded by {coders}, {when}.",
         coders=plural(record.n_coders, "coder"), n=plural(record.n_coded, "text was", "texts were"),
-        when=_when(date(finished.min()), date(finished.max())),
+        when=_when(date(coverage["first_finished_at"].min()), date(coverage["finished_at"].max())),
     )  # fmt: skip
     yield from _dealing(record)
     if record.n_coders.value > 1:

@@ -88,9 +88,10 @@ def screen(
     Nearly all that it decides is "absent": it spares people texts that do not have a code. The promise is,
     with probability 1 − `delta` for each code: of what is decided absent at most `false_share` is present,
     of what is decided present at most `false_share` is absent, and of all presences at most `lost_share` is
-    decided absent. Plain error is never the promise: a rare code meets 5 % by always saying no. It holds for
-    participants like those of the sample, who were drawn at random; shares in few remaining texts vary
-    about it.
+    decided absent. The promise is over studies like this one, a share 1 − `delta` of which keep it, not over
+    the texts decided in this one. Plain error is never the promise: a rare code meets 5 % by always saying
+    no. It holds for participants like those of the sample, who were drawn at random; shares in few remaining
+    texts vary about it.
 
     Parameters
     ----------

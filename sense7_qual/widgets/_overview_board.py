@@ -120,6 +120,11 @@ class Board:
         return codings.of_round(self.read.codings, self.read.coverage)[1]
 
     @cached_property
+    def finish_order(self) -> pd.DataFrame:
+        """Each coder's finished units that may be seen, as `codings.finish_order` has them."""
+        return codings.finish_order(self.read.coverage, plan=self.seen_plan)
+
+    @cached_property
     def cluster(self) -> str | None:
         """The column of participants; None where a text that was finished has none."""
         return participants(self.units, self.order["unit_id"])

@@ -38,9 +38,10 @@ def frequency_rows(board: Board) -> list[dict[str, Any]]:
 def _parts_of_order(board: Board) -> dict[str, list[float]]:
     """Return for each code the share of decisions that apply it in up to eight parts of the order of coding.
 
-    A text belongs where the last of its coders finished it. Parts have ten texts or more; else there is none.
+    A text belongs where the last of its coders first finished it. Parts have ten texts or more; else there is
+    none.
     """
-    last = board.order.groupby("unit_id")["finished_at"].max().sort_values(kind="stable")
+    last = board.finish_order.drop_duplicates("unit_id", keep="last").set_index("unit_id")
     n_parts = min(_MOST_PARTS, len(last) // _LEAST_TEXTS)
     if n_parts < 2:
         return {}

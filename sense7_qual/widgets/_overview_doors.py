@@ -189,12 +189,12 @@ def _stale(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
 
 
 def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
-    """The texts after the first third of a coder's, in the order in which they were finished."""
+    """The texts after the first third of a coder's, in the order in which they were first finished."""
     found = board.drift
     n_later = int(
         found.loc[(found["coder"] == asked["coder"]) & (found["code"] == asked["code"]), "n_later"].sum()
     )
-    order = board.order[board.order["coder"] == asked["coder"]].sort_values("finished_at", kind="stable")
+    order = board.finish_order[board.finish_order["coder"] == asked["coder"]]
     decided = board.decided
     mine = decided[(decided["coder"] == asked["coder"]) & (decided["code"] == asked["code"])]
     applied = dict(zip(mine["unit_id"], mine["applied"], strict=True))

@@ -10,9 +10,11 @@ import pytest
 from scipy.stats import fisher_exact
 
 from benchmarks import drift as benchmark
+from sense7_qual import acts, codings
 from sense7_qual.agreement import drift
 from sense7_qual.agreement._diagnostics._drift import Comparison, comparisons, first_alarm
 from sense7_qual.errors import ArgumentError, TableError
+from tests.helpers.simulation import studies
 
 
 def frames(applied: Sequence[bool], *, coder: str = "ana") -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -156,3 +158,57 @@ def test_a_shift_by_a_fifth_is_found_as_often_as_is_said() -> None:
     at = first_alarm(first, later, comparisons(667, 0.05 / 14))
     assert np.mean((at > 0) & (at <= 60)) > 0.55
     assert np.mean(at > 0) > 0.97
+
+
+@pytest.mark.simulation
+def test_without_drift_a_code_that_is_split_rings_no_alarm() -> None:
+    """The benchmark of revised studies in small: at the end, and before stale texts are looked at again."""
+    rng, rung, by_last = np.random.default_rng(6), [], []
+    for _ in studies(8):
+        one = benchmark.revised_study(300, rng)
+        for made in (one.made, [act for act in one.made if act.at < one.reviewed]):
+            record = acts.fold(made)
+            decided = codings.decisions(
+                record.codings, record.coverage, one.codebook, revisions=[one.revision]
+            )
+            found = drift(decided, record.coverage, plan=one.plan)
+            rung.append(found["alarm"].any())
+            if made is one.made:
+                last = record.coverage.drop(columns="first_finished_at")
+                by_last.append(drift(decided, last, plan=one.plan)["alarm"].any())
+            else:
+                assert found.loc[found["code"].isin(["a1", "a2"]), "reason"].tolist() == ["open_between"] * 4
+    assert np.mean(rung) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(rung))
+    assert np.mean(by_last) > 0.5
+
+
+def test_a_text_that_was_looked_at_again_keeps_its_place() -> None:
+    decisions, coverage = frames(shifted(100, 200))
+    again = coverage.assign(first_finished_at=coverage["finished_at"])
+    chosen = decisions["applied"].to_numpy()  # what is looked at again goes with the code
+    again.loc[chosen, "finished_at"] = "2027-01-01T00:00:00Z"
+    pd.testing.assert_frame_equal(drift(decisions, again), drift(decisions, coverage))
+    later_round = coverage[chosen].assign(round="second", finished_at="2027-01-01T00:00:00Z")
+    both = pd.concat([later_round, coverage], ignore_index=True)
+    pd.testing.assert_frame_equal(drift(decisions, both), drift(decisions, coverage))
+
+
+def test_a_code_that_is_open_where_it_was_applied_rings_no_alarm() -> None:
+    """Split and not looked at again: where it was applied first it is undecided, and so it seems rare."""
+    decisions, coverage = frames([i % 3 == 0 for i in range(300)])
+    other = decisions.assign(code="other")
+    stale = decisions["applied"] & (decisions["unit_id"] < "m0150")
+    found = drift(pd.concat([decisions[~stale], other]), coverage)
+    assert found["alarm"].tolist() == [False, False]
+    assert found["reason"].fillna("").tolist() == ["open_between", ""]
+    came_later = drift(pd.concat([decisions[decisions["unit_id"] >= "m0050"], other]), coverage)
+    assert came_later["reason"].isna().all()
+    assert came_later["n_first"].tolist() == [50, 100]
+
+
+def test_texts_of_one_sheet_without_a_plan_have_no_order_of_participants() -> None:
+    """Ids in a row are of one participant: in their order the code would seem to shift."""
+    decisions, coverage = frames([i >= 150 for i in range(300)])
+    at_once = coverage.assign(finished_at="2026-01-05T00:00:00Z")
+    assert drift(decisions, coverage)["alarm"].all()
+    assert not drift(decisions, at_once)["alarm"].any()

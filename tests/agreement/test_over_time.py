@@ -119,7 +119,7 @@ def test_what_cannot_be_sliced_is_refused() -> None:
         over_time(decisions, coverage, by="order", n_slices=1, **settings)
     with pytest.raises(TableError, match="found none for 'u000 / ana', 'u000 / ben', 'u000 / cleo'"):
         over_time(decisions, coverage[coverage["unit_id"] > "u000"], by="round", **settings)
-    with pytest.raises(TableError, match="found none in 18 rows"):
+    with pytest.raises(TableError, match="found none for 18 units × coders"):
         over_time(decisions, coverage.assign(finished_at=None), by="week", **settings)
     with pytest.raises(TableError, match="other values in 18 rows"):
         over_time(decisions, coverage.assign(finished_at="yesterday"), by="round", **settings)
@@ -164,3 +164,18 @@ def test_every_coder_is_compared_with_herself() -> None:
     }
     with pytest.raises(TableError, match="expected a coder with decisions at both times"):
         stability(first[first["coder"] == "ana"], second[second["coder"] == "ben"], n_boot=20, seed=1)
+
+
+def test_what_was_looked_at_again_keeps_its_place_in_time() -> None:
+    decisions = study(6)
+    coverage = covered(decisions)
+    again = coverage.assign(first_finished_at=coverage["finished_at"])
+    again.loc[decisions[decisions["applied"]].index.intersection(again.index)[::2], "finished_at"] = (
+        "2027-01-01T00:00:00Z"
+    )
+    for by in ("order", "week"):
+        settings = {"by": by, "n_boot": 20, "seed": 1}
+        pd.testing.assert_frame_equal(
+            over_time(decisions, again, **settings),  # type: ignore[arg-type]
+            over_time(decisions, coverage, **settings),  # type: ignore[arg-type]
+        )

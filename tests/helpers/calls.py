@@ -412,6 +412,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             c.saturation, **frames, units=x.units, cluster="case_id", emerged=[code, "interest"], more=[1],
             confidence_level=0.95),
         "codings.from_table": call(c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"]),
+        "codings.finish_order": call(c.finish_order, coverage=x.coverage, plan=None),
         "codings.majority": call(c.majority, decisions=x.decisions),
         "codings.of_round": call(c.of_round, **frames, round=None),
         "codings.quotes": call(c.quotes, acts=x.acts, codebook=x.codebook, revisions=()),

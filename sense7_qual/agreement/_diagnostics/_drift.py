@@ -13,7 +13,8 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present.reasons import Reason
 from sense7_qual.agreement._counts import own_decisions
-from sense7_qual.agreement._diagnostics._over_time import last_finish
+from sense7_qual.agreement._diagnostics._over_time import first_finishes
+from sense7_qual.codings import finish_order
 from sense7_qual.errors import ArgumentError
 from sense7_qual.tables import COVERAGE, PLAN
 
@@ -63,9 +64,11 @@ def drift(
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
     coverage : DataFrame
-        Who finished which unit when: unit_id, coder, round, finished_at (ISO 8601), codebook. It gives the
-        order of a coder's texts; of texts that were finished at once the place in the plan decides, then the
-        id. Where a coder finished a unit several times the last one counts.
+        Who finished which unit when, of the same rounds as the decisions: unit_id, coder, round, finished_at
+        and, where a unit was finished again, first_finished_at (ISO 8601), codebook. It gives the order of a
+        coder's texts, by when they first finished each (`codings.finish_order`): what was looked at again,
+        because the codebook was revised, keeps its place. Of texts that were finished at once, such as those
+        of one coding sheet, the place in the plan decides.
     plan : DataFrame, optional
         Who is to code what: coder, unit_id, round, place (`store.plan()`), of the rounds that the decisions
         are of. Only with it, unchanged, may one look again and again: it says how many texts a third is, and
@@ -90,7 +93,9 @@ def drift(
         - at_unit: how many texts after the first third it first rang; missing: not so far
         - false_alarms: as given, in every row
         - reason: missing, or `few_units` (an alarm is not possible yet: fewer than 20 texts after the first
-          third, or so few in it that none would be sure)
+          third, or so few in it that none would be sure), or `open_between` (of texts that the coder finished
+          some are undecided on the code after one that is decided, as after a split until they are looked at
+          again: no alarm, because the code may be undecided just where it was applied)
 
     Raises
     ------
@@ -151,8 +156,8 @@ def drift(
     tests = max(1, len(codes) * len({*own["coder"], *dealt["coder"]}))
     rows = [
         (*row, false_alarms, reason)
-        for coder, given, n_units in _coders(_in_order(own, coverage, dealt), dealt)
-        for *row, reason in _rows(coder, given, codes, n_units, false_alarms / tests)
+        for coder, given, units, n_units in _coders(own, coverage, dealt)
+        for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
     ]
     return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
 
@@ -213,38 +218,51 @@ def _possible(n_first: int, n_later: int, compared: list[Comparison]) -> bool:
     return bool(n_first) and bool(first_alarm(*clearest, compared))
 
 
-def _in_order(own: pd.DataFrame, coverage: pd.DataFrame, dealt: pd.DataFrame) -> pd.DataFrame:
-    """Return the decisions in the order in which their units were finished."""
-    at = last_finish(own, COVERAGE.check(coverage), timed=True)["at"]
-    place = dealt.drop_duplicates(["coder", "unit_id"])[["coder", "unit_id", "place"]]
-    places = own[["coder", "unit_id"]].merge(place, how="left", on=["coder", "unit_id"])["place"]
-    timed = own.assign(at=at.to_numpy(), place=places.to_numpy(dtype=float, na_value=math.inf))
-    return timed.sort_values(["at", "place", "unit_id"], kind="stable")
-
-
-def _coders(own: pd.DataFrame, dealt: pd.DataFrame) -> list[tuple[str, pd.DataFrame, int]]:
-    """Return each coder's decisions, and how many texts they have in all."""
+def _coders(
+    own: pd.DataFrame, coverage: pd.DataFrame, dealt: pd.DataFrame
+) -> list[tuple[str, pd.DataFrame, list[str], int]]:
+    """Return each coder's decisions and finished units, in their order, and how many texts they have."""
+    finished = COVERAGE.check(coverage)
+    order = first_finishes(own, finished, timed=True, plan=dealt)["order"]
+    ordered = own.assign(order=order.to_numpy()).sort_values("order", kind="stable")
+    units = {
+        str(coder): list(part["unit_id"])
+        for coder, part in finish_order(finished, plan=dealt).groupby("coder")
+    }
     planned = {str(coder): set(part["unit_id"]) for coder, part in dealt.groupby("coder")}
     return [
-        (str(coder), given, len(planned.get(str(coder), set()) | set(given["unit_id"])))
-        for coder, given in own.groupby("coder", sort=True)
+        (coder, given, units[coder], len(planned.get(coder, set()) | set(units[coder])))
+        for coder, given in ((str(one), part) for one, part in ordered.groupby("coder", sort=True))
     ]
 
 
 def _rows(
-    coder: str, given: pd.DataFrame, codes: list[str], n_units: int, level: float
+    coder: str, given: pd.DataFrame, units: list[str], codes: list[str], n_units: int, level: float
 ) -> list[tuple[object, ...]]:
     n_first = max(1, n_units // 3)
     compared = comparisons(n_units - n_first, level)
-    early = given["unit_id"].isin(given["unit_id"].unique()[:n_first]).to_numpy(dtype=np.bool_)
+    place = given["unit_id"].map({unit: at for at, unit in enumerate(units)}).to_numpy(dtype=np.int64)
     applied, code = given["applied"].to_numpy(dtype=np.bool_), given["code"].to_numpy(dtype=object)
     rows: list[tuple[object, ...]] = []
     for each in codes:
-        first, later = applied[early & (code == each)], applied[~early & (code == each)]
+        early = place[code == each] < n_first
+        first, later = applied[code == each][early], applied[code == each][~early]
         before = first.mean() if len(first) else math.nan
         after = later.mean() if len(later) else math.nan
+        shares = (len(first), before, len(later), after, after - before)
+        if _gaps(place[code == each], len(units)):
+            rows.append((coder, each, *shares, False, pd.NA, Reason.OPEN_BETWEEN))
+            continue
         at = int(first_alarm(first, later, compared))
         reason = None if _possible(len(first), len(later), compared) else Reason.FEW_UNITS
-        shares = (len(first), before, len(later), after, after - before)
         rows.append((coder, each, *shares, at > 0, at or pd.NA, reason))
     return rows
+
+
+def _gaps(place: Integers, n: int) -> bool:
+    """Return True if a text without a decision comes after one with a decision (places from 0 of `n` texts).
+
+    A code that came, or was redefined, is undecided on all texts before; one that was split is undecided just
+    where it was applied, and would seem rare there.
+    """
+    return len(place) > 0 and len(place) < n - place[0]

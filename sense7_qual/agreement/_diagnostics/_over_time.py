@@ -8,6 +8,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
@@ -16,8 +17,7 @@ from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import COVERAGE
 
-__all__ = ["By", "last_finish", "over_time"]
-
+__all__ = ["By", "first_finishes", "over_time"]
 
 By = Literal["round", "codebook", "week", "order"]
 
@@ -46,14 +46,15 @@ def over_time(
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
     coverage : DataFrame
-        Who finished which unit when: unit_id, coder, round, finished_at (ISO 8601; needed for weeks and
-        order), codebook. Where a coder finished a unit several times the last one counts, because the
-        decision is the one that stood then.
+        Who finished which unit when: unit_id, coder, round, finished_at and, where a unit was finished again,
+        first_finished_at (ISO 8601; needed for weeks and order), codebook.
     by : {"round", "codebook", "week", "order"}
-        A decision belongs to the round, or to the codebook version, in which its coder finished the unit,
-        so that coders meet on a unit only within one. For weeks (ISO, UTC) and order, a unit belongs where
-        the last of its coders finished it; the order of these times is cut into `n_slices` parts with as
-        many units each.
+        A decision belongs to the round, or to the codebook version, in which its coder finished the unit for
+        the last time, so that coders meet on a unit only within one. What was looked at again after a
+        revision is in the later version, and was chosen by its codes: do not read a trend out of that. For
+        weeks (ISO, UTC) and order, a unit belongs where the last of its coders first finished it
+        (`codings.finish_order`); the order of these times is cut into `n_slices` parts with as many units
+        each.
     n_slices : int
         Parts for `by="order"`, 2 or more.
     units, cluster, n_boot, confidence_level, seed
@@ -97,7 +98,7 @@ def over_time(
     check_resampling("over_time", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     _check_slicing(by, n_slices)
     own = own_decisions(decisions)
-    finished = last_finish(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
+    finished = _finishes(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
     parts = [
         by_code(
             own[rows],
@@ -129,45 +130,46 @@ def _check_slicing(by: str, n_slices: int) -> None:
         )
 
 
-def last_finish(own: pd.DataFrame, coverage: pd.DataFrame, *, timed: bool) -> pd.DataFrame:
-    """Return when, in which round and under which codebook each decision's unit was last finished.
+def _finishes(own: pd.DataFrame, coverage: pd.DataFrame, *, timed: bool) -> pd.DataFrame:
+    """Return when each decision's unit was first finished, and in which round and under which codebook last.
 
-    One row per decision, in their order: at (NaT where there is no time), round, codebook.
+    One row per decision, in their order: at (NaT where there is no time), order, round, codebook, and when
+    it was first finished in that round (began).
     """
-    coverage = coverage.assign(at=_times(coverage, own if timed else own.head(0)))
-    latest = coverage.sort_values("at", kind="stable", na_position="first").drop_duplicates(
-        _PAIR, keep="last"
-    )
-    joined = own[_PAIR].merge(
-        latest[[*_PAIR, "at", "round", "codebook"]], how="left", on=_PAIR, indicator=True
-    )
-    unfinished = joined[joined["_merge"] == "left_only"].drop_duplicates(_PAIR)
+    first = first_finishes(own, coverage, timed=timed)
+    last = pd.to_datetime(coverage["finished_at"], utc=True, format="ISO8601")
+    given = coverage.get("first_finished_at", coverage["finished_at"])
+    began = pd.to_datetime(given, utc=True, format="ISO8601").fillna(last)
+    latest = coverage.assign(last=last, began=began).sort_values("last", kind="stable", na_position="first")
+    latest = latest.drop_duplicates(_PAIR, keep="last")
+    return first.merge(latest[[*_PAIR, "round", "codebook", "began"]], how="left", on=_PAIR)
+
+
+def first_finishes(
+    own: pd.DataFrame, coverage: pd.DataFrame, *, timed: bool, plan: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return when the coder of each decision first finished its unit (at), and its place in their order.
+
+    One row per decision, in their order: unit_id, coder, at, order. With `timed`, a missing time is refused.
+    """
+    order = codings.finish_order(coverage, plan=plan)
+    order = order.assign(order=np.arange(len(order)))
+    joined = own[_PAIR].merge(order, how="left", on=_PAIR)
+    unfinished = joined[joined["order"].isna()].drop_duplicates(_PAIR)
     if len(unfinished):
         named = [f"{unit} / {coder}" for unit, coder in unfinished[_PAIR].itertuples(index=False)]
         raise TableError(
             f"coverage: expected a row for every unit and coder that decided on it – found none for "
             f"{first_three(named)} – pass the coverage that the decisions were made with."
         )
-    return joined[["at", "round", "codebook"]]
-
-
-def _times(coverage: pd.DataFrame, needed: pd.DataFrame) -> pd.Series:
-    """Return the times as UTC, refusing what is no time, and missing ones where a decision needs them."""
-    at = pd.to_datetime(coverage["finished_at"], utc=True, format="ISO8601", errors="coerce")
-    unread = coverage.index[at.isna() & coverage["finished_at"].notna()]
-    if len(unread):
+    without = joined[joined["at"].isna()].drop_duplicates(_PAIR)
+    if timed and len(without):
         raise TableError(
-            f"coverage: expected finished_at as ISO 8601 – found other values in {len(unread)} rows (first: "
-            f"row {first_three(unread)}) – write 2026-02-03T14:05:00Z."
+            f"coverage: expected finished_at for every unit that was decided on – found none for "
+            f"{len(without)} units × coders (first: unit {first_three(without['unit_id'].unique())}) – slice "
+            "by round or codebook instead."
         )
-    is_needed = pd.MultiIndex.from_frame(coverage[_PAIR]).isin(pd.MultiIndex.from_frame(needed[_PAIR]))
-    missing = coverage.index[at.isna() & is_needed]
-    if len(missing):
-        raise TableError(
-            f"coverage: expected finished_at for every unit that was decided on – found none in "
-            f"{len(missing)} rows (first: row {first_three(missing)}) – slice by round or codebook instead."
-        )
-    return at
+    return joined
 
 
 def _slices(
@@ -176,7 +178,8 @@ def _slices(
     """Yield the name of each slice, and which decisions are in it, in time."""
     if by in ("round", "codebook"):
         name = finished[by].fillna("none")
-        first = finished["at"].groupby(name, sort=False).min().sort_values(kind="stable", na_position="last")
+        first = finished["began"].groupby(name, sort=False).min()
+        first = first.sort_values(kind="stable", na_position="last")
         for value in first.index:
             yield str(value), name == value
         return
@@ -187,9 +190,9 @@ def _slices(
         for value in sorted(week.unique()):
             yield str(value), week == value
         return
-    units = pd.DataFrame({"unit_id": own["unit_id"], "at": at})
-    units = units[own.groupby("unit_id")["coder"].transform("nunique") >= 2].drop_duplicates("unit_id")
-    ordered = units.sort_values(["at", "unit_id"])["unit_id"].to_numpy()
+    paired = own.groupby("unit_id")["coder"].transform("nunique") >= 2
+    last = finished["order"].groupby(own["unit_id"]).max().sort_values()
+    ordered = last.index[last.index.isin(own.loc[paired, "unit_id"])].to_numpy()
     start = 0
     for part in np.array_split(ordered, n_slices):
         if len(part):
