@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import count, product
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KINDS", "Drawn", "Rows", "draw"]
+__all__ = ["KINDS", "Drawn", "Rows", "draw", "end_errors"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -26,6 +26,9 @@ KINDS: Final = ("slip", "ambiguous_text", "stance")
 _SLIP, _AMBIGUOUS, _STANCE = range(3)
 
 _BURN_IN: Final = 300
+_BATCHES, _MOST_TIMES, _SMALL_ERROR = 8, 8, 0.02
+"""The error of an interval's end is seen from so many parts of the draws. While it is not small, as many
+draws are added as were asked for, up to so many times."""
 _READ_ALIKE, _READ_OTHERWISE = 1.0, 0.05
 """Pseudo-units of each code: for absent and for present, and for all stances together. So few of these,
 because most coders have no stance on most codes: what is spread is held to be slips."""
@@ -68,8 +71,11 @@ class Drawn:
     slips: Floats
 
 
-def draw(rows: Rows, *, shared: bool, n_draws: int, seed: int) -> Drawn:
-    """Draw classes and rates from their posterior; with `shared`, a stance may be that of several coders."""
+def draw(rows: Rows, *, shared: bool, n_draws: int, seed: int, level: float) -> Drawn:
+    """Draw classes and rates from their posterior; with `shared`, a stance may be that of several coders.
+
+    Draws are added until chance moves no end of the intervals of the shares noticeably (`end_errors`).
+    """
     rng = np.random.default_rng(seed)
     readings = _readings(rows.applied.shape[1], shared=shared)
     kind = _kind(rows, readings)
@@ -79,8 +85,11 @@ def draw(rows: Rows, *, shared: bool, n_draws: int, seed: int) -> Drawn:
     slips = np.full((rows.applied.shape[1], 2), 0.02)
     of_kind = [rows.counted[:, None] & (kind == each) for each in range(len(KINDS))]
     chances = np.zeros(kind.shape)
-    counts, rates = [], []
-    for step in range(-_BURN_IN, n_draws):
+    counts: list[Floats] = []
+    rates: list[Floats] = []
+    for step in count(-_BURN_IN):
+        if step > 0 and step % n_draws == 0 and _enough(counts, step // n_draws, level):
+            break
         chance = _chances(rows, readings, share, slips, closed)
         drawn = rng.multinomial(rows.n, chance).astype(np.float64)
         share = _class_shares(in_code @ drawn, readings, rng)
@@ -91,7 +100,27 @@ def draw(rows: Rows, *, shared: bool, n_draws: int, seed: int) -> Drawn:
             rates.append(slips)
     probability = np.stack([(chances * (kind == each)).sum(axis=1) for each in range(len(KINDS))], axis=1)
     read = chances @ np.append(readings.mean(axis=1), 0.5)
-    return Drawn(probability / n_draws, read / n_draws, np.stack(counts), np.stack(rates))
+    return Drawn(probability / len(counts), read / len(counts), np.stack(counts), np.stack(rates))
+
+
+def _enough(counts: list[Floats], times: int, level: float) -> bool:
+    """Return True if no end of the shares of all disagreements would move noticeably with other draws."""
+    of_kind = np.stack(counts).sum(axis=1)
+    if times == _MOST_TIMES or len(counts) < _BATCHES or not of_kind[0].any():
+        return True
+    return bool((end_errors(of_kind / of_kind[0].sum(), level) < _SMALL_ERROR).all())
+
+
+def end_errors(draws: Floats, level: float) -> Floats:
+    """Return the Monte-Carlo standard errors of the ends of intervals (2, …) from draws (n_draws, …).
+
+    From batches (Flegal & Jones 2010), since each draw is like the one before it; NaN for too few draws.
+    """
+    if len(draws) < _BATCHES:
+        return np.full((2, *draws.shape[1:]), np.nan)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    ends = np.stack([np.quantile(batch, tails, axis=0) for batch in np.array_split(draws, _BATCHES)])
+    return np.asarray(ends.std(axis=0, ddof=1) / np.sqrt(_BATCHES))
 
 
 def _readings(n_coders: int, *, shared: bool) -> Floats:

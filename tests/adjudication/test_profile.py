@@ -404,3 +404,28 @@ def test_what_cannot_be_used_is_refused() -> None:
     by_facet = STANCE.assign(code="interest.valence=met")
     with pytest.raises(ActError, match="by a facet"):
         adjudication.profile(by_facet, rulings=[rule("m01", True, "slip")], **QUICK)
+
+
+def test_the_errors_of_the_ends_are_seen_from_batches_of_draws() -> None:
+    draws = np.random.default_rng(1).normal(size=(8000, 1))
+    error = _kinds.end_errors(draws, 0.95)
+    # The standard error of the 2.5 % quantile of n independent normal values: √(p (1 − p) / n) / density.
+    expected = np.sqrt(0.025 * 0.975 / 8000) / stats.norm.pdf(stats.norm.ppf(0.025))
+    assert error.ravel() == pytest.approx([expected, expected], rel=0.8)
+    assert _kinds.end_errors(np.repeat(draws[::50], 50, axis=0), 0.95).min() > 3 * expected
+    assert np.isnan(_kinds.end_errors(draws[:7], 0.95)).all()
+
+
+def test_draws_are_added_while_chance_moves_an_end() -> None:
+    _, decisions, again, _ = drawn(texts=100, repeats=0.2, codes=1)
+    for n_draws in (100, 7):
+        shares = overall(adjudication.profile(decisions, repeats=again, n_draws=n_draws, n_boot=5)).loc[KINDS]
+        made = shares["n_draws"].unique().tolist()
+        errors = shares[["low_error", "high_error"]].to_numpy(float)
+        if n_draws < 8:
+            assert made == [n_draws]
+            assert np.isnan(errors).all()
+        else:
+            assert made[0] % n_draws == 0
+            assert made[0] == 8 * n_draws or (errors < 0.02).all()
+            assert made[0] > n_draws
