@@ -35,25 +35,27 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._comparable import refuse_applied_only, refuse_other_case
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
     "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "QUOTES", "RESERVED_CODERS",
-    "SUGGESTIONS", "UNITS", "Contract", "check_coder_names", "clusters_by_unit", "indexed_by_unit",
-    "labels_by_unit", "one_spelling", "require_column", "without_blanks",
+    "SUGGESTIONS", "UNITS", "Contract", "check_coder_names", "check_people", "clusters_by_unit",
+    "indexed_by_unit", "labels_by_unit", "one_case", "one_spelling", "require_column", "without_blanks",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
 """Names of computed decisions, which no person can take as a pseudonym."""
 
-Kind = Literal["id", "string", "integer", "number", "boolean"]
+Kind = Literal["id", "string", "integer", "number", "probability", "boolean"]
 
 _DTYPES: Final[Mapping[Kind, Any]] = {
     "id": "string",
     "string": "string",
     "integer": "Int64",
     "number": "Float64",
+    "probability": "Float64",
     "boolean": "bool",
 }
 
@@ -89,7 +91,8 @@ class Contract:
         TableError
             A column is missing or stands twice, an id is missing or empty, a key stands twice, or a value
             is not of its kind; coders differ in upper and lower case alone, or a person has the name of
-            computed decisions. The message names rows (from 0), never a value.
+            computed decisions; decisions of a coder lack what was absent (`check_people`). The message names
+            rows (from 0), never a value.
         """
         check_arguments(Contract.check, locals(), but=("frame",))
         if not isinstance(frame, pd.DataFrame):
@@ -110,17 +113,20 @@ class Contract:
                 one_spelling(typed[name], name=name, frame_name=self.name)
             else:
                 typed[name] = typed[name].str.strip()
-        if not as_written and self.columns.get("coder") == "id":
+        is_input = not as_written and self.columns.get("coder") == "id"
+        if is_input and "applied" not in self.columns:
             check_coder_names(typed["coder"].dropna().unique(), frame_name=self.name)
         checked = frame.assign(**typed).reset_index(drop=True)
         self._check_key(checked)
+        if is_input and "applied" in self.columns:
+            check_people(checked)
         return checked
 
     def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
         if kind == "boolean":
             return self._boolean(column)
         try:
-            return column.astype(_DTYPES[kind])
+            typed = column.astype(_DTYPES[kind])
         except (TypeError, ValueError, OverflowError):
             # `from None`, and rows in place of values: a wrong column may hold participants' words.
             bad = [row for row, value in enumerate(column) if not _fits(value, kind)]
@@ -131,6 +137,12 @@ class Contract:
                 f"{self.name}: expected {kind} values in column {column.name!r} – found {problem} – correct "
                 "them, or choose another column."
             ) from None
+        if kind == "probability" and len(outside := typed[(typed < 0) | (typed > 1)]):
+            raise TableError(
+                f"{self.name}: expected probabilities from 0 to 1 in column {column.name!r} – found "
+                f"{len(outside)} others, from {outside.min():g} to {outside.max():g} – divide by 100."
+            )
+        return typed
 
     def _boolean(self, column: pd.Series) -> pd.Series:
         if column.dtype == bool:
@@ -205,13 +217,45 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
             f"case, and no person called so – found coder {first_three(computed)} – write "
             f"{computed[0].lower()!r} where it is computed, or give the person another pseudonym."
         )
-    folded = Counter(name.casefold() for name in known)
-    alike = [name for name in known if folded[name.casefold()] > 1]
+    one_case(known, name="coder", frame_name=frame_name)
+
+
+def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
+    """Raise `TableError` where two of several names differ in upper and lower case alone."""
+    check_arguments(one_case, locals())
+    known = list(dict.fromkeys(names))
+    folded = Counter(each.casefold() for each in known)
+    alike = [each for each in known if folded[each.casefold()] > 1]
     if alike:
         raise TableError(
-            f"{frame_name}: expected coders whose names differ in more than upper and lower case – found "
-            f"{first_three(alike)} – make them one, or give one of them another pseudonym."
+            f"{frame_name}: expected every {name} to differ in more than upper and lower case – found "
+            f"{first_three(alike)} – make them one, or rename one of them."
         )
+
+
+def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return checked decisions without computed ones, or raise `TableError` where they cannot be compared.
+
+    Coders' names and codes have to differ in more than upper and lower case, and so do the ids of units, but
+    for two that one coder decided on. Among several coders, the decisions of each have to hold what is
+    absent, which exports of applied codes, and sheets of ones and blanks, do not. A coder is refused whose
+    decisions are all "applied", who did not decide on all that others did, and of whom
+
+    - a text lacks a code that another coder decided on there, or
+    - three or more applied in a row are no coincidence: nobody has an absent decision, or, with the share of
+      "applied" among the coders who have some, fewer than 0.2 coders would be expected to come out so.
+    """
+    check_arguments(check_people, locals())
+    for name in DECISIONS.columns:
+        require_column(decisions, name, frame_name="decisions")
+    coders = decisions["coder"].unique()
+    check_coder_names(coders, frame_name="decisions")
+    any_computed = bool(set(coders) & set(RESERVED_CODERS))
+    people = decisions[~decisions["coder"].isin(RESERVED_CODERS)] if any_computed else decisions
+    one_case(people["code"].unique(), name="code", frame_name="decisions")
+    refuse_other_case(people, frame_name="decisions")
+    refuse_applied_only(people, frame_name="decisions")
+    return people
 
 
 def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, name: str) -> pd.Series:
@@ -433,7 +477,7 @@ SUGGESTIONS: Final = Contract(
     columns={
         "unit_id": "id",
         "code": "id",
-        "probability": "number",
+        "probability": "probability",
         "suggested": "boolean",
         "start": "integer",
         "end": "integer",

@@ -118,7 +118,7 @@ def test_spaces_and_blank_cells_in_a_table_change_no_number() -> None:
     )
     pd.testing.assert_frame_equal(agreement.by_code(codings.from_table(padded, **columns), seed=1), expected)
     blank = pd.concat([frame, pd.DataFrame({"unit": ["m99"], "who": ["ana"], "warm": [" "]})])
-    assert len(codings.from_table(blank, **columns)) == 100
+    assert len(codings.from_table(blank, **columns, blank="undecided")) == 100
 
 
 @pytest.mark.parametrize(

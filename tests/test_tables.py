@@ -12,6 +12,7 @@ from sense7_qual.tables import (
     COVERAGE,
     DECISIONS,
     MEMOS,
+    SUGGESTIONS,
     UNITS,
     Contract,
     labels_by_unit,
@@ -241,3 +242,15 @@ def test_a_computed_decision_in_another_case_is_no_person(name: str) -> None:
 def test_coders_that_differ_in_case_alone_are_refused() -> None:
     frame = decided(True, False).assign(coder=["ana", "Ana"])
     assert "differ in more than upper and lower case – found 'ana', 'Ana'" in refusal(DECISIONS, frame)
+
+
+def test_probabilities_in_per_cent_are_refused() -> None:
+    frame = pd.DataFrame({
+        "unit_id": ["m1", "m2"], "code": "warm", "probability": [97.0, None], "suggested": True,
+        "start": None, "end": None,
+    })  # fmt: skip
+    assert (
+        "expected probabilities from 0 to 1 in column 'probability' – found 1 others, from 97 to 97"
+        in refusal(SUGGESTIONS, frame)
+    )
+    SUGGESTIONS.check(frame.assign(probability=frame["probability"] / 100))

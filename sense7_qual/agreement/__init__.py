@@ -29,7 +29,7 @@ Does a model agree with people?            `human_model`                 ``_diag
 May it replace one of them?                `alternative_annotator_test`  ``_diagnostics/``
 Are the numbers right?                     `cross_check`                 ``_diagnostics/_cross_check.py``
 Is the table in a database, or too large?  `patterns`                    ``_engines/``
-Are the values in a wide table?            `from_wide`                   ``_frames.py``
+Are the values in a wide table?            `from_wide`                   ``_from_wide.py``
 =========================================  ============================  ==================================
 """
 
@@ -68,7 +68,7 @@ from sense7_qual.agreement._diagnostics._sequential import sequential
 from sense7_qual.agreement._diagnostics._stability import stability
 from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_needed
 from sense7_qual.agreement._engines import patterns
-from sense7_qual.agreement._frames import from_wide
+from sense7_qual.agreement._from_wide import from_wide
 from sense7_qual.agreement._intervals import Estimate, estimate
 from sense7_qual.agreement._sets import (
     dice_distance,

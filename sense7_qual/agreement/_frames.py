@@ -10,28 +10,28 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
 from sense7_qual.tables import RESERVED_CODERS, check_coder_names
 
-__all__ = ["NamedTable", "check_rows", "from_wide", "named_table", "refuse_other_frames", "scale_of",
+__all__ = [
+    "AXES", "NamedTable", "check_rows", "named_table", "outside", "refuse_other_frames", "scale_of",
     "warn_of_shape",
 ]  # fmt: skip
 
-Axis = Literal["columns", "rows"]
-
-_AXES: Final = ("coder", "unit_id")
+AXES: Final = ("coder", "unit_id")
 _MANY_CODERS: Final = 10
 _TIMES_THE_UNITS: Final = 4
 """More coders than the first, and so many times the units, is rare; the other way round it is every study."""
-_IDS_FROM: Final = 10
-"""Units from which a column of nothing but different words, or of row numbers, is taken for ids."""
+_SEVERAL_CODERS: Final = range(5, 13)
+_FEW_UNITS: Final = range(2, 6)
+"""So many coders of so few units are rare, too: it is what a first sheet looks like the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,91 +45,13 @@ class NamedTable:
     unit_ids: pd.Index | None
 
 
-def from_wide(frame: pd.DataFrame, *, coders: Axis) -> pd.DataFrame:
-    """Return a table of units × coders, or coders × units, with its axes named `coder` and `unit_id`.
-
-    Use it for values that a spreadsheet holds, with a column for each coder: `krippendorff_alpha`, `estimate`
-    and every other function on arrays of values take the result, and know by its names which way round it is.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        What each coder gave each unit, and nothing else. The ids of the units are its index (its column
-        `unit_id`, where it has one); with ``coders="rows"`` the index, or the column `coder`, names the
-        coders, and the columns name the units. White space around ids does not count.
-    coders : {"columns", "rows"}
-        Where the coders are.
-
-    Returns
-    -------
-    DataFrame
-        The same values; one axis is named `coder`, the other `unit_id`.
-
-    Raises
-    ------
-    TableError
-        Not a pandas DataFrame; a coder or unit that is missing or stands twice; axes that are named
-        otherwise; a column that holds ids or row numbers in the place of a coder's values.
-    ArgumentError
-        `coders` is neither of the two.
-
-    Examples
-    --------
-    >>> from sense7_qual.agreement import krippendorff_alpha
-    >>> sheet = pd.DataFrame({"unit_id": ["m1", "m2", "m3", "m4"], "ana": [1, 2, 2, 1], "ben": [1, 2, 1, 1]})
-    >>> values = from_wide(sheet, coders="columns")
-    >>> values.index.name, values.columns.name
-    ('unit_id', 'coder')
-    >>> round(krippendorff_alpha(values, level="nominal"), 3)
-    0.533
-    """
-    if not isinstance(coders, str) or coders not in get_args(Axis):
-        raise ArgumentError(
-            f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {word(coders)} – "
-            f"{did_you_mean(str(coders), get_args(Axis))}"
-        )
-    if not isinstance(frame, pd.DataFrame):
-        raise TableError(
-            f"from_wide: expected a pandas DataFrame – found {type(frame).__name__} – convert it: "
-            "frame.to_pandas(), or pandas.DataFrame(values, index=…, columns=…)."
-        )
-    names = _AXES[::-1] if coders == "columns" else _AXES
-    if names[0] in frame.columns:
-        frame = frame.set_index(names[0])
-    if frame.index.nlevels > 1 or frame.columns.nlevels > 1 or frame.index.name == names[1]:
-        raise TableError(
-            f"from_wide: expected rows of {names[0]} and columns of {names[1]}, one label each – found axes "
-            f"named {list(frame.index.names)} and {list(frame.columns.names)} – name or reset them first."
-        )
-    if coders == "columns":
-        _refuse_ids(frame)
-    wide = frame.rename_axis(index=names[0], columns=names[1])
-    named_table(wide)
-    return wide
-
-
-def _refuse_ids(frame: pd.DataFrame) -> None:
-    """Refuse a column of ids or row numbers, which would count as one more coder."""
-    if len(frame) < _IDS_FROM:
-        return
-    for name, column in frame.items():
-        if not column.is_unique or column.isna().any():
-            continue
-        whole = pd.api.types.is_integer_dtype(column.dtype)
-        if (whole and (column.diff().iloc[1:] == 1).all()) or isinstance(column.iloc[0], str):
-            raise TableError(
-                f"from_wide: expected a coder's values in every column – found {len(frame)} different ones, "
-                f"as ids are, in column {str(name)!r} – make the ids the index: frame.set_index({name!r})."
-            )
-
-
 def named_table(frame: pd.DataFrame) -> NamedTable:
     """Return a frame whose axes are named `coder` and `unit_id` as an array, or refuse it.
 
     Computed decisions (`consensus`, `majority`, `pooled`) are left out: those are not coders.
     """
     axes = (frame.index.name, frame.columns.name)
-    if axes not in (_AXES, _AXES[::-1]):
+    if axes not in (AXES, AXES[::-1]):
         rows, columns = frame.shape
         raise TableError(
             "values: expected an array (coders, units), or a DataFrame whose axes are named 'coder' and "
@@ -139,7 +61,7 @@ def named_table(frame: pd.DataFrame) -> NamedTable:
         )
     values = frame.to_numpy()
     by_coder, by_unit = frame.index, frame.columns
-    if axes != _AXES:
+    if axes != AXES:
         values, by_coder, by_unit = values.T, by_unit, by_coder
     people = _ids(by_coder, "coder")
     check_coder_names(people, frame_name="values")
@@ -219,18 +141,20 @@ def check_rows(rows: Sequence[object]) -> None:
 
 def warn_of_shape(n_coders: int, n_units: int) -> None:
     """Warn where an array has so many more coders than units that it may be the wrong way round."""
-    if n_coders <= _MANY_CODERS or n_coders < _TIMES_THE_UNITS * max(n_units, 1) or not n_units:
+    many = n_coders > _MANY_CODERS and n_coders >= _TIMES_THE_UNITS * n_units
+    small = n_coders in _SEVERAL_CODERS and n_units in _FEW_UNITS and n_coders > n_units
+    if not n_units or not (many or small):
         return
     warnings.warn(
         f"values: read as {n_coders} coders × {n_units} units, because arrays of values are (coders, units). "
         f"If it is {n_units} coders × {n_coders} units, pass its transpose (.T); if not, a frame with named "
         "axes says so without this warning: agreement.from_wide.",
         RuntimeWarning,
-        stacklevel=_outside(),
+        stacklevel=outside(),
     )
 
 
-def _outside() -> int:
+def outside() -> int:
     """Return how many calls up the code stands that is not of this package."""
     package, level = __name__.partition(".")[0], 1
     frame = sys._getframe(1)

@@ -8,8 +8,9 @@ gives an alpha of about .16.
 Decisions that are computed from several coders' have a coder of their own name, such as `majority`, and are
 left out wherever coders are counted.
 
-From codings to decisions: ``_decisions.py``. Codings and rulings under an earlier codebook or of a round:
-``_carry_over.py``, ``_carry_over_rulings.py``. In which order units were coded: ``_finish_order.py``. What is
+From codings to decisions: ``_decisions.py``; from a table made elsewhere: ``_from_table.py``. Codings and
+rulings under an earlier codebook or of a round: ``_carry_over.py``, ``_carry_over_rulings.py``. In which order
+units were coded: ``_finish_order.py``. What is
 decided about quotes: ``_quotes.py``. How the codes came, participant by participant (`development`), and what
 further participants would bring (`saturation`): ``_saturation.py``; what each run of participants brought, in
 any order (`new_information`): ``_new_information.py``.
@@ -19,8 +20,9 @@ from __future__ import annotations
 
 from sense7_qual.codings._carry_over import carried, of_round, stale
 from sense7_qual.codings._carry_over_rulings import rulings
-from sense7_qual.codings._decisions import after_discussion, decisions, from_table, majority, tally
+from sense7_qual.codings._decisions import after_discussion, decisions, majority, tally
 from sense7_qual.codings._finish_order import finish_order
+from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._new_information import new_information
 from sense7_qual.codings._quotes import quotes
 from sense7_qual.codings._saturation import development, saturation

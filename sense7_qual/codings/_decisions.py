@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
@@ -15,9 +14,9 @@ from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.codings._carry_over import carried, of_round
 from sense7_qual.errors import TableError
 from sense7_qual.revisions import Revision
-from sense7_qual.tables import DECISIONS, RESERVED_CODERS, check_coder_names, require_column
+from sense7_qual.tables import DECISIONS, check_people, require_column
 
-__all__ = ["after_discussion", "decisions", "from_table", "majority", "tally"]
+__all__ = ["after_discussion", "decisions", "majority", "tally"]
 
 _KEY: Final = ["unit_id", "code"]
 
@@ -157,61 +156,6 @@ def _names(code: str, codebook: Codebook, facet: Facet, *, ends: Sequence[str]) 
     return [f"{code}.{facet.name}={value}" for value in (*facet.names, *ends)]
 
 
-def from_table(
-    table: pd.DataFrame,
-    *,
-    unit_id: str,
-    coder: str,
-    codes: Sequence[str] | Mapping[str, str],
-) -> pd.DataFrame:
-    """Return decisions from a table with one row per unit × coder and one 0/1 column per code.
-
-    This is the way in for codings made elsewhere: in a spreadsheet, or in a published data set.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Values of the code columns: 1/0 or True/False, as numbers or as text. A missing or empty cell is
-        undecided: it gives no row.
-    unit_id, coder : str
-        The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
-        "Consensus" and the other names of computed decisions are taken for these in upper case too.
-    codes : sequence of str, or mapping of column to code id
-        The columns of the codes.
-
-    Returns
-    -------
-    DataFrame
-        unit_id, coder, code, applied (bool).
-
-    Raises
-    ------
-    TableError
-        A column is missing, a value is neither 0 nor 1, or a coder stands twice on a unit.
-    """
-    check_arguments(from_table, locals())
-    if not isinstance(table, pd.DataFrame) or isinstance(codes, str):
-        wrong, where = (type(table), "table") if not isinstance(table, pd.DataFrame) else (str, "codes")
-        raise TableError(
-            f"from_table: expected a pandas DataFrame and a list of its columns – found {wrong.__name__} as "
-            f"{where} – pass the table, and codes=[…]."
-        )
-    columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
-    for name in (unit_id, coder, *columns):
-        require_column(table, name, frame_name="table")
-        if not isinstance(table[name], pd.Series):
-            raise TableError(
-                f"table: expected one column {name!r} – found more than one – rename or drop one."
-            )
-    ids = table[[unit_id, coder]].set_axis(["unit_id", "coder"], axis=1)
-    parts = [ids.assign(code=code, applied=table[name].astype("object")) for name, code in columns.items()]
-    long = pd.concat(parts, ignore_index=True) if parts else DECISIONS.empty()
-    long = long[long["applied"].notna() & (long["applied"].astype("string").str.strip() != "")]
-    computed = long["coder"].astype("string").str.strip().str.lower()
-    long = long.assign(coder=long["coder"].mask(computed.isin(RESERVED_CODERS).to_numpy(bool), computed))
-    return DECISIONS.check(long.assign(applied=_zero_or_one(long)))
-
-
 def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
     """Return decisions as they were after a discussion: revised where their coder discussed the unit.
 
@@ -309,23 +253,9 @@ def tally(decisions: pd.DataFrame) -> pd.DataFrame:
     """
     check_arguments(tally, locals())
     checked = DECISIONS.check(decisions, as_written=True)
-    check_coder_names(checked["coder"].unique(), frame_name="decisions")
-    people = checked[~checked["coder"].isin(RESERVED_CODERS)]
+    people = check_people(checked)
     applied = people.groupby(_KEY, sort=False)["applied"]
     return applied.agg(n_coders="size", n_applied="sum").reset_index()
-
-
-def _zero_or_one(long: pd.DataFrame) -> pd.Series:
-    words = {"1": True, "1.0": True, "true": True, "0": False, "0.0": False, "false": False}
-    applied = long["applied"].astype("string").str.strip().str.lower().map(words)
-    bad = applied.isna().to_numpy(dtype=np.bool_)
-    if bad.any():
-        columns = first_three(long.loc[bad, "code"].unique())
-        raise TableError(
-            f"table: expected 0 or 1 in the code columns – found other values in {int(bad.sum())} cells of "
-            f"{columns} – write 1 for applied, 0 for absent, and leave undecided cells empty."
-        )
-    return applied.astype(bool)
 
 
 def _refuse_unknown_codes(codings: pd.DataFrame, codebook: Codebook) -> None:

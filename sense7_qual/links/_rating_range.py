@@ -6,11 +6,7 @@ function of `links` that takes ratings checks them here.
 Where a range is stated (`rating_range=(1, 5)`), any value outside it is refused. The ratings of SENSE-7 have
 a range of their own, 1 to 5. Elsewhere a column is refused where it holds
 
-- a number that is a customary code for missing (a negative whole number to −9, 9, or 66, 77, 88, 96 to 99 and
-  their like with more digits, of either sign), lies beyond the other values, and is further from the nearest
-  of them than any of these are from one another (and than 1): −1 beside 1 to 5, 9 beside 1 to 7; not 9 on
-  a scale from 1 to 9, nor −1 beside 0 and 1. With more than twelve levels it must be further than all of
-  them lie apart, unless it alone is negative: 999 beside 0 to 100, or −9; not 99 beside 3 to 90;
+- a number that is a customary code for missing and stands apart from the others (`_missing_codes`);
 - 0 beside levels from 1 to 5 or from 1 to 7, which may be either: scales from 0 have customarily 4, 5, 7 or
   11 levels, those from 1 have 5 or 7.
 
@@ -28,6 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean
+from sense7_qual._missing_codes import codes_for_missing, counted
 from sense7_qual.corpus import SENSE7_DIMENSIONS
 from sense7_qual.errors import ArgumentError, TableError
 
@@ -38,13 +35,6 @@ Range = tuple[float, float]
 RatingRange = Range | Mapping[str, Range] | None
 
 _SENSE7: Final = (1.0, 5.0)
-_REPEATED: Final = [int(digits * times) for digits in ("6", "7", "8", "9") for times in (2, 3, 4, 5)]
-_NINES: Final = [int("9" * times + last) for times in (1, 2, 3) for last in "678"]
-_CODES: Final = np.array(
-    [9, *range(-9, 0), *(sign * code for code in (*_REPEATED, *_NINES) for sign in (1, -1))],
-    dtype=np.float64,
-)
-_MANY_LEVELS: Final = 12
 _HIGHEST_OF_SCALES_FROM_1: Final = (5.0, 7.0)
 
 
@@ -101,33 +91,16 @@ def refuse_off_scale(values: Floats, known: Range | None, *, what: str, is_ratin
         bad = (levels < known[0]) | (levels > known[1])
         expected, remedy = f"from {known[0]:g} to {known[1]:g}", "correct rating_range, if these are ratings"
     else:
-        bad = _apart(levels)
+        bad = codes_for_missing(levels)
         if is_rating:
             bad[~bad] = _ambiguous_zero(levels[~bad])
         expected, remedy = "without codes for missing", "state their range, if these count: rating_range"
     if bad.any():
         beside = f", beside {levels[~bad][0]:g} to {levels[~bad][-1]:g}" if not bad.all() else ""
         raise TableError(
-            f"{what}: expected numbers {expected} – found {_counted(levels[bad], counts[bad])}{beside} – "
+            f"{what}: expected numbers {expected} – found {counted(levels[bad], counts[bad])}{beside} – "
             f"make codes for missing values missing (NaN), or {remedy}."
         )
-
-
-def _apart(levels: Floats) -> npt.NDArray[np.bool_]:
-    """Return which levels are codes for missing that stand apart from the others, and all beyond them."""
-    own = np.flatnonzero(~np.isin(levels, _CODES))
-    bad = np.zeros(len(levels), dtype=np.bool_)
-    if not len(own):
-        return bad
-    gaps, values = np.diff(levels), levels[own]
-    widest = max(1.0, float(np.diff(values).max())) if len(own) > 1 else 2.0
-    # Of many levels the highest may stand apart by chance; a negative number does not, where none else is.
-    far = float(np.ptp(values)) if len(own) > _MANY_LEVELS else widest
-    above = own[-1] + np.flatnonzero(gaps[own[-1] :] > far)
-    below = np.flatnonzero(gaps[: own[0]] > (widest if values[0] >= 0 else far))
-    bad[above[0] + 1 if len(above) else len(levels) :] = True
-    bad[: below[-1] + 1 if len(below) else 0] = True
-    return bad
 
 
 def _ambiguous_zero(levels: Floats) -> npt.NDArray[np.bool_]:
@@ -135,10 +108,3 @@ def _ambiguous_zero(levels: Floats) -> npt.NDArray[np.bool_]:
     rest = levels[levels != 0]
     may_begin_at_1 = len(rest) > 1 and rest[0] >= 1 and rest[-1] in _HIGHEST_OF_SCALES_FROM_1
     return np.asarray((levels == 0) & may_begin_at_1, dtype=np.bool_)
-
-
-def _counted(levels: Floats, counts: npt.NDArray[np.int64]) -> str:
-    """Name the first three values with their numbers of rows, the most frequent first."""
-    order = np.argsort(-counts, kind="stable")[:3]
-    named = ", ".join(f"{levels[at]:g} in {counts[at]} rows" for at in order)
-    return named if len(levels) <= 3 else f"{named} ({len(levels)} values in {counts.sum()} rows in all)"

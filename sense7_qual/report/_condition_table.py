@@ -14,7 +14,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table, left_then_right
-from sense7_qual.tables import DECISIONS, labels_by_unit, require_column
+from sense7_qual.tables import DECISIONS, check_people, labels_by_unit, require_column
 
 __all__ = ["condition_table"]
 
@@ -73,7 +73,9 @@ def condition_table(
     (('Code', 'x', 'y'), (('interest', '1 / 2 (50.0)', '2 / 2 (100.0)'),))
     """
     check_arguments(condition_table, locals())
-    decided = _of_source(DECISIONS.check(decisions, as_written=True), source)
+    checked = DECISIONS.check(decisions, as_written=True)
+    check_people(checked)
+    decided = _of_source(checked, source)
     decided = _labelled(decided, units, condition, cluster)
     without = decided[decided["condition"].isna()]["unit_id"].nunique()
     conditions = _conditions(units[condition], decided["condition"].dropna())

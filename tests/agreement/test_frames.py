@@ -159,12 +159,20 @@ def test_an_array_with_far_more_coders_than_units_gets_a_warning() -> None:
         agreement.estimate(table, "gwet_ac")
 
 
+@pytest.mark.parametrize("shape", [(5, 3), (5, 4), (8, 3), (10, 2), (12, 5)])
+def test_a_small_array_of_units_by_coders_gets_it_too(shape: tuple[int, int]) -> None:
+    values = RNG.integers(0, 2, shape)
+    for read in (agreement.gwet_ac, agreement.per_category):
+        with pytest.warns(RuntimeWarning, match=rf"read as {shape[0]} coders × {shape[1]} units"):
+            read(values)
+
+
 def test_what_is_likely_right_gets_no_warning() -> None:
     crowd = agreement.from_wide(WIDE, coders="rows")  # 40 coders of three units, and it says so
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agreement.gwet_ac(crowd)
-        for shape in ((10, 2), (12, 4), (30, 10), (400, 500), (3, 40)):
+        for shape in ((4, 2), (5, 5), (13, 4), (30, 10), (400, 500), (3, 40)):
             agreement.gwet_ac(RNG.integers(0, 2, shape))
 
 
@@ -207,3 +215,91 @@ def test_white_space_around_a_cluster_is_no_other_cluster() -> None:
     assert agreement.estimate(table, "gwet_ac", groups=padded, seed=1) == expected
     with pytest.raises(TableError, match="found none for units '0'"):
         agreement.estimate(table, "gwet_ac", groups=[" ", *labels[1:]], seed=1)
+
+
+# ---- what stands in a sheet beside the values ---------------------------------------------------------
+
+SHEET = pd.DataFrame({"unit_id": ["m1", "m2", "m3", "m4"], "ana": [1, 2, 2, 1], "ben": [1, 2, 1, 1]})
+
+
+def alpha_of(sheet: pd.DataFrame, **options: object) -> float:
+    return agreement.krippendorff_alpha(
+        agreement.from_wide(sheet, coders="columns", **options), level="interval"
+    )
+
+
+@pytest.mark.parametrize("name", ["Total", "Sum", "mean:", "Mittelwert", "Σ".replace("Σ", "Итого"), "合計"])
+def test_a_row_or_column_of_totals_is_asked_about(name: str) -> None:
+    """It made an alpha of .533 one of .939."""
+    with_total = pd.concat([SHEET, pd.DataFrame({"unit_id": [name], "ana": [6], "ben": [5]})])
+    with pytest.raises(
+        TableError, match=f"found unit_id '{name}', as totals and means are called – drop it, or"
+    ):
+        alpha_of(with_total)
+    with pytest.raises(TableError, match="as totals and means are called"):
+        agreement.from_wide(with_total.set_index("unit_id").T, coders="rows")
+    assert alpha_of(with_total, keep=[name]) == pytest.approx(0.939, abs=5e-4)  # a text of that name
+    with pytest.raises(TableError, match=f"found coder '{name}'"):
+        alpha_of(SHEET.assign(**{name: [1, 2, 1, 1]}))
+    assert alpha_of(SHEET) == pytest.approx(0.533, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        ([3, 4, 5, 2], "numbers on another scale than all others"),
+        ([80, 20, 65, 90], "numbers on another scale than all others"),
+        (["m", "f", "f", "m"], "no numbers, which others hold"),
+        (pd.to_datetime(["2026-01-01"] * 4), "no numbers, which others hold"),
+    ],
+)
+def test_a_column_of_another_kind_or_scale_is_refused(column: object, problem: str) -> None:
+    """Ratings from 2 to 5, read as a third coder, made an alpha of .533 one of .010."""
+    with pytest.raises(TableError, match=rf"found {problem}.* in 'rating' – drop what is no coder"):
+        alpha_of(SHEET.assign(rating=column))
+    by_row = SHEET.assign(rating=column).set_index("unit_id").T
+    with pytest.raises(TableError, match=problem):
+        agreement.from_wide(by_row, coders="rows")
+
+
+def test_a_coder_with_another_part_of_the_scale_can_be_kept() -> None:
+    sheet = SHEET.assign(cleo=[5, 2, 4, 5])
+    with pytest.raises(TableError, match=r"another scale than all others in 'cleo' – .* keep=\['cleo'\]"):
+        alpha_of(sheet)
+    assert alpha_of(sheet, keep=["cleo"]) < 0
+    assert alpha_of(SHEET.assign(cleo=[1, 2, 3, 2])) > 0  # one more point of the scale is no other scale
+
+
+def test_words_that_nobody_else_uses_are_no_coders_values() -> None:
+    sheet = pd.DataFrame(
+        {"ana": ["warm", "cold", "warm"], "ben": ["warm", "warm", None], "cond": ["a", "b", "a"]}
+    )
+    with pytest.raises(TableError, match="no word that another column has in 'cond'"):
+        agreement.from_wide(sheet, coders="columns")
+    agreement.from_wide(sheet[["ana", "ben"]], coders="columns")
+
+
+def test_a_coder_of_ones_and_blanks_is_refused() -> None:
+    sheet = pd.DataFrame({"ana": [1, 1, 0, 0, 0, 0, 1], "ben": [1, 1, 1, *[None] * 4]})
+    with pytest.raises(TableError, match=r"ones and blanks alone \(write 0 where it is absent\) in 'ben'"):
+        alpha_of(sheet)
+    assert alpha_of(sheet.fillna(0)) == pytest.approx(0.458, abs=5e-4)
+    assert alpha_of(sheet, keep=["ben"]) == pytest.approx(0, abs=5e-4)
+
+
+def test_units_that_differ_in_case_alone_are_refused() -> None:
+    sheet = SHEET.assign(unit_id=["m1", "M1", "m3", "m4"])
+    with pytest.raises(
+        TableError, match="every unit_id to differ in more than upper and lower case – found 'm1', 'M1'"
+    ):
+        alpha_of(sheet)
+    assert alpha_of(sheet, keep=["m1", "M1"]) == alpha_of(SHEET)
+
+
+def test_values_half_way_between_two_points_get_a_warning() -> None:
+    sheet = pd.DataFrame({"ana": [1, 2, 3, 2.5, 4], "ben": [1, 2, 3, 3, 4]})
+    with pytest.warns(RuntimeWarning, match="1 of 10 values are half-way between two points") as caught:
+        agreement.from_wide(sheet, coders="columns")
+    assert caught[0].filename == __file__
+    for silent in (sheet / 2, sheet.round(), sheet.replace(2.5, 2.7)):
+        agreement.from_wide(silent, coders="columns")

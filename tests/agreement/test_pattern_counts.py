@@ -17,7 +17,7 @@ from sense7_qual.agreement._coefficients._patterns import (
     from_values,
     tally_units,
 )
-from sense7_qual.agreement._frames import from_wide
+from sense7_qual.agreement._from_wide import from_wide
 from sense7_qual.errors import QualError, TableError
 
 KINDS = {

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.codings import decisions, from_table, majority, tally
+from sense7_qual.codings import decisions, majority, tally
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
 from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS
-from tests.helpers.places import PUBLISHED
 from tests.helpers.small_study import facet
 
 BOOK = Codebook(
@@ -234,94 +233,6 @@ def test_decisions_are_coverage_times_codes(
     assert len(found) == len(expected)
 
 
-# From tables made elsewhere
-
-
-def test_from_table_reads_one_row_per_unit_and_coder() -> None:
-    table = pd.DataFrame(
-        {"Text": [1, 1, 2], "Who": ["a", "b", "a"], "Warm": [1, 0, 1], "Cold": ["0", "", "1"], "note": "x"}
-    )
-    found = from_table(table, unit_id="Text", coder="Who", codes={"Warm": "warm", "Cold": "cold"})
-    assert applied(found, "a", "1") == {"warm": True, "cold": False}
-    assert applied(found, "b", "1") == {"warm": False}  # the empty cell is undecided
-    assert applied(found, "a", "2") == {"warm": True, "cold": True}
-    assert found["applied"].dtype == bool
-
-
-@pytest.mark.parametrize(
-    ("yes", "no"),
-    [
-        (1, 0),
-        (1.0, 0.0),
-        (True, False),
-        ("1", "0"),
-        ("1.0", "0.0"),
-        ("TRUE", "false"),
-        (" 1 ", "0 "),
-        (np.int8(1), 0),
-    ],
-)
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, "", " \t"])
-def test_from_table_reads_every_spelling_and_leaves_the_undecided_out(
-    yes: object, no: object, missing: object
-) -> None:
-    column = pd.Series([yes, no, missing], dtype="object")
-    table = pd.DataFrame({"unit": ["m1", "m2", "m3"], "who": "ana", "warm": column})
-    found = from_table(table, unit_id="unit", coder="who", codes=["warm"])
-    assert found["unit_id"].tolist() == ["m1", "m2"]
-    assert found["applied"].tolist() == [True, False]
-
-
-@pytest.mark.parametrize("value", [2, -1, 0.5, "yes", "x", "01", np.inf])
-def test_from_table_refuses_what_is_neither_and_does_not_show_it(value: object) -> None:
-    table = pd.DataFrame({"unit": ["m1", "m2"], "who": "ana", "warm": pd.Series([1, value], dtype="object")})
-    with pytest.raises(
-        TableError, match="expected 0 or 1 in the code columns – found other values in 1 cells of 'warm'"
-    ):
-        from_table(table, unit_id="unit", coder="who", codes=["warm"])
-
-
-@pytest.mark.parametrize("name", ["applied", "code", "coder", "unit_id", "value", "variable"])
-def test_from_table_takes_codes_of_any_name(name: str) -> None:
-    table = pd.DataFrame({"u": ["m1"], "w": ["ana"], name: [1]})
-    found = from_table(table, unit_id="u", coder="w", codes=[name])
-    assert found.to_dict("list") == {"unit_id": ["m1"], "coder": ["ana"], "code": [name], "applied": [True]}
-
-
-def test_from_table_refuses_missing_and_doubled_columns_and_rows() -> None:
-    table = pd.DataFrame({"unit": ["m1"], "who": ["ana"], "warm": [1]})
-    with pytest.raises(TableError, match=r"expected a column 'wrm' – .*did you mean 'warm'\?"):
-        from_table(table, unit_id="unit", coder="who", codes=["wrm"])
-    twice = pd.concat([table, table[["warm"]]], axis=1)
-    with pytest.raises(TableError, match="expected one column 'warm' – found more than one"):
-        from_table(twice, unit_id="unit", coder="who", codes=["warm"])
-    rows = pd.concat([table, table])
-    with pytest.raises(TableError, match="found some more than once: 'm1 / ana / warm'"):
-        from_table(rows, unit_id="unit", coder="who", codes=["warm"])
-    with pytest.raises(TableError, match="expected 'coder' in every row"):
-        from_table(table.assign(who=None), unit_id="unit", coder="who", codes=["warm"])
-
-
-def test_from_table_takes_consensus_for_what_it_is() -> None:
-    table = pd.DataFrame({"unit": ["m1"] * 3, "who": ["ana", "Consensus", " MAJORITY"], "warm": [1, 1, 0]})
-    found = from_table(table, unit_id="unit", coder="who", codes=["warm"])
-    assert found["coder"].tolist() == ["ana", "consensus", "majority"]
-    assert tally(found)["n_coders"].tolist() == [1]
-
-
-def test_from_table_takes_a_table_and_a_list() -> None:
-    table = pd.DataFrame({"unit": ["m1"], "who": ["ana"], "warm": [1]})
-    with pytest.raises(TableError, match="expected table to be a pandas DataFrame – found None"):
-        from_table(None, unit_id="unit", coder="who", codes=["warm"])
-    with pytest.raises(ArgumentError, match="expected codes to be a list of text or a mapping"):
-        from_table(table, unit_id="unit", coder="who", codes="warm")
-
-
-def test_from_table_of_no_rows() -> None:
-    table = pd.DataFrame({"unit": [], "who": [], "warm": []})
-    assert len(from_table(table, unit_id="unit", coder="who", codes=["warm"])) == 0
-
-
 def verdicts(*rows: tuple[str, str, str, int]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
     return frame.assign(applied=frame["applied"].astype(bool))
@@ -376,28 +287,6 @@ def test_majority_and_tally_of_nothing_and_of_what_is_not_decisions() -> None:
         assert function(DECISIONS.empty()).empty
         with pytest.raises(TableError, match="more than once"):
             function(pd.concat([GIVEN, GIVEN]))
-
-
-def test_from_table_reads_convabuse_whole() -> None:
-    """Cercas Curry, Abercrombie & Rieser (2021): 12,411 judgements of 4,185 units by 8 coders."""
-    table = pd.read_csv(PUBLISHED / "convabuse_ratings.csv", dtype=str, keep_default_na=False)
-    codes = ["ableism", "homophobic", "intellectual", "racist", "sexist", "sex_harassment", "transphobic"]
-    found = from_table(table, unit_id="unit_id", coder="coder", codes=codes)
-    assert len(found) == 12_411 * 7
-    assert found["unit_id"].nunique() == 4_185
-    assert found["coder"].nunique() == 8
-    counted = found.groupby("code")["applied"].sum().to_dict()
-    assert counted == {code: table[code].eq("1").sum() for code in codes}
-
-    import krippendorff
-
-    wide = (
-        found[found["code"] == "sexist"]
-        .pivot(index="coder", columns="unit_id", values="applied")
-        .astype(float)
-    )
-    alpha = krippendorff.alpha(wide.to_numpy(), level_of_measurement="nominal")
-    assert alpha == pytest.approx(0.648776, abs=5e-7)  # known value of the data set's description
 
 
 VALENCED = Codebook(

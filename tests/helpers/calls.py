@@ -342,16 +342,19 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.estimate": call(
             a.estimate, values=x.applied, statistic="gwet_ac", ci="cluster", groups=list("ababcdcd"), **boot),
         "agreement.from_wide": call(a.from_wide, frame=pd.DataFrame({"ana": [1, 2], "ben": [1, 1]}),
-                                    coders="columns"),
+                                    coders="columns", keep=["ana"]),
         "agreement.gamma": call(a.gamma, **spans, position_weight=1.0, code_weight=1.0, empty=1.0,
                                 n_samples=2, seed=0),
         "agreement.gamma_dissimilarity": call(
             a.gamma_dissimilarity, a=(0, 5), b=(2, 6), same_code=True, position_weight=1.0, code_weight=1.0,
             empty=1.0),
         "agreement.human_model": call(a.human_model, decisions=with_model, models=["gpt"], **boot_units),
-        "agreement.icc": call(a.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1),
-        "agreement.kendall_w": call(a.kendall_w, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]]),
-        "agreement.krippendorff_alpha": call(a.krippendorff_alpha, values=x.applied, level="nominal"),
+        "agreement.icc": call(a.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
+                              categories=[1, 2, 3, 4, 5]),
+        "agreement.kendall_w": call(a.kendall_w, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]],
+                                    categories=[1, 2, 3, 4, 5]),
+        "agreement.krippendorff_alpha": call(a.krippendorff_alpha, values=x.applied, level="nominal",
+                                             categories=[0, 1]),
         "agreement.multivalued_alpha": call(a.multivalued_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]]),
         "agreement.over_time": call(a.over_time, decisions=x.decisions, coverage=x.coverage, by="order",
                                     n_slices=2, **boot_units),
@@ -360,7 +363,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                      spans_b=x.spans[x.spans["coder"] == "b"], lengths={"t": 40}),
         "agreement.patterns": call(a.patterns, table=x.decisions, unit_id="unit_id", coder="coder",
                                    value="applied", by="code", keep_coders=False),
-        "agreement.per_category": call(a.per_category, values=x.applied),
+        "agreement.per_category": call(a.per_category, values=x.applied, categories=[0, 1]),
         "agreement.segmentation_agreement": call(
             a.segmentation_agreement, boundaries=pd.DataFrame(
                 {"unit_id": "t", "coder": ["a", "b"], "position": [3, 4]}),
@@ -369,7 +372,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                     distance="masi"),
         "agreement.span_agreement": call(a.span_agreement, **frames, units=x.units, code=[code], round=None,
                                          cluster="case_id", **boot),
-        "agreement.specific_agreement": call(a.specific_agreement, values=x.applied, category=1),
+        "agreement.specific_agreement": call(a.specific_agreement, values=x.applied, category=1,
+                                             categories=[0, 1]),
         "agreement.stability": call(a.stability, first=x.decisions, second=x.decisions, **boot_units),
         "agreement.unitizing_alphas": call(a.unitizing_alphas, **spans),
         "agreement.mastery": call(
@@ -411,7 +415,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codings.saturation": call(
             c.saturation, **frames, units=x.units, cluster="case_id", emerged=[code, "interest"], more=[1],
             confidence_level=0.95),
-        "codings.from_table": call(c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"]),
+        "codings.from_table": call(
+            c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"], blank="absent",
+            finished=None, units=None, values={"ja": True}),
         "codings.finish_order": call(c.finish_order, coverage=x.coverage, plan=None),
         "codings.majority": call(c.majority, decisions=x.decisions),
         "codings.of_round": call(c.of_round, **frames, round=None),
@@ -763,6 +769,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.suggestions.withheld, unit_ids=x.units["unit_id"], share=0.2, seed=0),
         "tables.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
         "tables.check_coder_names": call(t.check_coder_names, names=["ana", "ben"], frame_name="decisions"),
+        "tables.one_case": call(t.one_case, names=["m1", "m2"], name="unit_id", frame_name="units"),
+        "tables.check_people": call(t.check_people, decisions=x.decisions),
         "tables.clusters_by_unit": call(t.clusters_by_unit, units=x.units, cluster="case_id"),
         "tables.indexed_by_unit": call(t.indexed_by_unit, labels=x.groups, name="cluster"),
         "tables.labels_by_unit": call(t.labels_by_unit, labels=x.groups, unit_ids=x.groups.index,

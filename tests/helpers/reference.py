@@ -41,3 +41,9 @@ def in_clusters(labels: pd.Series) -> dict[str, Any]:
     """The arguments that give each unit of the index of `labels` its cluster."""
     units = pd.DataFrame({"unit_id": labels.index, "case_id": labels.to_numpy()})
     return {"units": units, "cluster": "case_id"}
+
+
+def own_codes(table: list[list[object]]) -> list[object] | None:
+    """Return the values of a published table that has 99 and 999 for codes of its own, None of any other."""
+    values = {value for row in table for value in row if value is not None}
+    return sorted(values, key=float) if 999 in values else None

@@ -1,9 +1,10 @@
 """Coefficients of agreement, each a number from a table of values (coders, units).
 
-All take the same table: numbers or strings, with NaN, None or pandas' NA where a coder has no value. A unit
-counts with the values that it has. All take `Patterns` in its place, which need `keep_coders=True` for
-Cohen's, Conger's and Light's kappa and Scott's pi. None raises where it cannot be computed: it gives NaN, and
-one warning that says why. `sense7_qual.agreement.estimate` gives their intervals.
+All take the same table: numbers or strings, with NaN, None or pandas' NA where a coder has no value; a number
+that looks like a code for missing is refused unless `categories` names it. A unit counts with the values it
+has. All take `Patterns` in its place, which need `keep_coders=True` for Cohen's, Conger's and Light's kappa
+and Scott's pi. None raises where it cannot be computed: it gives NaN, and one warning that says why.
+`sense7_qual.agreement.estimate` gives their intervals.
 
 No coefficient is right for all data. Krippendorff's alpha serves any number of coders, any scale and missing
 values, and is the main one here; the others are for comparison with what a field is used to.
@@ -20,7 +21,8 @@ import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import Reason
-from sense7_qual.agreement._coefficients._compute import compute
+from sense7_qual.agreement._coefficients._categories import check_scale
+from sense7_qual.agreement._coefficients._compute import compute, options_of
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._coefficients._weights import Metric, Weights
 from sense7_qual.agreement._values import read_values
@@ -39,7 +41,7 @@ _WHY: Final = {
 }
 
 
-def krippendorff_alpha(values: Values, *, level: Metric) -> float:
+def krippendorff_alpha(values: Values, *, level: Metric, categories: Categories | None = None) -> float:
     """Return Krippendorff's alpha, the chance-corrected agreement of any number of coders.
 
     Use it as the main number, whatever the number of coders, the scale, and what is missing. Do not use it
@@ -57,6 +59,9 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
         by their difference relative to their sum (values ≥ 0). The ordinal level is Krippendorff's, not
         Gwet's ordinal weights. A matrix, in the order of the sorted values of the units that count (a
         DataFrame by its names), or a function gives the differences as they enter alpha (squared or not).
+    categories : sequence, optional
+        All values that could have been given; any other is refused. Without it, a number that looks like a
+        code for missing is.
 
     Returns
     -------
@@ -68,9 +73,10 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
     ------
     TableError
         Not a table of two dimensions; strings where `level` needs numbers; numbers mixed with strings;
-        an infinite value; a negative value where `level` is ratio.
+        an infinite value; a negative value where `level` is ratio; a number that looks like a code for
+        missing (−99, or 9 beside 1 to 5), without `categories`.
     ArgumentError
-        An unknown level, or a matrix of differences that is none.
+        An unknown level, a matrix of differences that is none, or a value missing in `categories`.
 
     References
     ----------
@@ -90,7 +96,7 @@ def krippendorff_alpha(values: Values, *, level: Metric) -> float:
     0.815
     """
     check_arguments(krippendorff_alpha, locals())
-    return _value("krippendorff_alpha", values, level=level)
+    return _value("krippendorff_alpha", values, level=level, categories=categories)
 
 
 def percent_agreement(
@@ -120,7 +126,8 @@ def percent_agreement(
     Raises
     ------
     TableError
-        `values` is not a table of numbers or of strings.
+        `values` is not a table of numbers or of strings; a number looks like a code for missing (−99, or 9
+        beside 1 to 5), and no `categories` say that it is a value.
     ArgumentError
         Unknown weights, or a category missing in `categories`.
 
@@ -447,7 +454,7 @@ def gwet_ac(values: Values, *, weights: Weights | None = None, categories: Categ
     return _value("gwet_ac", values, weights=weights, categories=categories)
 
 
-def specific_agreement(values: Values, *, category: object) -> float:
+def specific_agreement(values: Values, *, category: object, categories: Categories | None = None) -> float:
     """Return the specific agreement on a category: where one coder gave it, how often another did too.
 
     Use it for a code applied (positive agreement) and for the same code not applied (negative agreement),
@@ -460,6 +467,8 @@ def specific_agreement(values: Values, *, category: object) -> float:
         with more values counts more.
     category : number or string
         The category.
+    categories : sequence, optional
+        As for `krippendorff_alpha`.
 
     Returns
     -------
@@ -486,11 +495,14 @@ def specific_agreement(values: Values, *, category: object) -> float:
     (0.333, 0.714)
     """
     check_arguments(specific_agreement, locals())
-    return _value("specific_agreement", values, category=category)
+    return _value("specific_agreement", values, category=category, categories=categories)
 
 
-def _value(statistic: str, values: Values, **options: Any) -> float:
+def _value(statistic: str, values: Values, *, categories: Categories | None = None, **options: Any) -> float:
     table = values if isinstance(values, Patterns) else read_values(values)
+    check_scale(table, categories)
+    if "categories" in options_of(statistic):
+        options["categories"] = categories
     computed = compute(statistic, table, options)
     estimate = computed.coefficient.estimate
     if np.isnan(estimate):

@@ -15,13 +15,63 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement._coefficients._patterns import Patterns
+from sense7_qual._missing_codes import codes_for_missing, counted
+from sense7_qual.agreement._coefficients._patterns import Coded, Patterns
 from sense7_qual.agreement._coefficients._weights import Weights, agreement_weights
-from sense7_qual.errors import ArgumentError
+from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = ["weighted"]
+__all__ = ["check_scale", "weighted"]
 
 Floats = npt.NDArray[np.float64]
+
+
+def check_scale(table: Coded | Patterns, categories: Sequence[Any] | None) -> None:
+    """Refuse values that are not among `categories` or, where these are not stated, codes for missing.
+
+    Raises
+    ------
+    ArgumentError
+        A value is not among the categories, or they are no list of the values' kind.
+    TableError
+        A number is a customary code for missing and stands apart from the others (`_missing_codes`).
+    """
+    if isinstance(table, Patterns):
+        counts = table.marginals.astype(np.int64)
+    else:
+        counts = np.bincount(table.codes.ravel(), minlength=len(table.categories) + 1)[1:]
+    levels, counts = table.categories[counts > 0], counts[counts > 0]
+    text = levels.dtype == object
+    if categories is not None and len(levels):
+        _places(levels, _wanted(categories, text=text))
+    if categories is not None or table.ordered or not len(levels):
+        return
+    try:  # words may be numbers as text
+        numbers = levels.astype(np.float64)
+    except ValueError:
+        return
+    order = np.argsort(numbers)
+    numbers, counts = numbers[order], counts[order]
+    bad = codes_for_missing(numbers) if np.isfinite(numbers).all() else np.zeros(len(numbers), dtype=bool)
+    if bad.any():
+        beside = f"{numbers[~bad][0]:g} to {numbers[~bad][-1]:g}"
+        codes = counted(numbers[bad], counts[bad], unit="cells")
+        raise TableError(
+            f"values: expected missing values to be None or NaN – found {codes}, beside {beside}"
+            f", as codes for missing are – make them missing, or state the scale if they count: "
+            "categories=[…] with every value."
+        )
+
+
+def _places(levels: npt.NDArray[Any], named: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return the place of each value among the named categories, or refuse one that is not there."""
+    place: npt.NDArray[np.intp] = pd.Index(named).get_indexer(pd.Index(levels))
+    absent = int((place < 0).sum())
+    if absent:
+        raise ArgumentError(
+            f"categories: expected every value that occurs – found {absent} of {len(place)} missing from the "
+            "categories – add them, or correct the values."
+        )
+    return place
 
 
 def weighted(
@@ -58,13 +108,7 @@ def _with_categories(patterns: Patterns, categories: Sequence[Any] | None, *, by
             "categories: expected numbers in ascending order, as the rows of the matrix of weights are – "
             "found another order – sort them, and the rows and columns of the matrix with them."
         )
-    place = pd.Index(named).get_indexer(pd.Index(patterns.categories))
-    absent = int((place < 0).sum())
-    if absent:
-        raise ArgumentError(
-            f"categories: expected every value that occurs – found {absent} of {len(place)} missing from the "
-            "categories – add them, or correct the values."
-        )
+    place = _places(patterns.categories, named)
     counts = np.zeros((len(patterns.counts), len(named)), dtype=np.int64)
     counts[:, place] = patterns.counts
     coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
+from sense7_qual.agreement._coefficients._categories import check_scale
 from sense7_qual.agreement._values import read_values
 from sense7_qual.errors import ArgumentError, TableError
 
@@ -21,7 +23,9 @@ Kind = Literal["one_way", "agreement", "consistency"]
 Floats = npt.NDArray[np.float64]
 
 
-def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
+def icc(
+    values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1, categories: Sequence[Any] | None = None
+) -> float:
     """Return the intraclass correlation of coders who rate units on a numeric scale.
 
     Use it for ratings whose means over coders are analysed later (`n_averaged`), or where a field expects it.
@@ -36,6 +40,9 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
         the same values, ICC(A) or ICC(2); or who need only order and space units alike, ICC(C) or ICC(3).
     n_averaged : int
         Reliability of the mean of so many coders; 1 is that of a single coder.
+    categories : sequence, optional
+        All values that could have been given; any other is refused. Without it, a number that looks like a
+        code for missing is.
 
     Returns
     -------
@@ -46,9 +53,9 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     Raises
     ------
     TableError
-        Not a table (coders, units) of numbers.
+        Not a table (coders, units) of numbers, or one looks like a code for missing.
     ArgumentError
-        An unknown kind, or `n_averaged` below 1.
+        An unknown kind, `n_averaged` below 1, or a value missing in `categories`.
 
     References
     ----------
@@ -72,7 +79,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
         raise ArgumentError(
             f"icc: expected n_averaged to be 1 or more – found {n_averaged!r} – 1 is one coder."
         )
-    table = _complete(values)
+    table = _complete(values, categories)
     if min(table.shape) < 2:
         return _undefined("icc", "fewer than two coders, or fewer than two units with a value of every coder")
     between, coders, error, within = _mean_squares(table)
@@ -87,7 +94,7 @@ def icc(values: npt.ArrayLike, *, kind: Kind, n_averaged: int = 1) -> float:
     return float(of_units / total)
 
 
-def kendall_w(values: npt.ArrayLike) -> float:
+def kendall_w(values: npt.ArrayLike, *, categories: Sequence[Any] | None = None) -> float:
     """Return Kendall's W, the concordance of coders who order the units, corrected for ties.
 
     Use it where only the order of units matters and every coder ordered all of them. Do not use it for
@@ -97,6 +104,9 @@ def kendall_w(values: npt.ArrayLike) -> float:
     ----------
     values : array-like (coders, units), or frame of `from_wide`
         Numbers that are ranked within each coder. Units that lack a coder's value are left out.
+    categories : sequence, optional
+        All values that could have been given; any other is refused. Without it, a number that looks like a
+        code for missing is.
 
     Returns
     -------
@@ -107,7 +117,7 @@ def kendall_w(values: npt.ArrayLike) -> float:
     Raises
     ------
     TableError
-        Not a table (coders, units) of numbers.
+        Not a table (coders, units) of numbers, or one looks like a code for missing.
 
     References
     ----------
@@ -123,7 +133,7 @@ def kendall_w(values: npt.ArrayLike) -> float:
     check_arguments(kendall_w, locals())
     from scipy import stats
 
-    table = _complete(values)
+    table = _complete(values, categories)
     k, n = table.shape
     if k < 2 or n < 3:
         return _undefined("kendall_w", "fewer than two coders, or fewer than three units with all values")
@@ -136,11 +146,12 @@ def kendall_w(values: npt.ArrayLike) -> float:
     return float(12 * spread / most)
 
 
-def _complete(values: npt.ArrayLike) -> Floats:
+def _complete(values: npt.ArrayLike, categories: Sequence[Any] | None) -> Floats:
     """Return the units with a value of every coder, as numbers (coders, units)."""
     table = read_values(values)
     if len(table.categories) and table.categories.dtype.kind not in "biuf":
         raise TableError("values: expected numbers – found strings – rank or score them first.")
+    check_scale(table, categories)
     complete = (table.codes > 0).all(axis=0)
     numbers = table.categories[table.codes[:, complete].astype(np.int64) - 1]
     return np.asarray(numbers, dtype=np.float64).reshape(len(table.codes), -1)

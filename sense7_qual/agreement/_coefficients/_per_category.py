@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual.agreement._coefficients._categories import check_scale
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Patterns, tally
 from sense7_qual.agreement._values import read_values
@@ -26,7 +28,9 @@ _CATEGORIES: Final = {
 }
 
 
-def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
+def per_category(
+    values: npt.ArrayLike | Patterns, *, categories: Sequence[Any] | None = None
+) -> pd.DataFrame:
     """Return the agreement on each category against all others together.
 
     Use it to see which category of a scale coders cannot tell from the others. A category is taken for given
@@ -37,6 +41,9 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
     values : array-like (coders, units), frame of `from_wide`, or Patterns
         What each coder gave each unit; None or NaN is missing. Units with two or more values count, for alpha
         and specific agreement; for the chance agreement of Fleiss' kappa all units do.
+    categories : sequence, optional
+        All values that could have been given; any other is refused. Without it, a number that looks like a
+        code for missing is.
 
     Returns
     -------
@@ -53,7 +60,9 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
     Raises
     ------
     TableError
-        `values` is not a table of numbers or of strings.
+        `values` is not a table of numbers or of strings, or a number looks like a code for missing.
+    ArgumentError
+        A value is missing in `categories`.
 
     References
     ----------
@@ -70,6 +79,7 @@ def per_category(values: npt.ArrayLike | Patterns) -> pd.DataFrame:
     """
     check_arguments(per_category, locals())
     patterns = values if isinstance(values, Patterns) else tally(read_values(values))
+    check_scale(patterns, categories)
     paired = patterns.pairable()
     rows = []
     for place, category in enumerate(patterns.categories):

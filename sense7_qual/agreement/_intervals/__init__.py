@@ -17,6 +17,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.agreement._coefficients._categories import check_scale
 from sense7_qual.agreement._coefficients._compute import (
     Computed,
     check_options,
@@ -165,7 +166,8 @@ def estimate(
     ArgumentError
         An unknown statistic or `ci`, a setting out of its range.
     TableError
-        Bad values; a cluster label that is missing, or not one for each unit.
+        Bad values, a code for missing (−99) among them that no `categories` say is a value; a cluster label
+        that is missing, or not one for each unit.
 
     Notes
     -----
@@ -209,8 +211,12 @@ def estimate(
     if name == "set_alpha":
         values, level = set_table(values, distance=options.pop("distance", None))  # type: ignore[arg-type]
         name, options, values = "krippendorff_alpha", options | {"level": level}, coded(values)
+    categories = options.get("categories")
+    if name in ("krippendorff_alpha", "specific_agreement"):  # it changes nothing there
+        options.pop("categories", None)
     settings = _settings(name, ci, groups, n_boot, seed, confidence_level, options)
     table = values if isinstance(values, Patterns | Coded) else read_values(values)
+    check_scale(table, categories)
     settings = replace(settings, options=with_scale(settings.statistic, table, options))
     computed = compute(settings.statistic, table, settings.options, locate=settings.ci == "cluster")
     value = computed.coefficient.estimate

@@ -1,0 +1,213 @@
+"""A spreadsheet of values with its axes named, once all that stands in it is a coder's value of a unit."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._comparable import applied_only
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual.agreement._frames import AXES, named_table, outside
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.tables import RESERVED_CODERS, one_case
+
+__all__ = ["from_wide"]
+
+Axis = Literal["columns", "rows"]
+
+_IDS_FROM: Final = 10
+"""Units from which a column of nothing but different words, or of row numbers, is taken for ids."""
+_BEYOND: Final = 1 / 3
+"""Share of a column's values outside the range of all others from which it is of another scale …"""
+_TIMES_AS_WIDE: Final = 2
+"""… where its own range is more than so many times as wide."""
+_SUMMARIES: Final = frozenset({
+    "total", "totals", "grand total", "subtotal", "sum", "sums", "mean", "means", "average", "averages",
+    "avg", "median", "sd", "std", "std dev", "standard deviation", "summe", "gesamt", "gesamtsumme",
+    "insgesamt", "mittelwert", "durchschnitt", "somme", "moyenne", "médiane", "total général", "suma",
+    "media", "promedio", "mediana", "total general", "somma", "totale", "soma", "média", "total geral",
+    "totaal", "som", "gemiddelde", "summa", "totalt", "medelvärde", "medel", "i alt", "gennemsnit",
+    "gjennomsnitt", "razem", "średnia", "итого", "всего", "сумма", "среднее", "toplam", "ortalama",
+    "合計", "平均", "总计", "合计", "平均值", "합계", "평균",
+})  # fmt: skip
+"""What sheets call a row or a column that is computed of the others."""
+
+
+def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) -> pd.DataFrame:
+    """Return a table of units × coders, or coders × units, with its axes named `coder` and `unit_id`.
+
+    Use it for values that a spreadsheet holds, with a column for each coder: `krippendorff_alpha`, `estimate`
+    and every other function on arrays of values take the result, and know by its names which way round it is.
+
+    A sheet often holds more than coders' values: a row of totals, a column of ratings or of ids. Counted as a
+    unit or as a coder they make another number, so what looks like one of these is refused. A warning says
+    where some values are half-way between two points of a scale of whole numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What each coder gave each unit, and nothing else. The ids of the units are its index (its column
+        `unit_id`, where it has one); with ``coders="rows"`` the index, or the column `coder`, names the
+        coders, and the columns name the units. White space around ids does not count.
+    coders : {"columns", "rows"}
+        Where the coders are.
+    keep : sequence of str
+        Units and coders that look like none, and are: a text whose id is "Total", a coder who used another
+        part of the scale.
+
+    Returns
+    -------
+    DataFrame
+        The same values; one axis is named `coder`, the other `unit_id`.
+
+    Raises
+    ------
+    TableError
+        Not a pandas DataFrame; a coder or unit that is missing or stands twice, or differs from another in
+        upper and lower case alone; axes that are named otherwise. Not in `keep`: a unit or coder called
+        total, sum, mean or the like (in several languages); a column of ids or row numbers; one of another
+        kind (words among numbers, no word in common with any other) or scale (a third of its values outside
+        the range of all others, and more than twice as wide: 2 to 5 beside 1 and 2); one of ones and blanks
+        beside ones and zeros (`tables.check_people`).
+    ArgumentError
+        `coders` is neither of the two.
+
+    Examples
+    --------
+    >>> from sense7_qual.agreement import krippendorff_alpha
+    >>> sheet = pd.DataFrame({"unit_id": ["m1", "m2", "m3", "m4"], "ana": [1, 2, 2, 1], "ben": [1, 2, 1, 1]})
+    >>> values = from_wide(sheet, coders="columns")
+    >>> values.index.name, values.columns.name
+    ('unit_id', 'coder')
+    >>> round(krippendorff_alpha(values, level="nominal"), 3)
+    0.533
+    """
+    check_arguments(from_wide, locals(), but=("frame", "coders"))
+    if not isinstance(coders, str) or coders not in get_args(Axis):
+        raise ArgumentError(
+            f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {word(coders)} – "
+            f"{did_you_mean(str(coders), get_args(Axis))}"
+        )
+    if not isinstance(frame, pd.DataFrame):
+        raise TableError(
+            f"from_wide: expected a pandas DataFrame – found {type(frame).__name__} – convert it: "
+            "frame.to_pandas(), or pandas.DataFrame(values, index=…, columns=…)."
+        )
+    names = AXES[::-1] if coders == "columns" else AXES
+    if names[0] in frame.columns:
+        frame = frame.set_index(names[0])
+    if frame.index.nlevels > 1 or frame.columns.nlevels > 1 or frame.index.name == names[1]:
+        raise TableError(
+            f"from_wide: expected rows of {names[0]} and columns of {names[1]}, one label each – found axes "
+            f"named {list(frame.index.names)} and {list(frame.columns.names)} – name or reset them first."
+        )
+    wide = frame.rename_axis(index=names[0], columns=names[1])
+    _check_labels(wide, set(keep))
+    named_table(wide)
+    by_coder = wide if coders == "columns" else wide.T.infer_objects()
+    _check_columns(by_coder, {*keep, *RESERVED_CODERS})
+    _warn_of_halves(by_coder)
+    return wide
+
+
+def _check_labels(wide: pd.DataFrame, keep: set[str]) -> None:
+    """Refuse units and coders with the name of a summary, and units that differ in case alone."""
+    for axis in (wide.index, wide.columns):
+        own = [str(label).strip() for label in axis if isinstance(label, str)]
+        others = [label for label in own if label not in keep]
+        summaries = [label for label in others if label.casefold().strip(" .:") in _SUMMARIES]
+        if summaries:
+            raise TableError(
+                f"from_wide: expected units and their coders – found {axis.name} {first_three(summaries)}, "
+                f"as totals and means are called – drop it, or pass keep=[{summaries[0]!r}] if it is one."
+            )
+        if axis.name == "unit_id":
+            one_case(others, name="unit_id", frame_name="from_wide")
+
+
+def _check_columns(by_coder: pd.DataFrame, keep: set[str]) -> None:
+    """Refuse columns (units × coders) that hold something other than the values of a coder."""
+    named = ((str(name).strip(), column.dropna()) for name, column in by_coder.astype("object").items())
+    columns = {name: column for name, column in named if name not in keep and len(column)}
+    if len(by_coder) >= _IDS_FROM:
+        for name, column in columns.items():
+            _refuse_ids(name, column, n_units=len(by_coder))
+    kinds = {name: _kind(column) for name, column in columns.items()}
+    if len(set(kinds.values())) > 1:
+        usual = max(kinds.values(), key=list(kinds.values()).count)
+        _refuse([name for name in kinds if kinds[name] != usual], f"no {usual}, which others hold,")
+    elif "numbers" in kinds.values():
+        _check_numbers({name: column.astype("float64") for name, column in columns.items()})
+    elif "words" in kinds.values():
+        words = {name: set(column.astype(str).str.strip()) for name, column in columns.items()}
+        used = Counter(word for own in words.values() for word in own)
+        alone = [name for name, own in words.items() if max(used[word] for word in own) == 1]
+        _refuse(alone if len(words) > 1 else [], "no word that another column has")
+
+
+def _check_numbers(columns: dict[str, pd.Series]) -> None:
+    """Refuse a column on another scale than all others, and one that has ones and blanks alone."""
+    ends = np.array([(column.min(), column.max()) for column in columns.values()])
+    apart = []
+    for place, (name, column) in enumerate(columns.items()):
+        others = np.delete(ends, place, axis=0)
+        if len(others):
+            low, high = others[:, 0].min(), others[:, 1].max()
+            beyond = float(((column < low) | (column > high)).mean())
+            if beyond >= _BEYOND and np.ptp(ends[place]) > _TIMES_AS_WIDE * (high - low) > 0:
+                apart.append(name)
+    _refuse(apart, "numbers on another scale than all others")
+    if all(column.isin([0, 1]).all() for column in columns.values()):
+        decided = [
+            pd.DataFrame({"unit_id": column.index, "coder": name, "code": "", "applied": column.eq(1).array})
+            for name, column in columns.items()
+        ]
+        _refuse(applied_only(pd.concat(decided)), "ones and blanks alone (write 0 where it is absent)")
+
+
+def _kind(column: pd.Series) -> str:
+    if all(isinstance(one, bool | int | float | np.number | np.bool_) for one in column):
+        return "numbers"
+    return "words" if any(isinstance(one, str) for one in column) else "values of another kind"
+
+
+def _refuse(names: list[str], problem: str) -> None:
+    if names:
+        raise TableError(
+            f"from_wide: expected a coder's values in every column – found {problem} in {first_three(names)} "
+            f"– drop what is no coder, or pass keep=[{names[0]!r}] if it is one."
+        )
+
+
+def _refuse_ids(name: str, column: pd.Series, *, n_units: int) -> None:
+    """Refuse a column of ids or row numbers, which would count as one more coder."""
+    if len(column) < n_units or not column.is_unique or _kind(column) == "values of another kind":
+        return
+    column = column.infer_objects()
+    whole = pd.api.types.is_integer_dtype(column.dtype)
+    if (whole and (column.diff().iloc[1:] == 1).all()) or isinstance(column.iloc[0], str):
+        raise TableError(
+            f"from_wide: expected a coder's values in every column – found {n_units} different ones, "
+            f"as ids are, in column {name!r} – make the ids the index: frame.set_index({name!r})."
+        )
+
+
+def _warn_of_halves(by_coder: pd.DataFrame) -> None:
+    """Warn where a few values are half-way between the points of a scale of whole numbers."""
+    cells = pd.Series(by_coder.astype("object").to_numpy().ravel())
+    values: Any = pd.to_numeric(cells, errors="coerce").dropna().astype("float64")
+    halves = (values % 1 == 0.5).sum()
+    if halves and ((2 * values) % 1 == 0).all() and 2 * halves < len(values):
+        warnings.warn(
+            f"from_wide: {halves} of {len(values)} values are half-way between two points of the scale. A "
+            "nominal or ordinal coefficient takes each for a point of its own: correct them if they are "
+            "means or slips, or take the interval level.",
+            RuntimeWarning,
+            stacklevel=outside(),
+        )

@@ -1,0 +1,222 @@
+"""Decisions from a table that somebody made elsewhere: one row per unit × coder, one column per code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._comparable import applied_only
+from sense7_qual._messages import first_three, word
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.tables import DECISIONS, RESERVED_CODERS, require_column
+
+__all__ = ["from_table"]
+
+Blank = Literal["absent", "absent_in_marked_rows", "undecided"]
+Finished = Literal["rows", "all"]
+
+_MARKS: Final = {
+    **dict.fromkeys(("1", "1.0", "true", "yes", "y", "x", "✓"), True),
+    **dict.fromkeys(("0", "0.0", "false", "no", "n"), False),
+}
+_ROW: Final = ["unit_id", "coder"]
+
+
+def from_table(
+    table: pd.DataFrame,
+    *,
+    unit_id: str,
+    coder: str,
+    codes: Sequence[str] | Mapping[str, str],
+    blank: Blank | None = None,
+    finished: Finished | pd.DataFrame | None = None,
+    units: pd.DataFrame | None = None,
+    values: Mapping[str, bool] | None = None,
+) -> pd.DataFrame:
+    """Return decisions from a table with one row per unit × coder and one column of marks per code.
+
+    This is the way in for codings made elsewhere: in a spreadsheet, or in a published data set. What a file
+    leaves out it cannot say the meaning of: a blank cell may be "no", "not yet" or "not asked", and so may a
+    text that has no row. Taken for undecided where it meant "no", it leaves a coder nothing but "yes".
+
+    Parameters
+    ----------
+    table : DataFrame
+        The code columns hold marks, in upper or lower case: 1, true, yes, y, x or ✓ where the code applies,
+        0, false, no or n where it is absent.
+    unit_id, coder : str
+        The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
+        "Consensus" and the other names of computed decisions are taken for these in upper case too.
+    codes : sequence of str, or mapping of column to code id
+        The columns of the codes.
+    blank : {"absent", "absent_in_marked_rows", "undecided"}, optional
+        What a blank (missing or empty) cell of a code means. "absent": every row was coded, and the code is
+        not there. "absent_in_marked_rows": so in rows with a mark in another code column; a row without any
+        was not coded. "undecided": the coder did not decide on this code; the cell gives no decision.
+        It must be said wherever a cell is blank.
+    finished : {"rows", "all"} or DataFrame, optional
+        Which texts each coder coded; on those without a row every code is absent. "rows": the texts with a
+        row. "all": all of `units`, whoever the coder. A frame of unit_id and coder: those that it lists.
+        By default "rows", unless the table looks as if texts without any code had been left out of it.
+    units : DataFrame, optional
+        With ``finished="all"``: the texts, by unit_id.
+    values : mapping of str to bool, optional
+        Further marks: ``{"ja": True, "nein": False}``.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder, code, applied (bool).
+
+    Raises
+    ------
+    ArgumentError
+        `blank` or `finished` is none of these, or there are `units` without ``finished="all"`` or the
+        other way round.
+    TableError
+        A column is missing, a cell holds another mark, or a coder stands twice on a unit. A cell is blank
+        and `blank` is not said, or would leave a coder nothing but "yes", so that nobody could have
+        disagreed. All rows of a coder have a code, as where texts without any were left out, and `finished`
+        is not said; or a row is not among what was finished.
+
+    Examples
+    --------
+    >>> sheet = pd.DataFrame({"unit": ["m1", "m2", "m1", "m2"], "who": ["ana", "ana", "ben", "ben"],
+    ...                       "warm": ["x", "", "x", "x"]})
+    >>> from_table(sheet, unit_id="unit", coder="who", codes=["warm"], blank="absent")["applied"].tolist()
+    [True, False, True, True]
+    """
+    check_arguments(from_table, locals())
+    columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
+    for name in (unit_id, coder, *columns):
+        require_column(table, name, frame_name="table")
+        if not isinstance(table[name], pd.Series):
+            raise TableError(
+                f"table: expected one column {name!r} – found more than one – rename or drop one."
+            )
+    rows = _rows(table[[unit_id, coder]].set_axis(_ROW, axis=1))
+    decided = _filled(_marked(rows, table, columns, values), blank)
+    coded = _coded(rows, finished, units)
+    if coded is not None:
+        all_codes = pd.DataFrame({"code": list(columns.values())})
+        decided = pd.concat([decided, coded.merge(all_codes, how="cross").assign(applied=False)])
+    elif finished is None and blank != "absent_in_marked_rows":
+        _ask_finished(decided)
+    return DECISIONS.check(decided.assign(applied=decided["applied"].astype(bool)))
+
+
+def _rows(ids: pd.DataFrame) -> pd.DataFrame:
+    """Return the ids without white space around them, names of computed decisions in lower case."""
+    unit_id, coder = (ids[name].astype("string").str.strip().reset_index(drop=True) for name in _ROW)
+    lower = coder.str.lower()
+    return pd.DataFrame({"unit_id": unit_id, "coder": coder.mask(lower.isin(RESERVED_CODERS), lower)})
+
+
+def _marked(
+    rows: pd.DataFrame, table: pd.DataFrame, columns: Mapping[str, str], values: Mapping[str, bool] | None
+) -> pd.DataFrame:
+    """Return each row × code with what its mark means (`applied`), or that its cell is blank (`blank`)."""
+    own = {str(mark).strip().lower(): meaning for mark, meaning in (values or {}).items()}
+    parts = [rows.assign(code="", applied=False, blank=False).head(0)]
+    for name, code in columns.items():
+        marks = table[name].astype("object").astype("string").str.strip().str.lower().reset_index(drop=True)
+        blank = marks.isna() | (marks == "")
+        applied = marks.map({**_MARKS, **own}).astype("boolean")
+        parts.append(rows.assign(code=code, applied=applied, blank=blank.astype(bool)))
+    long = pd.concat(parts, ignore_index=True)
+    bad = (long["applied"].isna() & ~long["blank"]).to_numpy(bool)
+    if bad.any():
+        raise TableError(
+            "table: expected 1 or 0, yes or no, x or ✓ in the code columns – found other values in "
+            f"{int(bad.sum())} cells of {first_three(long.loc[bad, 'code'].unique())} – say what they mean: "
+            "values={…: True, …: False}."
+        )
+    return long
+
+
+def _filled(long: pd.DataFrame, blank: Blank | None) -> pd.DataFrame:
+    """Return the decisions, with those that blank cells stand for."""
+    if blank is None and long["blank"].any():
+        raise TableError(
+            f"table: expected to be told what a blank cell means – found {_counted(long)} – "
+            'pass blank="absent" where every row was coded, "absent_in_marked_rows" where a row without a '
+            'mark was not, or "undecided".'
+        )
+    absent = long["blank"] & (blank in ("absent", "absent_in_marked_rows"))
+    if blank == "absent_in_marked_rows":
+        absent &= (~long["blank"]).groupby([long[name] for name in _ROW]).transform("any")
+    decided = long.assign(applied=long["applied"].mask(absent.to_numpy(bool), other=False))
+    by_coder = decided.groupby("coder")
+    only_yes = by_coder["applied"].min().eq(True) & by_coder["blank"].any()
+    if only_yes.any():
+        raise TableError(
+            f"table: expected what a coder found absent, too – found that blank={blank!r} leaves nothing but "
+            f"“yes” of coder {first_three(map(_named, only_yes.index[only_yes]))}, so that nobody could "
+            'have disagreed – pass blank="absent" if every row was coded; else mark what is absent with 0.'
+        )
+    return decided.loc[decided["applied"].notna(), list(DECISIONS.columns)]
+
+
+def _counted(long: pd.DataFrame) -> str:
+    """Say how many cells are blank, by column and coder."""
+    blanks = long[long["blank"]]
+    parts = []
+    for code, rows in list(blanks.groupby("code", sort=False))[:3]:
+        counts = rows["coder"].value_counts()
+        coders = ", ".join(f"{_named(name)} {n}" for name, n in counts.sort_index().head(3).items())
+        more = f" and {len(counts) - 3} more" if len(counts) > 3 else ""
+        parts.append(f"{len(rows)} in {code!r} ({coders}{more})")
+    more = f" ({len(blanks)} in {blanks['code'].nunique()} columns in all)"
+    return ", ".join(parts) + (more if blanks["code"].nunique() > 3 else "")
+
+
+def _named(coder: object) -> str:
+    return word(coder).strip("'")
+
+
+def _coded(
+    rows: pd.DataFrame, finished: Finished | pd.DataFrame | None, units: pd.DataFrame | None
+) -> pd.DataFrame | None:
+    """Return the texts that each coder coded and that have no row, or None where only rows count."""
+    if (units is None) == (isinstance(finished, str) and finished == "all"):
+        raise ArgumentError(
+            'finished: expected "all" together with units – found one without the other – pass both or '
+            "neither."
+        )
+    if isinstance(finished, pd.DataFrame):
+        for name in _ROW:
+            require_column(finished, name, frame_name="finished")
+        coded = _rows(finished[_ROW]).drop_duplicates()
+    elif units is not None:
+        require_column(units, "unit_id", frame_name="units")
+        people = rows.loc[~rows["coder"].isin(RESERVED_CODERS), ["coder"]].drop_duplicates()
+        coded = _rows(units[["unit_id"]].merge(people, how="cross"))
+    else:
+        return None
+    joined = rows.drop_duplicates().merge(coded, how="outer", on=_ROW, indicator="where")
+    computed = joined["coder"].isin(RESERVED_CODERS)
+    outside = joined[(joined["where"] == "left_only") & ~computed]
+    if len(outside):
+        raise TableError(
+            f"table: expected rows of texts that the coder finished – found {len(outside)} others, such as "
+            f"{word(outside['unit_id'].iloc[0])} by {word(outside['coder'].iloc[0])} – correct finished "
+            "or drop the rows."
+        )
+    return joined.loc[joined["where"] == "right_only", _ROW]
+
+
+def _ask_finished(decided: pd.DataFrame) -> None:
+    """Refuse a table in which each row of a coder has a code, where others decided on further texts."""
+    people = decided[~decided["coder"].isin(RESERVED_CODERS)]
+    any_code = people.groupby(["unit_id", "coder"])["applied"].max().reset_index().assign(code="any")
+    coders = applied_only(any_code.astype({"applied": bool}))
+    if coders:
+        raise TableError(
+            "table: expected to be told which texts were coded – found a code in every row of coder "
+            f"{first_three(map(_named, coders))}, as where texts without any code were left out – pass "
+            'finished="rows" if every text that they coded has a row, "all" with units=…, or a frame of '
+            "unit_id and coder."
+        )
