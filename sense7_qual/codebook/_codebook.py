@@ -335,7 +335,7 @@ class Codebook:
         ``facet_codes``, in the facet's first row, are those of the facet.
 
         In a .qdc of another program a code's description is its definition and its id is made of its name;
-        sets of codes are told in the codebook's description.
+        sets of codes are told in the codebook's description, and a warning counts them and what is not read.
 
         Raises
         ------

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -117,7 +118,8 @@ def _escaped(text: str) -> str:
 def parse_qdc(content: str, path: Path) -> Entries:
     """Return what a REFI-QDA codebook holds, of this package or of another program.
 
-    A code of another program gets an id made of its name; sets of codes are told in the description.
+    A code of another program gets an id made of its name; sets of codes are told in the description, with a
+    warning that says so, and counts what is not read.
 
     Raises
     ------
@@ -133,12 +135,13 @@ def parse_qdc(content: str, path: Path) -> Entries:
             f"({expat.ErrorString(error.code)}) – export it again as REFI-QDA codebook (.qdc)."
         ) from None
     own, sets = _own_fields(reader.sets)
+    _warn_of_losses(reader, sets, path)
     codes = _with_ids(reader.codes)
     order = own.pop("order", None) or []
     if sorted(map(str, order)) == sorted(entry["id"] for entry in codes):
         codes.sort(key=lambda entry: order.index(entry["id"]))
-    if not own:
-        own = {"name": path.stem, "title": path.stem, "description": _told(sets, reader.codes)}
+    own = own or {"name": path.stem, "title": path.stem}
+    own["description"] = "\n".join(filter(None, [own.get("description"), _told(sets, reader.codes)]))
     return own, [(f"code {number}", entry) for number, entry in enumerate(codes, start=1)]
 
 
@@ -152,6 +155,7 @@ class _Reader:
         self._open: list[dict[str, Any] | None] = []  # the code or set of each open element, if it is one
         self._within: list[int] = []  # which codes are open
         self._words: list[str] | None = None
+        self.unread: Counter[str] = Counter()
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self.parser.CharacterDataHandler = self._text
@@ -184,6 +188,8 @@ class _Reader:
             self.sets[-1]["members"].append(attributes.get("guid") or attributes.get("targetGUID"))
         elif name == "Description":
             self._words = []
+        elif name not in ("CodeBook", "Codes", "Sets"):
+            self.unread[name[:64]] += 1
         self._open.append(entry)
 
     def _end(self, tag: str) -> None:
@@ -254,13 +260,29 @@ def _own_fields(sets: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], list[di
 
 def _told(sets: Sequence[dict[str, Any]], codes: Sequence[dict[str, Any]]) -> str:
     """Return the sets of another program in words, since a codebook has none."""
-    names = {code.get("guid"): code.get("name", "") for code in codes}
-    lines = [
-        f"Set {each.get('name', '')}: {', '.join(names.get(guid) or '?' for guid in each['members'])}"
-        for each in sets
-        if each["members"]
-    ]
+    names = {_plain(code.get("guid")): code.get("name", "") for code in codes}
+    lines = []
+    for each in sets:
+        said = f" ({' '.join(each['text'].split())})" if each["text"].strip() else ""
+        members = ", ".join(names.get(_plain(guid)) or "?" for guid in each["members"])
+        lines.append(f"Set {each.get('name', '')}{said}: {members or 'no codes'}")
     return "\n".join(lines)
+
+
+def _plain(guid: str | None) -> str:
+    return (guid or "").strip("{}").lower()
+
+
+def _warn_of_losses(reader: _Reader, sets: Sequence[dict[str, Any]], path: Path) -> None:
+    told = ["sets of codes, told in the description: " + str(len(sets))] if sets else []
+    unread = [f"{kind}, not read: {n}" for kind, n in sorted(reader.unread.items())]
+    if told or unread:
+        warnings.warn(
+            f"codebook: expected codes with names, descriptions and colours alone in {path.name!r} – found "
+            f"{'; '.join([*told, *unread])} – groups of codes come whole with the project "
+            "(exchange.read_project).",
+            stacklevel=4,
+        )
 
 
 def _free_id(label: str, taken: set[str], times: Counter[str]) -> str:

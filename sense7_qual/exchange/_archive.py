@@ -16,7 +16,11 @@ from sense7_qual.errors import ImportRefused
 __all__ = ["LIMITS", "Archive", "local", "open_archive"]
 
 LIMITS: Final = Limits(
-    file_bytes=1_000_000_000, unpacked_bytes=2_000_000_000, members=500_000, elements=20_000_000
+    file_bytes=1_000_000_000,
+    unpacked_bytes=2_000_000_000,
+    members=500_000,
+    elements=20_000_000,
+    cells=50_000_000,
 )
 """What a project may hold, unless the caller says otherwise: it has a file for each text."""
 
@@ -31,17 +35,21 @@ def local(element: Element) -> str:
 
 
 class Archive:
-    """An open project file: its XML as a tree, and its other files by name."""
+    """An open project file: its XML as a tree, and its texts by name, each unpacked once.
+
+    A few bytes can name one text a thousand times. So what is handed out is counted, as often as it is: it is
+    never more than the file may unpack to.
+    """
 
     def __init__(self, packed: bytes, path: Path, limits: Limits) -> None:
         self._zip, self._limits, self._name = zipfile.ZipFile(io.BytesIO(packed)), limits, path.name
         members = self._zip.infolist()
         limits.require("members", len(members), name=self._name, of="files in a project", remedy=_AGAIN)
-        allowed = limits.unpacked(len(packed))
-        setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
-        unpacked = sum(member.file_size for member in members)
-        what = f"bytes of a project of {len(packed):,} bytes when it is unpacked"
-        limits.require(setting, unpacked, name=self._name, of=what, remedy=_AGAIN, allowed=allowed)
+        self._allowed = limits.unpacked(len(packed))
+        self._setting = "unpacked_bytes" if self._allowed == limits.unpacked_bytes else "expansion"
+        self._packed, self._handed_out = len(packed), 0
+        self._texts: dict[str, str | None] = {}
+        self._require(sum(member.file_size for member in members), "bytes", " when it is unpacked")
         # By the last part of the name, in lower case: programs differ in Sources/ and sources/.
         self._members = {member.filename.rpartition("/")[2].lower(): member for member in members}
 
@@ -59,10 +67,39 @@ class Archive:
             )
         return _parsed(self._unpacked(self._members[projects[0]]), self._name, self._limits)
 
-    def file(self, name: str) -> bytes | None:
-        """Return a file of the folder of sources, by its name without folders; None where there is none."""
-        member = self._members.get(name.rpartition("/")[2].lower())
-        return None if member is None else self._unpacked(member)
+    def text(self, name: str) -> str | None:
+        """Return a text of the folder of sources, by its name without folders.
+
+        None where there is none, or it is in no known encoding.
+        """
+        plain = name.rpartition("/")[2].lower()
+        if plain not in self._texts:
+            member = self._members.get(plain)
+            self._texts[plain] = None if member is None else _decoded(self._unpacked(member))
+        return self._texts[plain]
+
+    def hand_out(self, *texts: str | None) -> None:
+        """Count what goes into a frame.
+
+        Raises
+        ------
+        ImportRefused
+            All that went into frames is more than the file may unpack to.
+        """
+        self._handed_out += sum(map(len, filter(None, texts)))
+        self._require(self._handed_out, "characters", ", each text as often as it is named")
+
+    def require_cells(self, n_rows: int, n_columns: int) -> None:
+        """Raise `ImportRefused` where a frame would have more cells than the limits allow."""
+        self._limits.require(
+            "cells", n_rows * n_columns, name=self._name, of="cells of texts × variables", remedy=_AGAIN
+        )
+
+    def _require(self, found: int, of: str, when: str) -> None:
+        what = f"{of} of a project of {self._packed:,} bytes{when}"
+        self._limits.require(
+            self._setting, found, name=self._name, of=what, remedy=_AGAIN, allowed=self._allowed
+        )
 
     def _unpacked(self, member: zipfile.ZipInfo) -> bytes:
         try:
@@ -71,6 +108,14 @@ class Archive:
             raise ImportRefused(
                 f"{self._name}: expected files that unpack – found a damaged or locked one – {_AGAIN}."
             ) from None
+
+
+def _decoded(content: bytes) -> str | None:
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        return None
 
 
 def open_archive(path: Path, limits: Limits) -> Archive:

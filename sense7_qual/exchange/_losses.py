@@ -67,7 +67,8 @@ def losses_of(counted: Iterable[tuple[str, Iterable[object] | int]]) -> LossRepo
     losses = []
     for what, those in counted:
         ids = [] if isinstance(those, int) else list(those)
+        named = dict.fromkeys(filter(None, ids))
         n = those if isinstance(those, int) else len(ids)
         if n:
-            losses.append(Loss(what=what, n=n, where=first_three(dict.fromkeys(ids)) if ids else ""))
+            losses.append(Loss(what=what, n=n, where=first_three(named) if named else ""))
     return LossReport(losses=tuple(losses))

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from sense7_qual.corpus import canonical
 
-__all__ = ["RULES", "Placed", "Rule", "Selection", "Source", "infer", "placed", "positions"]
+__all__ = ["RULES", "Placed", "Rule", "Selection", "Source", "infer", "is_quote", "placed", "positions"]
 
 _ON_BORDER: Final = 0.98
 _QUOTED: Final = 0.99
@@ -149,7 +149,8 @@ def placed(source: Source, probability: Mapping[Rule, float]) -> Placed | None:
 
 def _described(source: Source, rule: Rule, score: float, *, plain: bool) -> Placed:
     spans, inside = _spans(source, rule)
-    text, borders = source.text, _borders(source.text)
+    text = source.text
+    borders = _borders(text if spans else "")
     quotes = [_quoted(text, span, each.quote) for span, each in zip(spans, source.selections, strict=True)]
     return Placed(
         rule=Rule(utf16=False, crlf_as_two=False, bom_counted=False).name if plain else rule.name,
@@ -189,10 +190,17 @@ def _borders(text: str) -> npt.NDArray[np.bool_]:
 
 def _quoted(text: str, span: tuple[int, int], quote: str) -> bool | None:
     """Return whether the words noted beside a selection are the first ones selected; None where none are."""
-    noted = " ".join(re.sub(r"(…|\.\.\.)\s*$", "", quote).split())
-    if len(noted) < 3:
-        return None
-    return " ".join(text[slice(*span)].split()).startswith(noted)
+    noted = _plain_quote(quote)
+    return None if len(noted) < 3 else " ".join(text[slice(*span)].split()).startswith(noted)
+
+
+def is_quote(words: str, name: str) -> bool:
+    """Return True if what is noted beside a selection are its first words."""
+    return " ".join(words.split()).startswith(_plain_quote(name))
+
+
+def _plain_quote(noted: str) -> str:
+    return " ".join(re.sub(r"(…|\.\.\.)\s*$", "", noted).split())
 
 
 def _tells(source: Source) -> bool:
@@ -203,7 +211,7 @@ def _tells(source: Source) -> bool:
 def _evidence(source: Source, among: Sequence[Rule]) -> npt.NDArray[np.float64]:
     """Return the log-likelihood of each rule: how well what it selects looks like what people select."""
     weights = np.zeros(len(among))
-    if not _tells(source):
+    if not source.selections or not _tells(source):
         return weights
     text = source.text
     borders = _borders(text)

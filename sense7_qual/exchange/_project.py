@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import pandas as pd
 
@@ -10,8 +11,28 @@ from sense7_qual import codings as _codings
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.exchange._losses import LossReport
+from sense7_qual.tables import Contract
 
-__all__ = ["Project"]
+__all__ = ["GROUPS", "QUOTATIONS", "Project"]
+
+GROUPS: Final = Contract(
+    name="groups",
+    key=("group", "code"),
+    columns={"group": "id", "description": "string", "code": "string"},
+    missing_in_key=frozenset({"code"}),
+)
+QUOTATIONS: Final = Contract(
+    name="quotations",
+    key=("unit_id", "coder", "start", "end"),
+    columns={
+        "unit_id": "id",
+        "coder": "id",
+        "start": "integer",
+        "end": "integer",
+        "name": "string",
+        "at": "string",
+    },
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,8 +41,8 @@ class Project:
 
     Parameters
     ----------
-    name, origin : str
-        The project's name, and the program that wrote it.
+    name, origin, description : str
+        The project's name, the program that wrote it, and what it says of itself.
     units : DataFrame
         One row per text (`tables.UNITS`): unit_id is the name of the source, case_id the case that it belongs
         to (missing where it belongs to none), and each variable is a column.
@@ -34,8 +55,15 @@ class Project:
         unit_id, coder, code: what a coder did not decide on a finished text, since the code came later.
     memos : DataFrame
         One row per memo (`tables.MEMOS`).
+    quotations : DataFrame
+        One row per passage that was selected and has neither code nor memo: unit_id, coder, start, end (code
+        points, half-open), name (what it is called, where that is not its words), at. `write_project` takes
+        it back.
     codebook : Codebook or None
         The codes; None where the project has none.
+    groups : DataFrame
+        One row per code in a group of codes: group, description, code (missing in a group of none); a code
+        may be in several. `write_project` takes it back. Groups of texts are columns of `units`.
     coders : tuple of str
         Who coded or wrote memos, sorted.
     offsets : DataFrame
@@ -49,12 +77,15 @@ class Project:
 
     name: str
     origin: str
+    description: str
     units: pd.DataFrame
     codings: pd.DataFrame
     coverage: pd.DataFrame
     undecided: pd.DataFrame
     memos: pd.DataFrame
+    quotations: pd.DataFrame
     codebook: Codebook | None
+    groups: pd.DataFrame
     coders: tuple[str, ...]
     offsets: pd.DataFrame
     losses: LossReport

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element
@@ -20,15 +20,20 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import canonical
 from sense7_qual.errors import ArgumentError, ImportRefused
 from sense7_qual.exchange import _refi
 from sense7_qual.exchange._archive import LIMITS, Archive, local, open_archive
-from sense7_qual.exchange._losses import losses_of
-from sense7_qual.exchange._positions import RULES, Placed, Rule, Selection, Source, infer, placed
-from sense7_qual.exchange._project import Project
-from sense7_qual.exchange._read_units import Text, finished_texts, under, units_of
-from sense7_qual.tables import CODINGS, MEMOS, RESERVED_CODERS
+from sense7_qual.exchange._losses import LossReport, losses_of
+from sense7_qual.exchange._misplaced import has_place, put_in_place
+from sense7_qual.exchange._positions import RULES, Placed, Rule, Selection, Source, infer, is_quote, placed
+from sense7_qual.exchange._project import QUOTATIONS, Project
+from sense7_qual.exchange._read_groups import groups_of
+from sense7_qual.exchange._read_memos import Memos
+from sense7_qual.exchange._read_units import Text, texts_by_guid, units_of, written_text
+from sense7_qual.exchange._tree import Tree, plain_guid
+from sense7_qual.tables import CODINGS, RESERVED_CODERS
 
 __all__ = ["read_project"]
 
@@ -110,14 +115,14 @@ class _Reader:
     """Reads one project, and counts what is lost on the way."""
 
     def __init__(self, root: Element, archive: Archive, path: Path) -> None:
-        self.root, self.archive, self.path = root, archive, path
+        self.tree, self.archive, self.path = Tree(root), archive, path
         self.ours = (root.get("origin") or "").startswith(_refi.ORIGIN)
         self.lost: dict[str, list[str]] = defaultdict(list)
-        self.coders = _coder_names(root, ours=self.ours)
-        self.notes = {_refi.plain_guid(note.get("guid")): note for note in under(self.root, "Notes")}
-        self.used_notes: set[str] = set()
+        self.coders = _coder_names(self.tree, ours=self.ours)
+        self.memos = Memos(self.tree, archive, self._coder, self.lost)
+        self.codes: dict[str, str] = {}
         self.codings: list[dict[str, Any]] = []
-        self.memos: list[dict[str, Any]] = []
+        self.quotations: list[dict[str, Any]] = []
         if archive.project.rpartition("/")[2] != "project.qde":
             self.lost["a project that is not called project.qde in its file: read as if it were"].append(
                 archive.project
@@ -126,50 +131,68 @@ class _Reader:
             self.lost["another namespace than the standard's: read as if it were that"].append("Project")
 
     def project(self, rules: Sequence[Rule], split: str | None) -> Project:
-        if split is not None:
-            paths = _refi.split_names(self.root, split)
-            self.lost[f"codes with {split} in their names: put under headings"] += paths
-        coded = {
-            _refi.plain_guid(each.get("targetGUID")) for each in self.root.iter() if local(each) == "CodeRef"
-        }
-        codebook, self.codes, changed = _refi.read_codebook(self.root, self.path.stem, coded)
-        self.lost["codes that only group others, yet are applied: made codes that can be applied"] += changed
+        root = self.tree.root
+        self.lost["codings that are not where the standard has them: read from there"] += put_in_place(
+            self.tree
+        )
+        codebook, codes = self._codebook(split)
         texts = self._texts()
         chosen = self._placed(texts, rules)
         for text in texts:
             self._read_codings(text, chosen[text.unit_id])
-        self._memos_elsewhere()
-        self._count_the_rest()
-        units = units_of(self.root, texts, ours=self.ours, lost=self.lost)
-        fingerprint = None if codebook is None else codebook.fingerprint
-        coverage, undecided = finished_texts(self.root, texts, fingerprint, self.lost)
-        codings = self._coding_frame(codebook)
-        coders = sorted({*codings["coder"], *coverage["coder"], *(memo["coder"] for memo in self.memos)})
+        self.memos.elsewhere(codes)
+        groups = groups_of(self.tree, texts_by_guid(texts), self.codes, ours=self.ours, lost=self.lost)
+        units = units_of(self.tree, self.archive, texts, groups.of_texts, ours=self.ours, lost=self.lost)
+        coverage = groups.coverage(None if codebook is None else codebook.fingerprint)
+        codings, quotations = self._coding_frame(codebook), self._quotation_frame()
+        coders = {*codings["coder"], *coverage["coder"], *quotations["coder"], *self.memos.coders}
         return Project(
-            name=self.root.get("name") or self.path.stem,
-            origin=self.root.get("origin") or "",
+            name=root.get("name") or self.path.stem,
+            origin=root.get("origin") or "",
+            description=canonical(self.tree.description(root)),
             units=units,
             codings=codings,
             coverage=coverage,
-            undecided=undecided,
-            memos=MEMOS.check(pd.DataFrame(self.memos, columns=list(MEMOS.columns))),
+            undecided=groups.open_decisions(),
+            memos=self.memos.frame(),
+            quotations=quotations,
             codebook=codebook,
-            coders=tuple(coders),
+            groups=groups.frame(),
+            coders=tuple(sorted(coders)),
             offsets=_offsets_frame(texts, chosen),
-            losses=losses_of(self.lost.items()),
+            losses=self._losses(coders),
         )
+
+    def _codebook(self, split: str | None) -> tuple[Codebook | None, dict[Element, str]]:
+        root = self.tree.root
+        if split is not None:
+            paths = _refi.split_names(root, split)
+            self.lost[f"codes with {split} in their names: put under headings"] += paths
+        coded = {plain_guid(each.get("targetGUID")) for each in root.iter() if local(each) == "CodeRef"}
+        codebook, codes, changed = _refi.read_codebook(self.tree, self.path.stem, coded)
+        self.codes = {plain_guid(element.get("guid")): code for element, code in codes.items()}
+        self.lost["codes that only group others, yet are applied: made codes that can be applied"] += changed
+        return codebook, codes
+
+    def _losses(self, coders: set[str]) -> LossReport:
+        self.lost["users who did nothing that was read: not among the coders"] += [
+            name for name in self.coders.values() if name not in coders
+        ]
+        for what, where in self.tree.unread():
+            self.lost[what].append(where)
+        return losses_of(self.lost.items())
 
     def _texts(self) -> list[Text]:
         texts: list[Text] = []
         taken: Counter[str] = Counter()
-        for source in under(self.root, "Sources"):
+        for source in self.tree.under("Sources"):
             kind = local(source)
-            written = source if kind == "TextSource" else _child(source, "Representation")
+            written = source if kind == "TextSource" else self.tree.first(source, "Representation")
             name = _refi.name_of(source, ours=self.ours)
             if written is None:
                 self.lost[f"sources of the kind {kind}: not read, nor what is coded in them"].append(name)
                 continue
-            raw = self._raw(written)
+            raw = written_text(self.tree, self.archive, written)
             if raw is None or not canonical(raw).strip():
                 raw = None
                 self.lost[
@@ -177,28 +200,15 @@ class _Reader:
                 ].append(name)
             if kind != "TextSource":
                 self.lost[f"pages of {kind}: their text alone was read"].append(name)
+            self.archive.hand_out(raw)
             taken[name] += 1
             unit_id = name if taken[name] == 1 else f"{name} ({taken[name]})"
             if taken[name] > 1:
                 self.lost["texts of one name: numbered"].append(unit_id)
-            selections = [each for each in written if local(each) == "PlainTextSelection"]
-            texts.append(Text(unit_id, source if kind == "TextSource" else written, raw, selections))
+            selections = self.tree.of(written, "PlainTextSelection")
+            elements = (source,) if kind == "TextSource" else (source, written)
+            texts.append(Text(unit_id, elements, raw, selections))
         return texts
-
-    def _raw(self, source: Element) -> str | None:
-        """Return a text as the file has it; None where it is empty, elsewhere, or in no known encoding."""
-        inline = _child(source, "PlainTextContent")
-        if inline is not None and inline.text:
-            return inline.text
-        where = source.get("plainTextPath") or ""
-        content = self.archive.file(where.partition("://")[2]) if where.startswith("internal://") else None
-        if content is None:
-            return None
-        encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
-        try:
-            return content.decode(encoding)
-        except UnicodeDecodeError:
-            return None
 
     def _placed(self, texts: Sequence[Text], rules: Sequence[Rule]) -> dict[str, Placed]:
         sources = [
@@ -207,7 +217,7 @@ class _Reader:
             if text.raw is not None
         ]
         if self.ours and len(rules) > 1:  # our own files say how they count
-            stated = self.root.get("origin", "").rpartition(" ")[2]
+            stated = self.tree.root.get("origin", "").rpartition(" ")[2]
             rules = [rule for rule in RULES if rule.name == stated] or rules
         chosen = {text.unit_id: _unplaced(text.selections) for text in texts if text.raw is None}
         unsure = []
@@ -243,116 +253,72 @@ class _Reader:
         return Selection(_position(element, "startPosition"), _position(element, "endPosition"), quote)
 
     def _read_codings(self, text: Text, chosen: Placed) -> None:
+        for element in text.elements:
+            for coding in self.tree.of(element, "Coding"):
+                if not has_place(coding):  # or else it is under a selection, too
+                    self._add(text, coding, None, element)
         length = -1 if text.raw is None else len(canonical(text.raw))
-        for coding in (each for each in text.element if local(each) == "Coding"):
-            self._add(text, coding, None, text.element)
         for selection, (start, end) in zip(text.selections, chosen.spans, strict=True):
             if start >= end:
                 self.lost["selections of no text: not read"].append(text.unit_id)
                 continue
             whole = (start, end) == (0, length) and not (self.ours and selection.get("name") != _refi.WHOLE)
-            if whole and not self.ours:
-                self.lost["selections of a whole text: read as codings of the whole text"].append(
-                    text.unit_id
-                )
-            span = None if whole else (start, end)
-            codings = [each for each in selection if local(each) == "Coding"]
-            for coding in codings:
-                self._add(text, coding, span, selection)
-            for note in _references(selection):
-                self._add_memo(note, "unit" if whole else "span", text.unit_id, span)
-            comment = _refi.description(selection).strip()
-            if comment:
-                self._comment(comment, selection, text.unit_id, span)
-        for note in _references(text.element):
-            self._add_memo(note, "unit", text.unit_id, None)
-        comment = _refi.description(text.element)
-        if comment.strip() and not self.ours:
-            self._comment(comment, text.element, text.unit_id, None)
+            self._read_selection(text, selection, (start, end), whole=whole)
+        for element in text.elements:
+            if not self.ours:
+                self.memos.comment(element, "unit", text.unit_id, None)
+            for note in self.tree.references(element) if self.ours else []:
+                self.memos.add(note, "unit", text.unit_id, None)
+
+    def _read_selection(self, text: Text, selection: Element, place: tuple[int, int], *, whole: bool) -> None:
+        span = None if whole else place
+        codings = self.tree.of(selection, "Coding")
+        for coding in codings:
+            self._add(text, coding, span, selection)
+        if whole and codings and not self.ours:
+            self.lost["selections of a whole text: read as codings of the whole text"].append(text.unit_id)
+        remarked = self.memos.comment(selection, "unit" if whole else "span", text.unit_id, span)
+        if not codings and not remarked:
+            self._add_quotation(text, selection, place)
+
+    def _add_quotation(self, text: Text, selection: Element, place: tuple[int, int]) -> None:
+        name, coder = selection.get("name") or "", self._coder(selection)
+        words = "" if text.raw is None else canonical(text.raw)[slice(*place)]
+        own = None if not name or is_quote(words, name) else name
+        self.archive.hand_out(text.unit_id, coder, own)
+        self.quotations.append({
+            "unit_id": text.unit_id, "coder": coder, "start": place[0], "end": place[1], "name": own,
+            "at": selection.get("creationDateTime"),
+        })  # fmt: skip
 
     def _add(self, text: Text, coding: Element, span: tuple[int, int] | None, at: Element) -> None:
-        reference = _child(coding, "CodeRef")
-        code = self.codes.get(_refi.plain_guid(None if reference is None else reference.get("targetGUID")))
+        reference = self.tree.first(coding, "CodeRef")
+        code = self.codes.get(plain_guid(None if reference is None else reference.get("targetGUID")))
         if code is None:
             self.lost["codings with a code that the project does not have: not read"].append(text.unit_id)
             return
         start, end = span or (None, None)
         row = {
             "unit_id": text.unit_id, "coder": self._coder(coding, at), "code": code, "start": start,
-            "end": end, "act_id": _refi.plain_guid(coding.get("guid")), "at": coding.get("creationDateTime"),
+            "end": end, "act_id": plain_guid(coding.get("guid")), "at": coding.get("creationDateTime"),
         }  # fmt: skip
-        for note in _references(coding):
-            written = self.notes.get(note)
-            stated = (
-                _refi.lines_of(self._note_text(written), _refi.NOTE_ON_CODING)
-                if written is not None
-                else None
-            )
+        for note in self.tree.references(coding):
+            stated = self.memos.beside_coding(note)
             if stated is None:
-                self._add_memo(note, "unit" if span is None else "span", text.unit_id, span)
+                self.memos.add(note, "unit" if span is None else "span", text.unit_id, span)
             else:
-                self.used_notes.add(note)
                 row |= stated
+        self.archive.hand_out(*(value for value in row.values() if isinstance(value, str)))
         self.codings.append(row)
 
     def _coder(self, *elements: Element) -> str:
         for element in elements:
             for attribute in ("creatingUser", "modifyingUser"):
-                coder = self.coders.get(_refi.plain_guid(element.get(attribute)))
+                coder = self.coders.get(plain_guid(element.get(attribute)))
                 if coder is not None:
                     return coder
         self.lost["codings and memos of nobody: their coder is called 'unknown'"].append(_UNKNOWN)
         return _UNKNOWN
-
-    def _note_text(self, note: Element) -> str:
-        return canonical(self._raw(note) or "")
-
-    def _add_memo(self, note_id: str, kind: str, target: str | None, span: tuple[int, int] | None) -> None:
-        note = self.notes.get(note_id)
-        if note is None:
-            self.lost["memos that are referred to, and not in the file"].append(target or "study")
-            return
-        again = note_id in self.used_notes
-        self.used_notes.add(note_id)
-        text = self._note_text(note)
-        if not text.strip():
-            self.lost["memos without words"].append(target or "study")
-            return
-        stated = _refi.lines_of(_refi.description(note), _refi.MEMO) or {}
-        start, end = span or (None, None)
-        self.memos.append({
-            "memo_id": f"{note_id} ({len(self.memos) + 1})" if again else note_id, "target_kind": kind,
-            "target_id": target, "coder": self._coder(note), "text": text, "at": note.get("creationDateTime"),
-            "start": start, "end": end, "round": stated.get("round"),
-        })  # fmt: skip
-
-    def _comment(self, comment: str, element: Element, target: str, span: tuple[int, int] | None) -> None:
-        """Read a description as a memo: some programs write comments there."""
-        start, end = span or (None, None)
-        self.memos.append({
-            "memo_id": f"comment on {_refi.plain_guid(element.get('guid'))}",
-            "target_kind": "unit" if span is None else "span", "target_id": target,
-            "coder": self._coder(element), "text": canonical(comment), "at": element.get("creationDateTime"),
-            "start": start, "end": end, "round": None,
-        })  # fmt: skip
-        self.lost["comments in place of memos: read as memos"].append(target or "study")
-
-    def _memos_elsewhere(self) -> None:
-        book = [each for each in self.root if local(each) == "CodeBook"]
-        for code in (each for one in book for each in one.iter() if local(each) == "Code"):
-            for note in _references(code):
-                self._add_memo(note, "code", self.codes[_refi.plain_guid(code.get("guid"))], None)
-        for note in _references(self.root):
-            self._add_memo(note, "study", None, None)
-        for note in [each for each in self.notes if each not in self.used_notes]:
-            self._add_memo(note, "study", None, None)
-
-    def _count_the_rest(self) -> None:
-        for wrapper, what in (("Links", "links"), ("Graphs", "maps and graphs")):
-            self.lost[f"{what}: not read"] += [each.get("name") or "" for each in under(self.root, wrapper)]
-        for kind in ("SelectionRef", "PDFSelection"):
-            n = sum(local(each) == kind for each in self.root.iter())
-            self.lost[f"elements of the kind {kind}: not read"] += [kind] * n
 
     def _coding_frame(self, codebook: Any) -> pd.DataFrame:
         facets = [] if codebook is None else [facet.name for facet in codebook.facets]
@@ -363,13 +329,13 @@ class _Reader:
         self.lost["codings that stand there twice: read once"] += list(rows.loc[twice, "unit_id"])
         return CODINGS.check(rows[~twice], as_written=True)
 
-
-def _child(element: Element, name: str) -> Element | None:
-    return next((each for each in element if local(each) == name), None)
-
-
-def _references(element: Element) -> Iterator[str]:
-    return (_refi.plain_guid(each.get("targetGUID")) for each in element if local(each) == "NoteRef")
+    def _quotation_frame(self) -> pd.DataFrame:
+        rows = pd.DataFrame(self.quotations, columns=list(QUOTATIONS.columns))
+        twice = rows.duplicated(list(QUOTATIONS.key))
+        self.lost["selections without a code that stand there twice: read once"] += list(
+            rows.loc[twice, "unit_id"]
+        )
+        return QUOTATIONS.check(rows[~twice], as_written=True)
 
 
 def _position(element: Element, name: str) -> int:
@@ -383,12 +349,11 @@ def _unplaced(selections: Sequence[Element]) -> Placed:
     return Placed("not known: the text is missing", math.nan, spans, 0, 0, 0, ())
 
 
-def _coder_names(root: Element, *, ours: bool) -> dict[str, str]:
+def _coder_names(tree: Tree, *, ours: bool) -> dict[str, str]:
     """Return a pseudonym for each user, such that no two differ in upper and lower case alone."""
     names: dict[str, str] = {}
     taken: set[str] = set()
-    users = [user for each in root if local(each) == "Users" for user in each]
-    for user in users:
+    for user in tree.under("Users", "User"):
         name = _refi.name_of(user, ours=ours)
         person, number = name, 1
         while person.casefold() in taken or (
@@ -397,7 +362,7 @@ def _coder_names(root: Element, *, ours: bool) -> dict[str, str]:
             number += 1
             person = f"{name} ({number})"
         taken.add(person.casefold())
-        names[_refi.plain_guid(user.get("guid"))] = person
+        names[plain_guid(user.get("guid"))] = person
     return names
 
 

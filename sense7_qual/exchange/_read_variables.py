@@ -13,7 +13,8 @@ from xml.etree.ElementTree import Element
 import pandas as pd
 
 from sense7_qual.exchange import _refi
-from sense7_qual.exchange._archive import local
+from sense7_qual.exchange._archive import Archive, local
+from sense7_qual.exchange._tree import Tree, plain_guid
 from sense7_qual.tables import UNITS
 
 __all__ = ["variables_of"]
@@ -23,6 +24,8 @@ _DTYPES: Final = {"Integer": "Int64", "Float": "float64", "Boolean": "boolean"}
 
 
 def variables_of(
+    tree: Tree,
+    archive: Archive,
     variables: Sequence[Element],
     values: Mapping[str, Sequence[Element]],
     *,
@@ -31,21 +34,24 @@ def variables_of(
 ) -> dict[str, pd.Series]:
     """Return a column for each variable: its values by unit, in the order of `values`, in its kind.
 
-    Of several values of a variable at one unit the last counts. What is no value of the variable's kind is
-    missing, and noted in `lost`. A variable with the name of a column that units have is numbered, but for
-    `document_id` and `position` in files of this package.
+    Of several values of a variable at one unit the last counts, and another one before it is noted in `lost`,
+    as is what is no value of the variable's kind, which is missing. A variable with the name of a column that
+    units have is numbered, but for `document_id` and `position` in files of this package.
     """
     names = _names(variables, ours=ours)
-    kinds = {_refi.plain_guid(each.get("guid")): each.get("typeOfVariable") or "Text" for each in variables}
+    kinds = {plain_guid(each.get("guid")): each.get("typeOfVariable") or "Text" for each in variables}
     read: dict[str, list[str | None]] = {guid: [None] * len(values) for guid in names}
     for place, elements in enumerate(values.values()):
         for element in elements:
-            parts = {local(part): part for part in element}
-            guid = _refi.plain_guid(parts["VariableRef"].get("targetGUID")) if "VariableRef" in parts else ""
-            value = next((part.text or "" for name, part in parts.items() if name.endswith("Value")), None)
+            guid, value = _stated(tree, element)
+            archive.hand_out(value)
             if guid not in read:
                 lost["values of variables that the project does not have: not read"].append(guid)
             elif value is not None:
+                if read[guid][place] not in (None, value):
+                    lost["values of a variable that has another one at the text: left out"].append(
+                        names[guid]
+                    )
                 read[guid][place] = value
     columns = {}
     for guid, name in names.items():
@@ -55,11 +61,21 @@ def variables_of(
     return columns
 
 
+def _stated(tree: Tree, element: Element) -> tuple[str, str | None]:
+    """Return the identifier of a variable, and its value; None where the element states none."""
+    guid = next(iter(tree.references(element, "VariableRef")), "")
+    value = next((each for each in element if local(each).endswith("Value")), None)
+    if value is None:
+        return guid, None
+    tree.first(element, local(value))
+    return guid, value.text or ""
+
+
 def _names(variables: Sequence[Element], *, ours: bool) -> dict[str, str]:
     taken = Counter(_OWN)
     names = {}
     for each in variables:
-        guid, name = _refi.plain_guid(each.get("guid")), " ".join((each.get("name") or "variable").split())
+        guid, name = plain_guid(each.get("guid")), " ".join((each.get("name") or "variable").split())
         if ours and name in ("document_id", "position") and guid == _refi.guid("variable", name):
             names[guid] = name
             continue

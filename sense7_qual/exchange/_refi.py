@@ -21,10 +21,11 @@ from xml.sax.saxutils import escape, quoteattr
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError
 from sense7_qual.exchange._archive import local
+from sense7_qual.exchange._tree import Tree, plain_guid
 
 __all__ = [
     "FINISHED", "MEMO", "NOTE_ON_CODING", "ORIGIN", "UNDECIDED", "WHOLE", "codebook_lines", "description",
-    "escaped", "guid", "labelled", "lines_of", "name_of", "plain_guid", "quoted", "read_codebook",
+    "escaped", "guid", "holds_codebook", "labelled", "lines_of", "name_of", "quoted", "read_codebook",
     "split_names",
 ]  # fmt: skip
 
@@ -113,9 +114,9 @@ class _ReadCode:
 
 
 def read_codebook(
-    root: Element, name: str, coded: set[str]
-) -> tuple[Codebook | None, dict[str, str], list[str]]:
-    """Return the codebook of a project, the id of the code of each identifier, and what was changed in it.
+    tree: Tree, name: str, coded: set[str]
+) -> tuple[Codebook | None, dict[Element, str], list[str]]:
+    """Return the codebook of a project, the id of each of its codes, and what was changed in it.
 
     `coded` are the identifiers of codes that are used: such a code can be applied, whatever the file says.
 
@@ -124,16 +125,14 @@ def read_codebook(
     CodebookError
         The codes are none that a codebook can hold.
     """
-    codes = list(_codes(root))
+    codes = list(_codes(tree))
     if not codes:
         return None, {}, []
     ids = _ids(codes, keep=True)
     changed = [
         ids[place] for place, code in enumerate(codes) if code.guid in coded and not _codable(code.element)
     ]
-    sets = [
-        each for each in root.iter() if local(each) == "Set" and any(local(m) == "MemberCode" for m in each)
-    ]
+    sets = [each for each in tree.root.iter() if local(each) == "Set" and holds_codebook(each)]
     try:
         codebook = _through_qdc(codes, ids, sets, name, coded)
     except CodebookError:
@@ -141,7 +140,12 @@ def read_codebook(
     if codebook is None or set(codebook.ids) != set(ids):  # labelled lines that another program changed
         ids = _ids(codes, keep=False)
         codebook = _through_qdc(codes, ids, sets, name, coded)
-    return codebook, {code.guid: one for code, one in zip(codes, ids, strict=True)}, changed
+    return codebook, {code.element: one for code, one in zip(codes, ids, strict=True)}, changed
+
+
+def holds_codebook(element: Element) -> bool:
+    """Return True for the set in whose description this package writes what a codebook has beside codes."""
+    return description(element).startswith("name:") and any(local(each) == "MemberCode" for each in element)
 
 
 def split_names(root: Element, separator: str) -> list[str]:
@@ -176,11 +180,6 @@ def _move_under(code: Element, parent: Element, steps: Sequence[str]) -> None:
     parent.append(code)
 
 
-def plain_guid(written: str | None) -> str:
-    """Return an identifier as it is compared: without braces, in lower case."""
-    return (written or "").strip().strip("{}").lower()
-
-
 def name_of(element: Element, *, ours: bool) -> str:
     """Return the name of a thing: as it is in our own files, in others without needless white space."""
     name = element.get("name") or element.get("id") or ""
@@ -192,17 +191,17 @@ def description(element: Element) -> str:
     return next((each.text or "" for each in element if local(each) == "Description"), "")
 
 
-def _codes(root: Element) -> Iterator[_ReadCode]:
-    book = next((each for each in root if local(each) == "CodeBook"), None)
+def _codes(tree: Tree) -> Iterator[_ReadCode]:
+    book = tree.first(tree.root, "CodeBook")
     waiting: list[tuple[Element, int | None]] = [] if book is None else [(book, None)]
     place = 0
     while waiting:
         element, at = waiting.pop()
         here = at
         if local(element) == "Code":
-            yield _ReadCode(plain_guid(element.get("guid")), element, at, description(element))
+            yield _ReadCode(plain_guid(element.get("guid")), element, at, tree.description(element))
             here, place = place, place + 1
-        waiting += [(each, here) for each in reversed(element) if local(each) in ("Codes", "Code")]
+        waiting += [(each, here) for each in reversed(tree.of(element, "Codes", "Code"))]
 
 
 def _ids(codes: Sequence[_ReadCode], *, keep: bool) -> list[str]:

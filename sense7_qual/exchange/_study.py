@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
 
-__all__ = ["Study", "require_study", "standing"]
+__all__ = ["Study", "require_study", "rows_of", "standing"]
 
 
 class Study(Protocol):
@@ -76,3 +76,8 @@ def require_study(store: Study, function: str) -> None:
         raise ArgumentError(
             f"{function}: expected an open study as store – found {type(store).__name__} – pass Store(path)."
         )
+
+
+def rows_of(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Return the rows of a frame, each as its values by column."""
+    return (dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None))

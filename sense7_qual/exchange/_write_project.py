@@ -5,22 +5,25 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
-from sense7_qual._messages import did_you_mean
-from sense7_qual.errors import ArgumentError
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange import _refi
 from sense7_qual.exchange._layouts import LayoutName, layout_of
 from sense7_qual.exchange._losses import LossReport, losses_of
-from sense7_qual.exchange._positions import Rule, positions
-from sense7_qual.exchange._study import Study, require_study, standing
+from sense7_qual.exchange._positions import Rule
+from sense7_qual.exchange._project import GROUPS, QUOTATIONS
+from sense7_qual.exchange._study import Study, require_study, rows_of, standing
+from sense7_qual.exchange._write_notes import Notes, Words, first_time
+from sense7_qual.exchange._write_selections import Selections
 from sense7_qual.exchange._write_variables import Variables
 
 __all__ = ["write_project"]
@@ -29,10 +32,6 @@ _COUNTED: Final = {
     "code-points": Rule(utf16=False, crlf_as_two=False, bom_counted=False),
     "utf-16": Rule(utf16=True, crlf_as_two=False, bom_counted=False),
 }
-_UNWRITABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, Char
-_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
-_QUOTE: Final = 100  # characters of a quote beside a selection, as other programs note it
-_BESIDE: Final = ("confidence", "round")
 
 
 def write_project(
@@ -41,6 +40,8 @@ def write_project(
     *,
     offsets: str = "code-points",
     layout: LayoutName = "texts",
+    groups: pd.DataFrame | None = None,
+    quotations: pd.DataFrame | None = None,
     overwrite: bool = False,
 ) -> LossReport:
     """Write a study as a REFI-QDA project (.qdpx): texts, codes, codings of each coder, memos and variables.
@@ -62,6 +63,9 @@ def write_project(
         A source for each text; or one for each participant, with their texts one below the other, each under
         its id in brackets: for programs whose list of sources would be unusable. `match` finds the texts in
         such a source again.
+    groups, quotations : DataFrame, optional
+        Groups of codes, and passages without a code, that the study came with: `Project.groups` and
+        `Project.quotations`, in the ids of the study.
     overwrite : bool
         Whether to replace a file that is there.
 
@@ -74,6 +78,8 @@ def write_project(
     ------
     ArgumentError
         `path` does not end in .qdpx, or `offsets` is none of the two.
+    TableError
+        `groups` or `quotations` name a code or text that the study does not have, or a passage outside it.
     StoreError
         There is such a file, and `overwrite` is false.
 
@@ -92,24 +98,51 @@ def write_project(
             f"write_project: expected offsets 'code-points' or 'utf-16' – found {str(offsets)[:40]!r} – "
             f"{did_you_mean(str(offsets), list(_COUNTED))}"
         )
-    writer = _Writer(store, offsets, layout)
+    kept = _of_study(store, groups, quotations)
+    writer = _Writer(store, offsets, layout, *kept)
     formats = {".qdpx": lambda: writer.packed(Path(path).stem)}
     write_by_suffix(path, formats, what="project", overwrite=overwrite)
     return writer.report
 
 
+def _of_study(
+    store: Study, groups: pd.DataFrame | None, quotations: pd.DataFrame | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return groups and quotations, checked: of codes and texts that the study has."""
+    grouped = GROUPS.empty() if groups is None else GROUPS.check(groups, as_written=True)
+    quoted = QUOTATIONS.empty() if quotations is None else QUOTATIONS.check(quotations, as_written=True)
+    lengths = store.units.set_index("unit_id")["text"].str.len()
+    inside = (quoted["start"] >= 0) & (quoted["start"] < quoted["end"])
+    inside &= (quoted["end"] <= quoted["unit_id"].map(lengths)).fillna(False)
+    for name, column, bad in (
+        ("groups", "code", grouped["code"].dropna()[~grouped["code"].dropna().isin(store.codebook.ids)]),
+        ("quotations", "unit_id", quoted["unit_id"][~inside]),
+    ):
+        if len(bad):
+            raise TableError(
+                f"write_project: expected {name} within the study – found {len(bad)} rows with another "
+                f"{column}, or a passage outside its text ({first_three(dict.fromkeys(bad))}) – take them "
+                "out, or give them the study's ids."
+            )
+    return grouped, quoted
+
+
 class _Writer:
     """Writes one study, and counts what the format has no place for."""
 
-    def __init__(self, store: Study, offsets: str, layout: LayoutName) -> None:
+    def __init__(
+        self, store: Study, offsets: str, layout: LayoutName, groups: pd.DataFrame, quotations: pd.DataFrame
+    ) -> None:
         self.store, self.offsets, self.rule = store, offsets, _COUNTED[offsets]
         self.layout = layout_of(store.units, layout)
         self.units, self.codebook = self.layout.units, store.codebook
+        self.groups, self.quotations = groups, self.layout.codings(quotations)
         self.lost: dict[str, list[str]] = defaultdict(list)
-        self.notes: dict[str, str] = {}  # by identifier, as XML
+        self.words = Words(self.lost)
+        self.notes = Notes(self.words, self.lost, first_time(act.at for act in store.acts()))
         self.texts = dict(zip(self.units["unit_id"], self.units["text"], strict=True))
         self.sources = {unit_id: _refi.guid("unit", unit_id) for unit_id in self.units["unit_id"]}
-        self.variables = Variables(self.units, self._plain, self.lost)
+        self.variables = Variables(self.units, self.words.plain, self.lost)
         self.report = LossReport()
 
     def packed(self, name: str) -> bytes:
@@ -129,23 +162,23 @@ class _Writer:
         codes, own_set, self.codes = _refi.codebook_lines(self.codebook, on_code)
         sources = self._sources(memos)
         study_memos = [note for notes in self._memos(memos, "study").values() for note in notes]
-        sets = [own_set.strip(), *self._finished(coverage), *self._undecided_sets()]
+        sets = [own_set.strip(), *self._finished(coverage), *self._undecided_sets(), *self._group_sets()]
         cases = self.variables.cases(self.sources)
-        users = {*coverage["coder"], *self.codings["coder"], *memos["coder"]}
+        users = {*coverage["coder"], *self.codings["coder"], *memos["coder"], *self.quotations["coder"]}
         self._what_is_left_out()
         self.report = losses_of(self.lost.items())
         lines = [
             '<?xml version="1.0" encoding="utf-8"?>',
-            f'<Project xmlns="urn:QDA-XML:project:1.0" name={self._quoted(name)} '
+            f'<Project xmlns="urn:QDA-XML:project:1.0" name={self.words.quoted(name)} '
             f'origin="{_refi.ORIGIN} {self.offsets}">',
             *_wrapped("Users", [self._user(coder) for coder in sorted(users)]),
             f"<CodeBook>{codes}</CodeBook>",
             *_wrapped("Variables", self.variables.names()),
             *_wrapped("Cases", cases),
             *_wrapped("Sources", sources),
-            *_wrapped("Notes", self.notes.values()),
+            *_wrapped("Notes", self.notes.xml()),
             *_wrapped("Sets", sets),
-            f"<Description>{self._escaped(self._about())}</Description>",
+            f"<Description>{self.words.escaped(self._about())}</Description>",
             *(f'<NoteRef targetGUID="{note}"/>' for note in study_memos),
             "</Project>",
         ]
@@ -200,32 +233,27 @@ class _Writer:
         return self.layout.finished(rows)
 
     def _user(self, coder: str) -> str:
-        return (
-            f'<User guid="{_refi.guid("coder", coder)}" name={self._quoted(coder)} id={self._quoted(coder)}/>'
-        )
+        name = self.words.quoted(coder)
+        return f'<User guid="{_refi.guid("coder", coder)}" name={name} id={name}/>'
 
     def _sources(self, memos: pd.DataFrame) -> list[str]:
         """Return each text with its selections, the memos on it, and the values of its variables."""
-        whole, spans = self._selections()
-        on_span = memos[memos["target_kind"] == "span"]
-        for memo in rows_of(on_span):
-            inner = f'<NoteRef targetGUID="{self._note(memo)}"/>'
-            guid = _refi.guid("memo on span", memo["memo_id"])
-            spans[memo["target_id"]].append((memo["start"], memo["end"], guid, memo["coder"], None, inner))
+        selections = Selections(self.texts, self.notes, self.words)
+        selections.add_codings(self.codings, self.codes, self.codebook)
+        selections.add_memos(memos)
+        selections.add_quotations(self.quotations, self.lost)
         on_unit = self._memos(memos, "unit")
         values = self.variables.values()
         sources = []
         for unit_id, own in self.sources.items():
             described = self._context.get(unit_id)
             parts = [
-                *([f"<Description>{self._escaped(described)}</Description>"] if described else []),
-                *self._selected(unit_id, [*whole[unit_id], *spans[unit_id]]),
+                *([f"<Description>{self.words.escaped(described)}</Description>"] if described else []),
+                *selections.xml(unit_id, self.rule),
                 *(f'<NoteRef targetGUID="{note}"/>' for note in on_unit.get(unit_id, [])),
                 *values[unit_id],
             ]
-            head = (
-                f'<TextSource guid="{own}" name={self._quoted(unit_id)} plainTextPath="internal://{own}.txt">'
-            )
+            head = f'<TextSource guid="{own}" name={self.words.quoted(unit_id)} plainTextPath="internal://{own}.txt">'
             sources.append("\n".join([head, *parts, "</TextSource>"]))
         return sources
 
@@ -236,60 +264,6 @@ class _Writer:
         with_context = self.units[self.units["context"].notna()]
         return dict(zip(with_context["unit_id"], with_context["context"], strict=True))
 
-    def _selections(self) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-        """Return for each text the selections of the whole of it, and those of spans, with their codings."""
-        whole: dict[str, list[Any]] = defaultdict(list)
-        spans: dict[str, list[Any]] = defaultdict(list)
-        facets = [facet.name for facet in self.codebook.facets if facet.name in self.codings]
-        used: set[str] = set()
-        for row in rows_of(self.codings):
-            unit_id, coder = row["unit_id"], row["coder"]
-            is_whole = pd.isna(row.get("start"))
-            start, end = (0, len(self.texts[unit_id])) if is_whole else (int(row["start"]), int(row["end"]))
-            key = (
-                "\n".join(str(row[name]) for name in ("unit_id", "coder", "code"))
-                + f"\n{start}\n{end}\n{is_whole}"
-            )
-            key += "".join(f"\n{row[name]}" for name in facets)
-            act_id = "" if pd.isna(row["act_id"]) else str(row["act_id"])
-            own = _refi.guid("coding", key if not act_id or act_id in used else act_id)
-            used.add(act_id)
-            at = row.get("at")
-            coding = (
-                f'<Coding guid="{own}" creatingUser="{_refi.guid("coder", coder)}"{self._when(at)}>'
-                f'<CodeRef targetGUID="{self.codes[row["code"]]}"/>{self._beside(row, facets)}</Coding>'
-            )
-            target = whole if is_whole else spans
-            target[unit_id].append((start, end, _refi.guid("selection", key), coder, at, coding, is_whole))
-        return whole, spans
-
-    def _selected(self, unit_id: str, selections: Sequence[tuple[Any, ...]]) -> list[str]:
-        text = self.texts[unit_id]
-        at = positions(text, self.rule)
-        lines = []
-        for start, end, own, coder, when, inner, *is_whole in sorted(selections, key=lambda each: each[:3]):
-            quote = text[start:end]
-            name = _refi.WHOLE if any(is_whole) else quote[:_QUOTE] + "…" * (len(quote) > _QUOTE)
-            lines.append(
-                f'<PlainTextSelection guid="{own}" name={self._quoted(name)} startPosition="{at[start]}" '
-                f'endPosition="{at[end]}" creatingUser="{_refi.guid("coder", coder)}"{self._when(when)}>'
-                f"{inner}</PlainTextSelection>"
-            )
-        return lines
-
-    def _beside(self, row: Mapping[str, Any], facets: Sequence[str]) -> str:
-        """Return a reference to the note on what a coding says beside its code; one note for all alike."""
-        beside = {
-            name: str(row[name]) for name in (*facets, *_BESIDE) if name in row and not pd.isna(row[name])
-        }
-        if not beside:
-            return ""
-        text = _refi.labelled(_refi.NOTE_ON_CODING, beside)
-        own = _refi.guid("note on codings", text)
-        name = ", ".join(beside.values())
-        self.notes[own] = _note_xml(own, self._quoted(name), "", "", self._escaped(text))
-        return f'<NoteRef targetGUID="{own}"/>'
-
     def _memos(self, memos: pd.DataFrame, kind: str) -> dict[str, list[str]]:
         """Return the identifiers of the notes on each target of this kind."""
         notes: dict[str, list[str]] = {}
@@ -298,21 +272,8 @@ class _Writer:
             if kind == "code" and target not in self.codebook.ids:
                 self.lost["memos on codes that the codebook has no more: on the study"].append(target)
                 continue
-            notes.setdefault(target, []).append(self._note(memo))
+            notes.setdefault(target, []).append(self.notes.memo(memo))
         return notes
-
-    def _note(self, memo: Mapping[str, Any]) -> str:
-        own = _refi.guid("memo", memo["memo_id"])
-        coder = f' creatingUser="{_refi.guid("coder", memo["coder"])}"{self._when(memo["at"])}'
-        stated = {} if pd.isna(memo["round"]) else {"round": memo["round"]}
-        if not stated:
-            self.lost["memos that were their writer's own: in the file, for whoever gets it"].append(
-                memo["memo_id"]
-            )
-        description = f"<Description>{self._escaped(_refi.labelled(_refi.MEMO, stated))}</Description>"
-        name = self._quoted(f"Memo of {memo['coder']}")
-        self.notes[own] = _note_xml(own, name, coder, description, self._escaped(memo["text"]))
-        return own
 
     def _finished(self, coverage: pd.DataFrame) -> list[str]:
         rounds = coverage["round"].fillna("")
@@ -334,11 +295,25 @@ class _Writer:
             sets.append(self._set(name, stated, member, rows["unit_id"]))
         return sets
 
+    def _group_sets(self) -> list[str]:
+        sets = []
+        for name, rows in self.groups.groupby("group", sort=False):
+            described = rows["description"].dropna()
+            first = (
+                f"<Description>{self.words.escaped(described.iloc[0])}</Description>"
+                if len(described)
+                else ""
+            )
+            codes = (f'\n<MemberCode targetGUID="{self.codes[each]}"/>' for each in rows["code"].dropna())
+            head = f'<Set guid="{_refi.guid("group", f"group {name}")}" name={self.words.quoted(str(name))}>'
+            sets.append("".join([head, first, *codes, "\n</Set>"]))
+        return sets
+
     def _set(self, name: str, description: str, codes: str, unit_ids: Iterable[str]) -> str:
         members = "".join(f'\n<MemberSource targetGUID="{self.sources[each]}"/>' for each in unit_ids)
         return (
-            f'<Set guid="{_refi.guid("set", description)}" name={self._quoted(name)}>'
-            f"<Description>{self._escaped(description)}</Description>{codes}{members}\n</Set>"
+            f'<Set guid="{_refi.guid("set", description)}" name={self.words.quoted(name)}>'
+            f"<Description>{self.words.escaped(description)}</Description>{codes}{members}\n</Set>"
         )
 
     def _what_is_left_out(self) -> None:
@@ -366,8 +341,12 @@ class _Writer:
         earlier = [each for each in self.store.codebooks if each != self.codebook.fingerprint]
         self.lost["earlier versions of the codebook: left out"] += [each[:12] for each in earlier]
         self.lost["ways in which codings say more than a code (facets, confidence, round): as notes"] += [
-            note for note in self.notes if f"<PlainTextContent>{_refi.NOTE_ON_CODING}\n" in self.notes[note]
-        ]
+            ""
+        ] * len(self.notes)
+        labels = Counter(code.label for code in self.codebook.codes)
+        self.lost[
+            "codes that share a name: programs that know a code by its name, as QualCoder, read one"
+        ] += [code.id for code in self.codebook.codes if labels[code.label] > 1]
 
     def _about(self) -> str:
         report = losses_of(self.lost.items())
@@ -375,33 +354,6 @@ class _Writer:
             f"Positions count {self.offsets.replace('-', ' ')}, from 0; ends are exclusive. What this file "
             f"does not hold as the study does:\n{report}"
         )
-
-    def _when(self, at: Any) -> str:
-        if at is None or pd.isna(at) or not _TIME.fullmatch(at):
-            return ""
-        return f' creationDateTime="{at}"'
-
-    def _plain(self, text: str) -> str:
-        """Return a text without the characters that XML cannot hold, each replaced by U+FFFD."""
-        replaced, n = _UNWRITABLE.subn("\ufffd", text)
-        self.lost["control characters, which XML cannot hold: replaced by U+FFFD"] += [""] * n
-        return replaced
-
-    def _escaped(self, text: str) -> str:
-        return _refi.escaped(self._plain(text))
-
-    def _quoted(self, text: str) -> str:
-        return _refi.quoted(self._plain(text))
-
-
-def rows_of(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Return the rows of a frame, each as its values by column."""
-    return (dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False, name=None))
-
-
-def _note_xml(own: str, name: str, attributes: str, description: str, text: str) -> str:
-    content = f"{description}<PlainTextContent>{text}</PlainTextContent>"
-    return f'<Note guid="{own}" name={name}{attributes}>{content}</Note>'
 
 
 def _wrapped(name: str, lines: Iterable[str]) -> list[str]:

@@ -54,7 +54,7 @@ class Variables:
             values = [self._of_case(of_case[name], name) for name in self._kinds if name not in _OF_TEXTS]
             texts = [f'<SourceRef targetGUID="{sources[each]}"/>' for each in of_case["unit_id"]]
             name = _refi.quoted(self._plain(str(case_id)))
-            head = f'<Case guid="{_refi.guid("case", str(case_id))}" name={name}>'
+            head = f'<Case guid="{_refi.guid("case", f"case {case_id}")}" name={name}>'
             cases.append("\n".join([head, *(value for value in values if value), *texts, "</Case>"]))
         return cases
 

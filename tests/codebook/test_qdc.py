@@ -86,7 +86,9 @@ def test_file_is_valid_by_the_schema_of_the_standard(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("namespace", ["urn:QDA-XML:codebook:1.0", "urn:QDA-XML:codebook:1:0", ""])
 def test_codebook_of_another_program(tmp_path: Path, namespace: str) -> None:
-    book = Codebook.read(written(tmp_path, FOREIGN.format(namespace=namespace), "theirs.qdc"))
+    path = written(tmp_path, FOREIGN.format(namespace=namespace), "theirs.qdc")
+    with pytest.warns(UserWarning, match="found sets of codes, told in the description: 1 – "):
+        book = Codebook.read(path)
     assert [(code.id, code.label, code.parent, code.codable) for code in book] == [
         ("uber-alles-1st", "Über alles, 1st", None, False),
         ("zuhoren", "Zuhören", "uber-alles-1st", True),
@@ -96,6 +98,25 @@ def test_codebook_of_another_program(tmp_path: Path, namespace: str) -> None:
     assert book["uber-alles-1st"].colour == "#33AAFF"
     assert book["zuhoren"].definition == "It listened — or not.\n---\nsee: elsewhere"
     assert (book.name, book.description) == ("theirs", "Set Warm: Zuhören")
+
+
+def test_what_a_codebook_has_no_place_for_is_told_and_counted(tmp_path: Path) -> None:
+    """A set beside our own, with a description, one without members, and an element of no standard."""
+    Codebook.read("sense7").write(tmp_path / "mine.qdc")
+    text = (tmp_path / "mine.qdc").read_text("utf-8")
+    guid = text.partition('<MemberCode guid="')[2][:36]
+    more = (
+        f'<Set guid="1" name="Warm"><Description>Kind  words</Description><MemberCode guid="{guid}"/></Set>'
+        '<Set guid="2" name="Empty"/></Sets><Remark/><Remark/>'
+    )
+    path = written(tmp_path, text.replace("</Sets>", more), "more.qdc")
+    with pytest.warns(UserWarning, match="told in the description: 2; Remark, not read: 2") as warned:
+        book = Codebook.read(path)
+    assert warned[0].filename == __file__
+    sense7 = Codebook.read("sense7")
+    first = sense7.codes[0].label
+    assert book.description == f"{sense7.description}\nSet Warm (Kind words): {first}\nSet Empty: no codes"
+    assert replace(book, description=sense7.description) == sense7
 
 
 def test_code_that_another_program_renamed_and_moved_keeps_its_id_and_rules(tmp_path: Path) -> None:

@@ -267,12 +267,33 @@ def test_the_losses_of_a_sample_of_another_program_are_listed() -> None:
         ("sources of the kind AudioSource", 1),
         ("sources of the kind VideoSource", 2),
         ("comments in place of memos", 2),
+        ("titles of memos", 2),
+        ("members of groups that are no text or code that was read", 6),
+        ("groups without a text or code that was read", 3),
+        ("who finished which text", 1),
+        ("texts that belong to no case", 8),
+        ("users who did nothing that was read", 2),
+        ("selections in pictures", 1),
+        ("codings in pictures", 2),
+        ("selections in PDFs", 4),
+        ("texts of selections in PDFs", 3),
+        ("codings in PDFs", 4),
+        ("transcripts in films", 3),
+        ("points in time in films", 13),
+        ("selections in films", 2),
+        ("codings in films", 1),
+        ("descriptions in memos", 1),
         ("links", 1),
         ("maps and graphs", 1),
-        ("elements of the kind PDFSelection", 4),
-        ("texts that belong to no case", 8),
-        ("who finished which text", 1),
+        ("boxes in maps and graphs", 3),
+        ("lines in maps and graphs", 2),
     ]
+    sizes = project.groups.groupby("group")["code"].count().to_dict()
+    feelings = {"Feelings": 6, "negative feelings": 4, "positive feelings": 3}
+    assert sizes == feelings | {"Breakfast food": 6, "<3": 0}
+    assert project.units["PDFs"].sum() == 2
+    assert project.codebook is not None
+    assert project.codebook.description == ""
     book = exchange.read_project(SAMPLE, split="::").codebook
     assert book is not None
     assert not [code.label for code in book.codes if "::" in code.label]

@@ -683,7 +683,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             with_agreement=lambda: True, overwrite=lambda: True),
         "exchange.write_project": late(
             qual.exchange.write_project, store=store, path=partial(path, ".qdpx"),
-            offsets=lambda: "utf-16", layout=lambda: "texts", overwrite=lambda: True),
+            offsets=lambda: "utf-16", layout=lambda: "texts", groups=lambda: None, quotations=lambda: None,
+            overwrite=lambda: True),
         "exchange.match": late(
             qual.exchange.match, store=store, project=lambda: qual.exchange.read_project(project())),
         "exchange.read_project": late(
