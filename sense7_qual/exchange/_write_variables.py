@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
@@ -24,12 +25,13 @@ class Variables:
         self, units: pd.DataFrame, plain: Callable[[str], str], lost: Mapping[str, list[str]]
     ) -> None:
         self._units, self._plain, self._lost = units, plain, lost
+        self._guids = {str(name): _refi.guid("variable", str(name)) for name in units.columns}
         self._kinds = {str(name): _kind(units[name]) for name in units.columns if name not in _NO_VARIABLES}
 
     def names(self) -> list[str]:
         """Return each variable with its kind."""
         return [
-            f'<Variable guid="{_refi.guid("variable", name)}" name={_refi.quoted(self._plain(name))} '
+            f'<Variable guid="{self._guids[name]}" name={_refi.quoted(self._plain(name))} '
             f'typeOfVariable="{kind}"/>'
             for name, kind in self._kinds.items()
         ]
@@ -49,19 +51,27 @@ class Variables:
 
     def cases(self, sources: Mapping[str, str]) -> list[str]:
         """Return each participant, with their texts and with the variables that are alike at all of them."""
+        unit_ids, rows = list(self._units["unit_id"]), defaultdict[str, list[int]](list)
+        for row, case_id in enumerate(self._units["case_id"]):
+            if not pd.isna(case_id):
+                rows[str(case_id)].append(row)
+        columns = {
+            name: (list(self._units[name]), self._units[name].notna().to_numpy())
+            for name in self._kinds
+            if name not in _OF_TEXTS
+        }
         cases = []
-        for case_id, of_case in self._units.groupby("case_id", sort=False):
-            values = [self._of_case(of_case[name], name) for name in self._kinds if name not in _OF_TEXTS]
-            texts = [f'<SourceRef targetGUID="{sources[each]}"/>' for each in of_case["unit_id"]]
-            name = _refi.quoted(self._plain(str(case_id)))
+        for case_id, own in rows.items():
+            values = [
+                self._value(name, column[own[0]])
+                for name, (column, known) in columns.items()
+                if known[own].all() and all(column[row] == column[own[0]] for row in own)
+            ]
+            texts = [f'<SourceRef targetGUID="{sources[unit_ids[row]]}"/>' for row in own]
+            name = _refi.quoted(self._plain(case_id))
             head = f'<Case guid="{_refi.guid("case", f"case {case_id}")}" name={name}>'
             cases.append("\n".join([head, *(value for value in values if value), *texts, "</Case>"]))
         return cases
-
-    def _of_case(self, values: pd.Series, name: str) -> str | None:
-        first = values.iloc[0]
-        alike = values.notna().all() and (values == first).all()
-        return self._value(name, first) if alike else None
 
     def _value(self, name: str, value: Any) -> str | None:
         kind = self._kinds[name]
@@ -69,7 +79,7 @@ class Variables:
         if text is None:
             return None
         return (
-            f'<VariableValue><VariableRef targetGUID="{_refi.guid("variable", name)}"/>'
+            f'<VariableValue><VariableRef targetGUID="{self._guids[name]}"/>'
             f"<{kind}Value>{_refi.escaped(self._plain(text))}</{kind}Value></VariableValue>"
         )
 
