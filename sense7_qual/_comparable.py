@@ -8,18 +8,34 @@ looked for: an alpha of .46 becomes 0. And where one coder's file says "M1" and 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 
-__all__ = ["applied_only", "refuse_applied_only", "refuse_other_case"]
+__all__ = ["applied_only", "one_case", "refuse_applied_only", "refuse_other_case"]
 
 _BY_CHANCE: Final = 0.2
 _FEWEST: Final = 3
+
+
+def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
+    """Raise `TableError` where two of several names differ in upper and lower case alone."""
+    check_arguments(one_case, locals())
+    known = list(dict.fromkeys(names))
+    folded = Counter(each.casefold() for each in known)
+    alike = [each for each in known if folded[each.casefold()] > 1]
+    if alike:
+        raise TableError(
+            f"{frame_name}: expected every {name} to differ in more than upper and lower case – found "
+            f"{first_three(alike)} – make them one, or rename one of them."
+        )
 
 
 def applied_only(people: pd.DataFrame) -> list[str]:

@@ -1,14 +1,15 @@
-"""What error messages are made of: the first three of many, a word, the nearest name that is known."""
+"""What messages are made of: the first three of many, a word, the nearest name that is known, whose code."""
 
 from __future__ import annotations
 
 import difflib
 import numbers
 import re
+import sys
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "legible", "word"]
+__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "legible", "outside", "word"]
 
 UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML, and so no drawing, can hold: a name with one is refused."""
@@ -58,3 +59,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {folded[near[0]]!r}?"
     return f"known are {first_three(words)}" if words else "there are none"
+
+
+def outside() -> int:
+    """Return how many calls up the code stands that is not of this package: the `stacklevel` of a warning."""
+    package, level = __name__.partition(".")[0], 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(f"{package}."):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -33,10 +33,10 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._checks import is_name
 from sense7_qual._messages import first_three
-from sense7_qual.acts import LEAD_KINDS, Act, check_coder, stamp, standing
+from sense7_qual.acts import LEAD_KINDS, Act, check_coder, check_person, stamp, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import COVERAGE, DECISIONS
+from sense7_qual.tables import COVERAGE, DECISIONS, is_model
 
 __all__ = [
     "Round", "first_decisions", "open_round", "opened", "own_codings", "progress", "unblind", "visible",
@@ -91,6 +91,11 @@ class Round:
         return bool(self.gold_codes)
 
     @property
+    def of_models(self) -> bool:
+        """Whether models code in it, and no person."""
+        return all(map(is_model, self.coders))
+
+    @property
     def gold_decisions(self) -> pd.DataFrame:
         """The gold decisions: unit_id, code, applied (bool)."""
         rows = [(unit_id, code, code in codes) for unit_id, codes in self.gold for code in self.gold_codes]
@@ -140,8 +145,8 @@ def open_round(
     Raises
     ------
     ActError
-        No name, no unit or no coder, or one of them twice; gold decisions that lack a unit or a code; gold
-        decisions in a discussion.
+        No name, no unit or no coder, or one of them twice; people beside models (``model-…``); gold decisions
+        that lack a unit or a code; gold decisions in a discussion.
     TableError
         `gold` is not what its contract says.
 
@@ -161,8 +166,14 @@ def open_round(
         _check_ids(round, what, ids)
     if len(leads):
         _check_ids(round, "leads", leads)
-    for each in (*coders, *leads):
-        check_coder(each)
+    for each in leads:
+        check_person(each)
+    models = [each for each in coders if is_model(check_coder(each))]
+    if models and len(models) < len(coders):
+        raise ActError(
+            f"open_round: expected coders that are all people, or all models – found {first_three(models)} "
+            "among people – open a round of its own for the model."
+        )
     content: dict[str, Any] = {"units": list(units), "coders": list(coders)}
     content |= {"leads": list(leads)} if len(leads) else {}
     content |= {} if gold is None else {"gold": _gold_of(gold, units, codebook)}

@@ -26,8 +26,7 @@ frame               key                                             other column
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
@@ -35,18 +34,26 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._comparable import refuse_applied_only, refuse_other_case
+from sense7_qual._coder_names import (
+    MODEL_PREFIX,
+    RESERVED_CODERS,
+    as_models,
+    as_people,
+    check_coder_names,
+    is_model,
+    people,
+    without_models,
+)
+from sense7_qual._comparable import one_case, refuse_applied_only, refuse_other_case
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "PLAN", "PROPOSALS", "QUOTES", "RESERVED_CODERS",
-    "SUGGESTIONS", "UNITS", "Contract", "check_coder_names", "check_people", "clusters_by_unit",
-    "indexed_by_unit", "labels_by_unit", "one_case", "one_spelling", "require_column", "without_blanks",
+    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "MODEL_PREFIX", "PLAN", "PROPOSALS", "QUOTES",
+    "RESERVED_CODERS", "SUGGESTIONS", "UNITS", "Contract", "as_models", "as_people", "check_coder_names",
+    "check_people", "clusters_by_unit", "indexed_by_unit", "is_model", "labels_by_unit", "one_case",
+    "one_spelling", "people", "require_column", "without_blanks", "without_models",
 ]  # fmt: skip
-
-RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
-"""Names of computed decisions, which no person can take as a pseudonym."""
 
 Kind = Literal["id", "string", "integer", "number", "probability", "boolean"]
 
@@ -203,38 +210,8 @@ def one_spelling(ids: pd.Series, *, name: str, frame_name: str) -> None:
         )
 
 
-def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
-    """Raise `TableError` where a computed decision's name, or another coder's, stands in another case.
-
-    "Consensus" would count as a person beside the people whom it settles, "Ana" as another one than "ana".
-    """
-    check_arguments(check_coder_names, locals())
-    known = list(dict.fromkeys(names))
-    computed = [name for name in known if name.lower() in RESERVED_CODERS and name not in RESERVED_CODERS]
-    if computed:
-        raise TableError(
-            f"{frame_name}: expected the names of computed decisions ({', '.join(RESERVED_CODERS)}) in lower "
-            f"case, and no person called so – found coder {first_three(computed)} – write "
-            f"{computed[0].lower()!r} where it is computed, or give the person another pseudonym."
-        )
-    one_case(known, name="coder", frame_name=frame_name)
-
-
-def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
-    """Raise `TableError` where two of several names differ in upper and lower case alone."""
-    check_arguments(one_case, locals())
-    known = list(dict.fromkeys(names))
-    folded = Counter(each.casefold() for each in known)
-    alike = [each for each in known if folded[each.casefold()] > 1]
-    if alike:
-        raise TableError(
-            f"{frame_name}: expected every {name} to differ in more than upper and lower case – found "
-            f"{first_three(alike)} – make them one, or rename one of them."
-        )
-
-
 def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return checked decisions without computed ones, or raise `TableError` where they cannot be compared.
+    """Return checked decisions without computed ones, or raise `TableError` if people's cannot be compared.
 
     Coders' names and codes have to differ in more than upper and lower case, and so do the ids of units, but
     for two that one coder decided on. Among several coders, the decisions of each have to hold what is
@@ -248,14 +225,12 @@ def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
     check_arguments(check_people, locals())
     for name in DECISIONS.columns:
         require_column(decisions, name, frame_name="decisions")
-    coders = decisions["coder"].unique()
-    check_coder_names(coders, frame_name="decisions")
-    any_computed = bool(set(coders) & set(RESERVED_CODERS))
-    people = decisions[~decisions["coder"].isin(RESERVED_CODERS)] if any_computed else decisions
-    one_case(people["code"].unique(), name="code", frame_name="decisions")
-    refuse_other_case(people, frame_name="decisions")
-    refuse_applied_only(people, frame_name="decisions")
-    return people
+    check_coder_names(decisions["coder"].unique(), frame_name="decisions")
+    compared = people(decisions)
+    one_case(compared["code"].unique(), name="code", frame_name="decisions")
+    refuse_other_case(compared, frame_name="decisions")
+    refuse_applied_only(compared, frame_name="decisions")
+    return people(decisions, with_models=True)
 
 
 def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, name: str) -> pd.Series:

@@ -63,8 +63,10 @@ def _code(parsed: argparse.Namespace) -> int:
 
 def _check(parsed: argparse.Namespace) -> None:
     """Refuse what the widget would refuse, and a coder whom nobody knows, before anything is served."""
+    from sense7_qual.acts import check_person
     from sense7_qual.widgets import CodingWidget
 
+    check_person(parsed.coder)
     store = opened(parsed.study)
     known = store.coders
     # Where there is a plan, it names the coders, and the widget refuses the others.

@@ -138,7 +138,7 @@ def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
 def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
     """Return who codes, after a deal that is thrown away: what cannot be dealt is refused before anything
     is made."""
-    from sense7_qual.acts import check_coder
+    from sense7_qual.acts import check_person
     from sense7_qual.corpus import assign
 
     named = parsed.coders
@@ -148,7 +148,7 @@ def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
         except EOFError:
             named = ""
     coders = [name.strip() for name in (named or "").split(",") if name.strip()]
-    check_coder(parsed.lead)
+    check_person(parsed.lead)
     if coders:
         assign(units, coders=coders, overlap=parsed.overlap, seed=parsed.seed)
     return coders

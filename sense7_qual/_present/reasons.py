@@ -119,6 +119,7 @@ class Caution(Worded):
         "no cluster has two texts, so the odds ratio is of a model without random intercepts",
     )
     CODERS_LEFT_OUT = auto(), "coders for whom the code has no effect and interval are left out"
+    MODELS_COUNTED = auto(), "models count among the coders"
     TIES_LEFT_OUT = auto(), "texts on which the coders were tied are left out, and so the disputed ones"
     ZERO_VARIANCE = auto(), "the variance between clusters was estimated as 0"
     ZERO_NESTED_VARIANCE = auto(), "the variance between conversations of a cluster was estimated as 0"

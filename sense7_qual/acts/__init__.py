@@ -38,7 +38,7 @@ What does a memo on a span hold?     `SpanMemo`                      ``_memo.py`
 How is a new code proposed?          `propose`, `Proposal`           ``_propose.py``
 Why did coders disagree?             `REASONS`                       ``_ruling.py``
 What is decided about a quote?       `quote_decision` …              ``_quote.py``
-May it be recorded?                  `check_coder`                   ``_validate.py``
+Who may code, who is a person?       `check_coder`, `check_person`   ``_validate.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
 What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
 Which stand after undo and redo?     `standing`                      ``_undo.py``
@@ -70,7 +70,7 @@ from sense7_qual.acts._suggest import (
     show_suggestions,
 )
 from sense7_qual.acts._undo import standing
-from sense7_qual.acts._validate import check_coder
+from sense7_qual.acts._validate import check_coder, check_person
 from sense7_qual.tables import RESERVED_CODERS
 
 __all__ = [
@@ -95,6 +95,7 @@ __all__ = [
     "apply",
     "before_suggestions",
     "check_coder",
+    "check_person",
     "finish",
     "fold",
     "memo",

@@ -15,7 +15,7 @@ from sense7_qual._checks import is_name, is_unicode
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._make import stamp
-from sense7_qual.acts._validate import check_coder
+from sense7_qual.acts._validate import check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
@@ -127,7 +127,7 @@ class AnalysisPlan:
         for name in _LISTS:
             object.__setattr__(self, name, _lines(name, getattr(self, name)))
         for coder in self.coders:
-            check_coder(coder)
+            check_person(coder)
         for name, (fits, expected) in _EXPECTED.items():
             value = getattr(self, name)
             if (value is not None or name in _REQUIRED) and not fits(value):

@@ -11,11 +11,12 @@ from sense7_qual._checks import check_codebook
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import RESERVED_CODERS
+from sense7_qual.tables import MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = [
     "check_codable",
     "check_coder",
+    "check_person",
     "check_word",
     "facet_values",
     "whole",
@@ -29,7 +30,7 @@ def check_coder(coder: str) -> str:
     """Return the pseudonym `coder`, or raise `ActError` where it cannot be one.
 
     A pseudonym is a letter or digit followed by up to 39 letters, digits, ``_`` or ``-`` (it becomes a
-    file name), and is none of `RESERVED_CODERS`.
+    file name), and is none of `RESERVED_CODERS`. A model that codes is called ``model-…``, in lower case.
     """
     if not isinstance(coder, str) or not _CODER.fullmatch(coder):
         raise ActError(
@@ -40,6 +41,30 @@ def check_coder(coder: str) -> str:
         raise ActError(
             f"coder: expected a person's pseudonym – found {coder!r}, which names computed decisions – "
             "choose another."
+        )
+    if coder.lower().startswith(MODEL_PREFIX) and not is_model(coder):
+        raise ActError(
+            f"coder: expected a model to be called 'model-…' in lower case – found {coder!r} – write "
+            "'model-a', say; a person needs another pseudonym."
+        )
+    return coder
+
+
+def check_person(coder: str) -> str:
+    """Return the pseudonym `coder`, or raise `ActError` where it cannot be a person's.
+
+    As `check_coder`; the name of a model (``model-…``) is none either: what a person decides would be left
+    out of every statistic of people.
+
+    Examples
+    --------
+    >>> check_person("modeller")
+    'modeller'
+    """
+    if is_model(check_coder(coder)):
+        raise ActError(
+            f"coder: expected a person's pseudonym – found {coder!r}, which names a model – choose one that "
+            f"does not begin with {MODEL_PREFIX!r}."
         )
     return coder
 

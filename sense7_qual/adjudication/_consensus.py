@@ -13,9 +13,9 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import RESERVED_CODERS, Act
+from sense7_qual.acts import Act
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import DECISIONS, people, without_models
 
 __all__ = ["consensus", "disagreements"]
 
@@ -32,16 +32,18 @@ _QUEUE: Final = {
 }
 
 
-def disagreements(decisions: pd.DataFrame) -> pd.DataFrame:
+def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return every unit × code on which coders disagree, the hardest first.
 
     Only coders who have finished the unit count. Decisions of `consensus`, `majority` and `pooled` are left
-    out.
+    out, and so are those of models, which a warning says.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool).
+    with_models : bool
+        Whether models count as coders, so that people can also settle where they differ from a model.
 
     Returns
     -------
@@ -65,7 +67,9 @@ def disagreements(decisions: pd.DataFrame) -> pd.DataFrame:
     """
     check_arguments(disagreements, locals())
     decisions = DECISIONS.check(decisions, as_written=True)
-    tally = codings.tally(decisions)
+    if not with_models:
+        decisions = without_models(decisions, function="disagreements")
+    tally = codings.tally(decisions, with_models=with_models)
     tally = tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])]
     absent = tally["n_coders"] - tally["n_applied"]
     pairs = tally["n_coders"] * (tally["n_coders"] - 1) / 2
@@ -85,7 +89,9 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
+        and so are those of models, which a warning says: a model has no say in what people agree on. Who
+        counts one as a person nevertheless renames it: ``tables.as_people(decisions, ["model-a"])``.
     rulings : iterable of Act
         Acts of kind "rule", as `Store.acts(kind="rule")` gives them: with the undo and redo acts about them,
         so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a
@@ -128,7 +134,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     [['m1', True], ['m2', False]]
     """
     check_arguments(consensus, locals())
-    tally = codings.tally(decisions)
+    decisions = DECISIONS.check(decisions, as_written=True)
+    tally = codings.tally(without_models(decisions, function="consensus"))
     unanimous = (tally["n_applied"] == 0) | (tally["n_applied"] == tally["n_coders"])
     agreed = tally[unanimous & (tally["n_coders"] >= (1 if single else 2))]
     verdicts = {
@@ -152,9 +159,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
 
 def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """Add who applied the code and who did not."""
-    own = (
-        decisions[~decisions["coder"].isin(RESERVED_CODERS)].merge(queue[_KEY], on=_KEY).sort_values("coder")
-    )
+    coders = people(decisions, with_models=True)  # `disagreements` has left out models that do not count
+    own = coders.merge(queue[_KEY], on=_KEY).sort_values("coder")
     for name, mask in (("applied_by", own["applied"]), ("not_applied_by", ~own["applied"])):
         joined = own[mask].groupby(_KEY)["coder"].agg(", ".join).rename(name)
         queue = queue.merge(joined, how="left", left_on=_KEY, right_index=True)

@@ -13,10 +13,9 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual._present import Reason
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.adjudication import _latent_class
 from sense7_qual.errors import TableError
-from sense7_qual.tables import DECISIONS, clusters_by_unit, labels_by_unit
+from sense7_qual.tables import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = ["TrueCodes", "dawid_skene", "members"]
 
@@ -68,7 +67,8 @@ def dawid_skene(
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a coder has not decided on is missing, never
-        "absent". Decisions of `consensus`, `majority` and `pooled` are left out.
+        "absent". Decisions of `consensus`, `majority` and `pooled` are left out, and so are those of models,
+        which a warning says: their errors are not independent of each other.
     prevalence_by : str, optional
         The column of `units` with a level for each, such as its rating: how often the code truly applies may
         then differ between levels. Needed before `links.corrected`: a truth that is imputed without the
@@ -134,9 +134,8 @@ def dawid_skene(
     check_arguments(dawid_skene, locals())
     check_least(dawid_skene, 0, n_draws=n_draws)
     check_resampling("dawid_skene", n_boot=max(n_draws, 1), confidence_level=0.95, seed=seed)
-    decisions = DECISIONS.check(decisions)
-    people = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
-    unit_ids = pd.Index(people["unit_id"].unique())
+    own = people(without_models(DECISIONS.check(decisions), function="dawid_skene"))
+    unit_ids = pd.Index(own["unit_id"].unique())
     level, levels = _levels(_of_units(units, prevalence_by), unit_ids)
     member, n_clusters = members(_of_units(units, cluster), unit_ids)
     rng = np.random.default_rng(seed)
@@ -146,7 +145,7 @@ def dawid_skene(
         for times in rng.multinomial(n_clusters, chances, size=n_draws)
     ]
     parts: dict[str, list[pd.DataFrame]] = {key: [] for key in _FRAMES}
-    for code, of_code in people.groupby("code", sort=False):
+    for code, of_code in own.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, weights).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
     return TrueCodes(**{key: _frame(key, frames) for key, frames in parts.items()})

@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act
 from sense7_qual.adjudication._rulings import latest_rulings
-from sense7_qual.tables import DECISIONS, RESERVED_CODERS
+from sense7_qual.tables import DECISIONS, people, without_models
 
 __all__ = ["overruled"]
 
@@ -37,7 +37,8 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
+        and so are those of models, which a warning says.
     rulings : iterable of Act
         As `Store.rulings` returns them, or as for `consensus`.
 
@@ -71,7 +72,7 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
     rulings = read_once(rulings)
     check_arguments(overruled, locals())
     checked = DECISIONS.check(decisions, as_written=True)
-    own = checked[~checked["coder"].isin(RESERVED_CODERS)]
+    own = people(without_models(checked, function="overruled"))
     latest = latest_rulings(rulings)
     rows = [
         (row.coder, row.unit_id, row.code, row.applied, act.applied,

@@ -22,7 +22,7 @@ from sense7_qual.adjudication._kind_shares import NOT_TOLD, shares, slip_rates
 from sense7_qual.adjudication._overruled import overruled
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import DECISIONS, RESERVED_CODERS, clusters_by_unit
+from sense7_qual.tables import DECISIONS, clusters_by_unit, people, without_models
 
 __all__ = ["Profile", "profile"]
 
@@ -103,7 +103,8 @@ def profile(
     decisions : DataFrame
         unit_id, coder, code, applied (bool): the first decisions, of independent coders. A unit that a coder
         has not decided on is missing, never "absent"; units that one coder decided on say nothing of
-        disagreement. Decisions of `consensus`, `majority` and `pooled` are left out.
+        disagreement. Decisions of `consensus`, `majority` and `pooled` are left out, and so are those of
+        models, which a warning says.
     repeats : DataFrame, optional
         The same of the second time: ``store.decisions(round="again")`` beside ``store.decisions(
         round="first")``, because a store without `round` gives each unit's last round for both. A
@@ -258,10 +259,8 @@ def profile(
 
 
 def _own(decisions: pd.DataFrame) -> pd.DataFrame:
-    checked = DECISIONS.check(decisions)
-    return checked.loc[~checked["coder"].isin(RESERVED_CODERS), list(DECISIONS.columns)].reset_index(
-        drop=True
-    )
+    own = people(without_models(DECISIONS.check(decisions), function="profile"))
+    return own[list(DECISIONS.columns)].reset_index(drop=True)
 
 
 def _disagreements(

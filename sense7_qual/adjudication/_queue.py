@@ -15,7 +15,7 @@ from sense7_qual.acts import Act
 from sense7_qual.adjudication._consensus import disagreements
 from sense7_qual.adjudication._rulings import latest_rulings
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import clusters_by_unit
+from sense7_qual.tables import DECISIONS, clusters_by_unit, without_models
 
 __all__ = ["By", "queue", "remaining"]
 
@@ -47,13 +47,15 @@ def queue(
     by: By = "split",
     units: pd.DataFrame | None = None,
     cluster: str | None = None,
+    with_models: bool = False,
 ) -> pd.DataFrame:
     """Return every unit × code on which coders disagree, hardest first, with what is settled and why.
 
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
+        and so are those of models, which a warning says.
     rulings : iterable of Act
         As `Store.rulings` returns them, or as for `consensus`.
     by : {"split", "code", "pair", "participant"}
@@ -62,6 +64,8 @@ def queue(
         differently (a unit × code stands under each such pair), or a participant (needs `units`).
     units, cluster : DataFrame and str, optional
         For "participant": one row per unit with unit_id and the column `cluster`, such as ``"case_id"``.
+    with_models : bool
+        As for `disagreements`.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def queue(
             f"{'none' if participants is None else 'them'} with by={by!r} – pass units=store.units, "
             "cluster='case_id', or leave them out."
         )
-    rows = disagreements(decisions)
+    rows = disagreements(decisions, with_models=with_models)
     latest = latest_rulings(rulings)
     keys = zip(rows["unit_id"], rows["code"], strict=True)
     settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(_SETTLED))
@@ -143,7 +147,8 @@ def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.Dat
     """
     rulings = read_once(rulings)
     check_arguments(remaining, locals())
-    tally = codings.tally(decisions)
+    decisions = DECISIONS.check(decisions, as_written=True)
+    tally = codings.tally(without_models(decisions, function="remaining"))
     twice = tally[tally["n_coders"] >= 2]
     latest = latest_rulings(rulings)
     keys = zip(twice["unit_id"], twice["code"], strict=True)

@@ -2,7 +2,7 @@
 
 Coverage decides what is missing. A unit that a coder has not finished has no decision, and a missing
 decision is never taken for "absent". Computed decisions (`consensus`, `majority`, `pooled`) are not coders
-and never enter agreement.
+and never enter agreement; models enter it only where they are asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Coded, coded
 from sense7_qual.agreement._counts import cluster_numbers
@@ -25,7 +24,7 @@ from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._sets._distances import SetDistance
 from sense7_qual.agreement._sets._values import set_patterns
 from sense7_qual.agreement._weighted_back import probabilities_of, weighted_row
-from sense7_qual.tables import DECISIONS, clusters_by_unit
+from sense7_qual.tables import DECISIONS, clusters_by_unit, is_model, people, without_models
 
 __all__ = ["by_code", "code_tables", "overall", "prevalence_of"]
 
@@ -41,6 +40,7 @@ def by_code(
     units: pd.DataFrame | None = None,
     cluster: str | None = None,
     inclusion: pd.DataFrame | None = None,
+    with_models: bool = False,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int = 0,
@@ -52,7 +52,8 @@ def by_code(
 
     A unit counts for a code where two or more coders have decided on it; a coder who has not finished a
     unit is missing there, not "absent". All numbers of a row are of these units. Decisions of `consensus`,
-    `majority` and `pooled` are left out.
+    `majority` and `pooled` are left out, and so are those of models, which a warning says: a model that is
+    good at the codes would raise the agreement of people who are not.
 
     Parameters
     ----------
@@ -67,7 +68,10 @@ def by_code(
     inclusion : DataFrame, optional
         Where the units that several coders code were drawn with unequal probabilities: unit_id, probability,
         as `corpus.inclusion` returns it. Every number is then weighted back to all units that could have been
-        drawn, but for n_units, n_coders and n_clusters; units drawn alike need no such weights.
+        drawn, but for n_units, n_coders, n_models and n_clusters; units drawn alike need no such weights.
+    with_models : bool
+        Whether models count as coders; the numbers are then no longer of people (`human_model` keeps the two
+        apart).
     n_boot : int
         Number of bootstrap resamples.
     confidence_level : float
@@ -82,6 +86,7 @@ def by_code(
 
         - code
         - n_units, n_coders, n_clusters: units with two or more decisions, their coders, their clusters
+        - n_models: how many of these coders are models: 0, but for `with_models`
         - prevalence: share of the decisions on these units in which the code is applied, 0–1
         - percent: share of agreeing pairs of coders, averaged over the units, 0–1
         - alpha: at most 1
@@ -151,6 +156,8 @@ def by_code(
     check_arguments(by_code, locals())
     check_resampling("by_code", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     decisions = DECISIONS.check(decisions)
+    if not with_models:
+        decisions = without_models(decisions, function="by_code")
     settings = {"confidence_level": confidence_level, "seed": seed}
     rows: list[dict[str, Any]] = []
     if inclusion is not None:
@@ -158,11 +165,11 @@ def by_code(
         for code, table, groups, unit_ids in _named_tables(decisions, units, cluster):
             row = weighted_row(table, unit_ids, groups, known, confidence_level)
             rows.append({"code": code, **row, **settings})
-        return _result(rows)
+        return _result(rows, decisions)
     for code, table, groups in code_tables(decisions, units, cluster):
         row = _row(table, groups, n_boot, confidence_level, seed)
         rows.append({"code": code, **row, **_others(table), **settings})
-    return _result(rows)
+    return _result(rows, decisions)
 
 
 def overall(
@@ -184,7 +191,8 @@ def overall(
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A coder's set counts where the coder has decided on every code
-        of `decisions`; a unit finished with no code applied is the empty set, which is an answer.
+        of `decisions`; a unit finished with no code applied is the empty set, which is an answer. Models are
+        left out, which a warning says.
     distance : {"masi", "jaccard", "dice"}
         How far apart two sets are; see `set_alpha`. It changes the number: report it.
     units, cluster, n_boot, confidence_level, seed
@@ -275,7 +283,7 @@ def _named_tables(
     decisions: pd.DataFrame, units: pd.DataFrame | None, cluster: str | None
 ) -> Iterator[tuple[str, Coded, Integers, pd.Index]]:
     """Yield what `code_tables` does, and the ids of the units."""
-    own = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
+    own = people(decisions, with_models=True)  # a door has left out the models, unless they are asked for
     unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
     groups = cluster_numbers(pd.Index(unit_ids), clusters_by_unit(units, cluster))
     for code in decisions["code"].unique():
@@ -351,6 +359,7 @@ _RESULT: Final = {
     "n_units": "int64",
     "n_coders": "int64",
     "n_clusters": "int64",
+    "n_models": "int64",
     "prevalence": "float64",
     "percent": "float64",
     "alpha": "float64",
@@ -385,5 +394,10 @@ _OVERALL: Final = {
 }
 
 
-def _result(rows: list[dict[str, object]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+def _result(rows: list[dict[str, object]], decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the number of models among the coders of each code."""
+    coders = people(decisions, with_models=True)
+    pairable = coders.groupby(["code", "unit_id"])["coder"].transform("size") >= 2
+    models = coders[pairable & coders["coder"].map(is_model).astype(bool)].groupby("code")["coder"].nunique()
+    table = pd.DataFrame(rows, columns=list(_RESULT))
+    return table.assign(n_models=table["code"].map(models).fillna(0)).astype(_RESULT)

@@ -1,12 +1,12 @@
 """Decisions counted: how many coders applied each code to each unit, and what pairs of coders decided.
 
 What the diagnostics, comparisons and second opinions have in common. Computed decisions (`consensus`,
-`majority`, `pooled`) are not coders and are left out everywhere.
+`majority`, `pooled`) are not coders and are left out everywhere; so are models, unless they are asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +14,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import TableError
-from sense7_qual.tables import DECISIONS, labels_by_unit
+from sense7_qual.tables import DECISIONS, is_model, labels_by_unit, people, without_models
 
 __all__ = [
     "Pairs",
     "UnitCounts",
     "binary_alpha",
     "binary_kappa",
+    "chosen_models",
     "cluster_numbers",
     "own_decisions",
     "paired",
@@ -36,10 +36,36 @@ Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 
-def own_decisions(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the checked decisions of coders alone, without computed ones."""
+def own_decisions(decisions: pd.DataFrame, *, function: str, with_models: bool = False) -> pd.DataFrame:
+    """Return the checked decisions of people, without computed ones; models, if asked for, count as people.
+
+    Models that are left out are named in a warning of `function`.
+    """
     checked = DECISIONS.check(decisions)
-    return checked[~checked["coder"].isin(RESERVED_CODERS)].reset_index(drop=True)
+    if not with_models:
+        checked = without_models(checked, function=function)
+    return people(checked, with_models=with_models).reset_index(drop=True)
+
+
+def chosen_models(
+    decisions: pd.DataFrame, models: str | Sequence[str] | None, *, function: str
+) -> tuple[list[str], pd.DataFrame]:
+    """Return the models that are compared with people, and the decisions of these models and of people.
+
+    Without a choice they are all coders with the name of a model; with one, models that are not chosen are
+    left out, which a warning of `function` says. Raises `TableError` where a chosen one has no decision, or
+    there is no model.
+    """
+    own = people(DECISIONS.check(decisions), with_models=True)
+    named = [str(name) for name in own["coder"].unique() if is_model(str(name))]
+    chosen = [models] if isinstance(models, str) else list(dict.fromkeys(named if models is None else models))
+    if models is None and not named:
+        raise TableError(
+            "decisions: expected decisions of a model, whose name begins with 'model-' – found none – name "
+            "the coders that are models (models=…), or rename them: tables.as_models."
+        )
+    require_coders(chosen, own, what="model")
+    return chosen, without_models(own, function=function, but=chosen).reset_index(drop=True)
 
 
 def require_coders(coders: Iterable[str], decisions: pd.DataFrame, *, what: str) -> None:

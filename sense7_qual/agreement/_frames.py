@@ -6,7 +6,6 @@ from the other. `from_wide` names the axes of a frame; every function on arrays 
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._messages import first_three
+from sense7_qual._messages import first_three, outside
 from sense7_qual.errors import TableError
-from sense7_qual.tables import RESERVED_CODERS, check_coder_names
+from sense7_qual.tables import check_coder_names, people, without_models
 
 __all__ = [
-    "AXES", "NamedTable", "check_rows", "named_table", "outside", "refuse_other_frames", "scale_of",
+    "AXES", "NamedTable", "by_coder", "check_rows", "named_table", "refuse_other_frames", "scale_of",
     "warn_of_shape",
 ]  # fmt: skip
 
@@ -48,8 +47,17 @@ class NamedTable:
 def named_table(frame: pd.DataFrame) -> NamedTable:
     """Return a frame whose axes are named `coder` and `unit_id` as an array, or refuse it.
 
-    Computed decisions (`consensus`, `majority`, `pooled`) are left out: those are not coders.
+    Computed decisions (`consensus`, `majority`, `pooled`) are left out: those are not coders; and models,
+    which a warning says.
     """
+    values, coders, unit_ids = by_coder(frame)
+    rows = pd.DataFrame({"coder": coders})
+    own = rows.index.isin(people(without_models(rows, function="values")).index)
+    return NamedTable(values if own.all() else values[own], unit_ids)
+
+
+def by_coder(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], pd.Index, pd.Index | None]:
+    """Return values (coders, units), the coders, and the ids of the units, None where they have none."""
     axes = (frame.index.name, frame.columns.name)
     if axes not in (AXES, AXES[::-1]):
         rows, columns = frame.shape
@@ -63,11 +71,9 @@ def named_table(frame: pd.DataFrame) -> NamedTable:
     by_coder, by_unit = frame.index, frame.columns
     if axes != AXES:
         values, by_coder, by_unit = values.T, by_unit, by_coder
-    people = _ids(by_coder, "coder")
-    check_coder_names(people, frame_name="values")
-    own = ~people.isin(RESERVED_CODERS)
-    unit_ids = None if isinstance(by_unit, pd.RangeIndex) else _ids(by_unit, "unit_id")
-    return NamedTable(values if own.all() else values[own], unit_ids)
+    coders = _ids(by_coder, "coder")
+    check_coder_names(coders, frame_name="values")
+    return values, coders, None if isinstance(by_unit, pd.RangeIndex) else _ids(by_unit, "unit_id")
 
 
 def _ids(labels: pd.Index, name: str) -> pd.Index:
@@ -152,12 +158,3 @@ def warn_of_shape(n_coders: int, n_units: int) -> None:
         RuntimeWarning,
         stacklevel=outside(),
     )
-
-
-def outside() -> int:
-    """Return how many calls up the code stands that is not of this package."""
-    package, level = __name__.partition(".")[0], 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(f"{package}."):
-        frame, level = frame.f_back, level + 1
-    return level

@@ -12,8 +12,8 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._comparable import applied_only
-from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.agreement._frames import AXES, named_table, outside
+from sense7_qual._messages import did_you_mean, first_three, outside, word
+from sense7_qual.agreement._frames import AXES, by_coder
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.tables import RESERVED_CODERS, one_case
 
@@ -54,7 +54,8 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
     frame : DataFrame
         What each coder gave each unit, and nothing else. The ids of the units are its index (its column
         `unit_id`, where it has one); with ``coders="rows"`` the index, or the column `coder`, names the
-        coders, and the columns name the units. White space around ids does not count.
+        coders, and the columns name the units. White space around ids does not count. Where some of the
+        coders are models, ``tables.as_models(from_wide(…), ["gpt"])`` says so.
     coders : {"columns", "rows"}
         Where the coders are.
     keep : sequence of str
@@ -109,10 +110,10 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
         )
     wide = frame.rename_axis(index=names[0], columns=names[1])
     _check_labels(wide, set(keep))
-    named_table(wide)
-    by_coder = wide if coders == "columns" else wide.T.infer_objects()
-    _check_columns(by_coder, {*keep, *RESERVED_CODERS})
-    _warn_of_halves(by_coder)
+    by_coder(wide)
+    columns = wide if coders == "columns" else wide.T.infer_objects()
+    _check_columns(columns, {*keep, *RESERVED_CODERS})
+    _warn_of_halves(columns)
     return wide
 
 

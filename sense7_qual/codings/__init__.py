@@ -9,11 +9,11 @@ Decisions that are computed from several coders' have a coder of their own name,
 left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``; from a table made elsewhere: ``_from_table.py``. Codings and
-rulings under an earlier codebook or of a round: ``_carry_over.py``, ``_carry_over_rulings.py``. In which order
-units were coded: ``_finish_order.py``. What is
-decided about quotes: ``_quotes.py``. How the codes came, participant by participant (`development`), and what
-further participants would bring (`saturation`): ``_saturation.py``; what each run of participants brought, in
-any order (`new_information`): ``_new_information.py``.
+rulings under an earlier codebook or of a round: ``_carry_over.py``, ``_carry_over_rulings.py``. The order in
+which units were coded: ``_finish_order.py``. Decisions about quotes: ``_quotes.py``. How the codes came,
+participant by participant (`development`), and what further participants would bring (`saturation`):
+``_saturation.py``; what each run of participants brought, in any order (`new_information`):
+``_new_information.py``.
 """
 
 from __future__ import annotations

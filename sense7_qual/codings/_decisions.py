@@ -14,7 +14,7 @@ from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.codings._carry_over import carried, of_round
 from sense7_qual.errors import TableError
 from sense7_qual.revisions import Revision
-from sense7_qual.tables import DECISIONS, check_people, require_column
+from sense7_qual.tables import DECISIONS, check_people, people, require_column, without_models
 
 __all__ = ["after_discussion", "decisions", "majority", "tally"]
 
@@ -191,14 +191,17 @@ def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.Dat
     return DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
 
 
-def majority(decisions: pd.DataFrame) -> pd.DataFrame:
+def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return what more than half of the coders decided on each unit × code.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
-        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out.
+        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out, and
+        so are those of models, which a warning says.
+    with_models : bool
+        Whether models count as coders; the majority is then not one of people.
 
     Returns
     -------
@@ -218,20 +221,23 @@ def majority(decisions: pd.DataFrame) -> pd.DataFrame:
     [['m1', 'majority', 'interest', True]]
     """
     check_arguments(majority, locals())
-    counts = tally(decisions)
+    counts = tally(decisions, with_models=with_models)
     counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
     applied = 2 * counts["n_applied"] > counts["n_coders"]
     decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
     return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
 
 
-def tally(decisions: pd.DataFrame) -> pd.DataFrame:
+def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Count, for each unit × code, the coders who decided on it and those who applied the code.
 
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
+        and so are those of models, which a warning says.
+    with_models : bool
+        Whether models count as coders.
 
     Returns
     -------
@@ -253,8 +259,10 @@ def tally(decisions: pd.DataFrame) -> pd.DataFrame:
     """
     check_arguments(tally, locals())
     checked = DECISIONS.check(decisions, as_written=True)
-    people = check_people(checked)
-    applied = people.groupby(_KEY, sort=False)["applied"]
+    compared = check_people(checked)
+    if not with_models:
+        compared = people(without_models(compared, function="tally"))
+    applied = compared.groupby(_KEY, sort=False)["applied"]
     return applied.agg(n_coders="size", n_applied="sum").reset_index()
 
 

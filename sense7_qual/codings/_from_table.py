@@ -49,7 +49,8 @@ def from_table(
         0, false, no or n where it is absent.
     unit_id, coder : str
         The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
-        "Consensus" and the other names of computed decisions are taken for these in upper case too.
+        "Consensus" and the other names of computed decisions are taken for these in upper case too. Where
+        some of the coders are models, ``tables.as_models(from_table(…), ["gpt"])`` says so.
     codes : sequence of str, or mapping of column to code id
         The columns of the codes.
     blank : {"absent", "absent_in_marked_rows", "undecided"}, optional

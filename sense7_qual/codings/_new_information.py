@@ -126,7 +126,7 @@ def new_information(
     first, n = coded["n_new"].to_numpy(dtype=np.float64), len(coded)
     if n < base_size + run_length:
         return pd.DataFrame(columns=list(_RESULT)).astype(_RESULT)
-    applied, _ = by_participant(codings, units, cluster, coverage)
+    applied, _ = by_participant(codings, units, cluster, coverage, function="development")
     counted = applied if codes is None else applied[applied["code"].isin(list(codes))]
     having = _having(counted, coded["cluster"].tolist())
     rng = np.random.default_rng(seed)

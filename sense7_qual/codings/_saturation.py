@@ -17,7 +17,7 @@ from sense7_qual._present.reasons import Reason
 from sense7_qual.codings._carry_over import of_round
 from sense7_qual.codings._finish_order import finish_order
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import clusters_by_unit, labels_by_unit
+from sense7_qual.tables import clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = ["Incidence", "by_participant", "development", "new_codes", "saturation", "total_codes"]
 
@@ -62,7 +62,7 @@ def development(
     ----------
     codings : DataFrame
         As `Store.codings` returns them; of a codebook that was revised, `carried` over to its last version.
-        Codings on units that their coder has not finished are left out.
+        Codings on units that their coder has not finished are left out, and so are those of models.
     units : DataFrame
         One row per unit: unit_id and the column `cluster`.
     cluster : str
@@ -111,7 +111,7 @@ def development(
     [[1, 1], [2, 1]]
     """
     check_arguments(development, locals())
-    applied, finished = by_participant(codings, units, cluster, coverage)
+    applied, finished = by_participant(codings, units, cluster, coverage, function="development")
     names = _in_order(finished, coverage) if order is None else _as_given(order, finished)
     if codes is not None:
         applied = applied[applied["code"].isin(list(codes))]
@@ -230,7 +230,7 @@ def saturation(
     """
     check_arguments(saturation, locals())
     _check(emerged, more, confidence_level)
-    applied, finished = by_participant(codings, units, cluster, coverage)
+    applied, finished = by_participant(codings, units, cluster, coverage, function="saturation")
     counted = applied[applied["code"].isin(list(emerged))].drop_duplicates(["cluster", "code"])
     times = counted["code"].value_counts()
     incidence = Incidence(
@@ -301,9 +301,11 @@ def _reason(incidence: Incidence) -> str | None:
 
 
 def by_participant(
-    codings: pd.DataFrame, units: pd.DataFrame, cluster: str, coverage: pd.DataFrame
+    codings: pd.DataFrame, units: pd.DataFrame, cluster: str, coverage: pd.DataFrame, *, function: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the codings and the coverage of finished units, each with its participant as `cluster`.
+
+    Those of models are left out, which a warning of `function` says.
 
     Raises
     ------
@@ -311,6 +313,7 @@ def by_participant(
         A frame is not what its contract says, or a finished unit has no participant.
     """
     applied, finished = of_round(codings, coverage)
+    applied, finished = people(applied), people(without_models(finished, function=function))
     labels = clusters_by_unit(units, cluster)
     if labels is None:
         raise TableError("units: expected units with their participants – found none – pass both.")
@@ -333,7 +336,7 @@ def by_participant(
 def _in_order(finished: pd.DataFrame, coverage: pd.DataFrame) -> list[str]:
     """Return the participants in the order in which their first units were first finished."""
     of_unit = finished.drop_duplicates("unit_id").set_index("unit_id")["cluster"].astype(str)
-    at = finish_order(coverage).groupby("unit_id")["at"].min().reindex(of_unit.index)
+    at = finish_order(people(coverage)).groupby("unit_id")["at"].min().reindex(of_unit.index)
     unknown = at.index[at.isna()]
     if len(unknown):
         raise TableError(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.acts import check_coder
+from sense7_qual.acts import check_person
 from sense7_qual.corpus._draw import checked_weights, drawn_first
 from sense7_qual.errors import TableError
 from sense7_qual.tables import UNITS, require_column
@@ -82,7 +82,7 @@ def assign(
         range, or `units` has no such column or unit. With `weights`: a unit has none, or a unit that
         everybody codes first, or that several have begun, is not among those drawn.
     ActError
-        A name cannot be a coder's pseudonym (see `acts.check_coder`).
+        A name cannot be a person's pseudonym (see `acts.check_person`).
 
     Examples
     --------
@@ -305,7 +305,7 @@ def _coder_names(coders: Sequence[str]) -> list[str]:
             "once."
         )
     for name in names:
-        check_coder(name)
+        check_person(name)
     return names
 
 

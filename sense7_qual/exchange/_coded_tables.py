@@ -47,7 +47,7 @@ def coded_tables(store: Study, *, reliability: bool = True) -> dict[str, pd.Data
     finished texts that stand under the present codebook. `columns` has a row for each column of the others:
     table, column, meaning, values.
     """
-    decided = store.decisions(consensus=True)
+    decided = store.decisions(consensus=True, models=True)
     codes, coders = [code.id for code in store.codebook.codable], list(dict.fromkeys(decided["coder"]))
     order = [f"{code}.{coder}" for coder in coders for code in codes]
     names = decided["code"].astype(str) + "." + decided["coder"].astype(str)
@@ -83,7 +83,7 @@ def _reliability(store: Study) -> pd.DataFrame:
 
 
 def _codings(store: Study) -> pd.DataFrame:
-    codings, coverage = store.codings(), store.coverage()
+    codings, coverage = store.codings(models=True), store.coverage(models=True)
     standing, _ = carried(codings, coverage, store.codebook, revisions=store.revisions())
     of_text = store.units.set_index("unit_id")
     whole = standing["start"].isna()

@@ -33,7 +33,7 @@ from sense7_qual.exchange._read_groups import groups_of
 from sense7_qual.exchange._read_memos import Memos
 from sense7_qual.exchange._read_units import Text, texts_by_guid, units_of, written_text
 from sense7_qual.exchange._tree import Tree, plain_guid
-from sense7_qual.tables import CODINGS, RESERVED_CODERS
+from sense7_qual.tables import CODINGS, MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = ["read_project"]
 
@@ -355,6 +355,8 @@ def _coder_names(tree: Tree, *, ours: bool) -> dict[str, str]:
     taken: set[str] = set()
     for user in tree.under("Users", "User"):
         name = _refi.name_of(user, ours=ours)
+        if name.lower().startswith(MODEL_PREFIX) and not is_model(name):
+            name = name.replace("-", " ", 1)  # in another case it names a person, as far as is known
         person, number = name, 1
         while person.casefold() in taken or (
             person.casefold() in RESERVED_CODERS and person not in RESERVED_CODERS

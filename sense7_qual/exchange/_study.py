@@ -31,10 +31,10 @@ class Study(Protocol):
     def codebooks(self) -> Mapping[str, Codebook]:
         """Every version of it."""
 
-    def codings(self) -> pd.DataFrame:
+    def codings(self, *, models: bool = ...) -> pd.DataFrame:
         """Return the codings that stand."""
 
-    def coverage(self) -> pd.DataFrame:
+    def coverage(self, *, models: bool = ...) -> pd.DataFrame:
         """Return which coder finished which text."""
 
     def memos(self) -> pd.DataFrame:
@@ -43,7 +43,9 @@ class Study(Protocol):
     def proposals(self) -> pd.DataFrame:
         """Return the codes that coders proposed."""
 
-    def decisions(self, *, consensus: bool = ..., before_suggestions: bool = ...) -> pd.DataFrame:
+    def decisions(
+        self, *, consensus: bool = ..., before_suggestions: bool = ..., models: bool = ...
+    ) -> pd.DataFrame:
         """Return what each coder decided."""
 
     def rulings(self) -> list[Act]:
@@ -62,7 +64,7 @@ def standing(store: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     Those of finished texts are carried over to the present codebook. Of texts that are not finished yet those
     count that were made under it; those under an earlier one are left out.
     """
-    codings, coverage = store.codings(), store.coverage()
+    codings, coverage = store.codings(models=True), store.coverage(models=True)
     now, undecided = carried(codings, coverage, store.codebook, revisions=store.revisions())
     pairs = pd.MultiIndex.from_frame(coverage[["unit_id", "coder"]])
     begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]

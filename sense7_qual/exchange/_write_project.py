@@ -205,7 +205,9 @@ class _Writer:
         return agreed[["unit_id", "coder", "code"]]
 
     def _coverage(self) -> pd.DataFrame:
-        coverage = self.store.coverage().sort_values("finished_at", kind="stable", na_position="first")
+        coverage = self.store.coverage(models=True).sort_values(
+            "finished_at", kind="stable", na_position="first"
+        )
         last = coverage.drop_duplicates(["unit_id", "coder"], keep="last").sort_index()
         rows = last[["unit_id", "coder", "round"]]
         if self.store.rulings():

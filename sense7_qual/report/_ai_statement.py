@@ -26,6 +26,7 @@ from sense7_qual.report._sentences import (
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._traced import Traced
+from sense7_qual.tables import is_model
 
 __all__ = ["ai_statement", "ai_used"]
 
@@ -55,7 +56,8 @@ def ai_statement(
     store : Store
         The study.
     models : sequence of str
-        The pseudonyms under which models, not people, have coded: the record does not know.
+        Further coders that are models, not people: the record knows those by itself that are called
+        ``model-…`` (`tables.is_model`).
     with_agreement : bool
         Whether the agreement of these models with people is stated.
     n_boot, seed
@@ -81,7 +83,7 @@ def ai_statement(
     record = record_of(
         store, with_agreement=with_agreement, rating=None, cluster=None, n_boot=n_boot, seed=seed
     )
-    coded = record.decisions.value["coder"].unique().tolist()
+    coded = record.store.decisions(models=True).value["coder"].unique().tolist()
     for name in models:
         if name not in coded:
             raise ArgumentError(
@@ -190,19 +192,22 @@ def _themes(record: Record) -> Iterator[Sentence]:
 
 
 def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
+    decisions = record.store.decisions(models=True)
+    coders = decisions.value["coder"].unique().tolist()
+    models = [name for name in coders if is_model(name) or name in models]
     if not models:
         return
-    decided = record.decisions["coder"]
     each = [
         phrase("“{name}” {n}", name=name,
-               n=plural(record.decisions.query(f"coder == {name!r}")["unit_id"].nunique(), "text"))
+               n=plural(decisions.query(f"coder == {name!r}")["unit_id"].nunique(), "text"))
         for name in models
     ]  # fmt: skip
     yield sentence("Models coded as coders of their own: {each}.", each=listed(each))
-    people = set(decided.value.unique()) - set(models)
-    if not record.with_agreement or not people:
+    independent = record.store.decisions(before_suggestions=True, models=True)
+    decided = set(independent.value["coder"])
+    if not record.with_agreement or not decided > set(models):
         return
-    rows = record["agreement"].human_model(record.independent, models=list(models), **record.resampling)
+    rows = record["agreement"].human_model(independent, models=models, **record.resampling)
     for comparison in ("humans", "model"):
         missing = "model.isna()" if comparison == "humans" else "model.notna()"
         some = rows.query(missing, engine="python")

@@ -21,7 +21,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual.report._quote_passages import Passage, Screen
-from sense7_qual.tables import DECISIONS, RESERVED_CODERS
+from sense7_qual.tables import DECISIONS, people, without_models
 
 __all__ = ["Verdict", "case_against", "verdicts"]
 
@@ -52,9 +52,8 @@ class Verdict(NamedTuple):
 
 def verdicts(decisions: pd.DataFrame) -> dict[tuple[str, str], Verdict]:
     """Return what was decided, by unit and code: by coders, and by consensus where there is one."""
-    checked = DECISIONS.check(decisions)
-    people = checked[~checked["coder"].isin(RESERVED_CODERS)]
-    counts = people.groupby(["unit_id", "code"])["applied"].agg(["sum", "size"])
+    checked = without_models(DECISIONS.check(decisions), function="quotes")
+    counts = people(checked).groupby(["unit_id", "code"])["applied"].agg(["sum", "size"])
     agreed = checked[checked["coder"] == "consensus"]
     settled = {
         (unit_id, code): bool(applied)

@@ -197,7 +197,7 @@ def _questions(record: Record, positionality: str | None) -> Iterator[str]:
     yield from _ASKED
     if not list(material.redaction(record)):
         yield "Were direct identifiers removed from the texts before they were coded, and how?"
-    if record.n_coders.value > 1 and not record.store.rounds.value:
+    if record.n_coders.value > 1 and all(one.of_models for one in record.store.rounds.value):
         yield "How were coders kept from seeing each other's codings?"
     if record.rating is not None and record.cluster is None:
         yield "Whose are the ratings? Without a column of participants no association is computed."

@@ -35,13 +35,13 @@ from sense7_qual.report._review_facts import Study
 from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._suggestion_table import suggestion_table
 from sense7_qual.report._theme_table import theme_table
+from sense7_qual.tables import RESERVED_CODERS, people
 
 __all__ = ["Part", "Sources", "parts_of"]
 
 _PARTICIPANT: Final = "case_id"
 _NOT_IN_NAMES: Final = re.compile(r"[^\w-]")
 _PER_PARTICIPANT: Final = 2
-_COMPUTED: Final = ("majority", "pooled", "consensus")
 _TEXTS: Final = "it holds what participants wrote; pass with_texts=True"
 
 LeftOut = tuple[str, str]
@@ -110,7 +110,7 @@ class Sources:
     @cached_property
     def coders(self) -> list[str]:
         """Who decided."""
-        return sorted(set(self.decisions["coder"]) - set(_COMPUTED))
+        return sorted(people(self.decisions)["coder"].unique())
 
     @cached_property
     def cluster(self) -> str | None:
@@ -195,7 +195,7 @@ class Sources:
         )
 
     def _check_source(self) -> None:
-        known = [*self.coders, *_COMPUTED]
+        known = [*self.coders, *RESERVED_CODERS]
         if self._asked is not None and self._asked not in known:
             raise ArgumentError(
                 "paper: expected as source a coder, consensus, majority or pooled – found "

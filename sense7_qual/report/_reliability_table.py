@@ -38,7 +38,8 @@ def reliability_table(
     agreement : DataFrame
         The result of `agreement.by_code`, one row per code: code, n_units, n_coders, n_clusters, prevalence
         and percent (0–1), alpha (at most 1), alpha_low, alpha_high, n_boot, n_undefined, confidence_level,
-        seed, reason. A missing number is printed as "–" and its reason in the foot.
+        seed, reason; where n_models says that models count as coders, so does the foot. A missing number is
+        printed as "–" and its reason in the foot.
     codebook : Codebook, optional
         Gives the labels and the order of the codes; without it the ids are printed in the frame's order.
     digits : int
@@ -111,10 +112,13 @@ def _reliability_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
 
 def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
     coders = _present.count_range(row["n_coders"] for row in rows)
+    n_models = [row.get("n_models", 0) for row in rows]
+    models = f", models among them: {_present.count_range(n_models)}" if any(n_models) else ""
     return (
         "Unit of analysis: the text. n = texts that two or more coders finished (number of coders: "
-        f"{coders}). Prevalence = share of the decisions on these texts in which the code is applied. "
-        "Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, nominal."
+        f"{coders}{models}). Prevalence = share of the decisions on these texts in which the code is "
+        "applied. Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, "
+        "nominal."
     )
 
 

@@ -15,6 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round
+from sense7_qual.tables import is_model, people
 
 __all__ = ["Facts", "Objection", "Study", "require_study"]
 
@@ -63,10 +64,10 @@ class Study(Protocol):
     def plan(self) -> pd.DataFrame:
         """Return who codes what."""
 
-    def codings(self) -> pd.DataFrame:
+    def codings(self, *, models: bool = ...) -> pd.DataFrame:
         """Return the codings that stand."""
 
-    def coverage(self) -> pd.DataFrame:
+    def coverage(self, *, models: bool = ...) -> pd.DataFrame:
         """Return which coder finished which text."""
 
     @property
@@ -89,6 +90,7 @@ class Study(Protocol):
         consensus: bool = ...,
         single: bool = ...,
         before_suggestions: bool = ...,
+        models: bool = ...,
     ) -> pd.DataFrame:
         """Return what each coder decided."""
 
@@ -109,7 +111,10 @@ def require_study(store: Study, *, function: str = "review") -> None:
 
 
 class Facts:
-    """A study as its reviewer reads it: frames and acts, each read when it is first asked for."""
+    """A study as its reviewer reads it: frames and acts, each read when it is first asked for.
+
+    What models coded, and rounds that are theirs, are left out: it is people's coding that is reviewed.
+    """
 
     def __init__(
         self,
@@ -120,8 +125,10 @@ class Facts:
         rating: str | None = None,
         cluster: str | None = None,
     ) -> None:
-        self.units, self.codebook, self.rounds = store.units, store.codebook, tuple(store.rounds)
-        self.acts, self.revisions = store.acts(), tuple(store.revisions())
+        self.units, self.codebook = store.units, store.codebook
+        self.rounds = tuple(one for one in store.rounds if not one.of_models)
+        self.acts = [act for act in store.acts() if not is_model(act.coder)]
+        self.revisions = tuple(store.revisions())
         self._store, self._n_boot, self._seed = store, n_boot, seed
         self._rating, self._cluster = rating, cluster
 
@@ -157,7 +164,7 @@ class Facts:
     @cached_property
     def plan(self) -> pd.DataFrame:
         """Who codes what."""
-        return self._store.plan()
+        return people(self._store.plan())
 
     @cached_property
     def rulings(self) -> list[Act]:

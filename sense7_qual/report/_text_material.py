@@ -183,6 +183,7 @@ def coding(record: Record) -> Iterator[Sentence]:
         coders=plural(record.n_coders, "coder"), n=plural(record.n_coded, "text was", "texts were"),
         when=_when(date(coverage["first_finished_at"].min()), date(coverage["finished_at"].max())),
     )  # fmt: skip
+    yield from _models(record)
     yield from _dealing(record)
     if record.n_coders.value > 1:
         yield sentence(
@@ -203,6 +204,18 @@ def coding(record: Record) -> Iterator[Sentence]:
     if unfinished.value:
         yield sentence("{n} not finished.", n=plural(unfinished, "assigned coding of a text was",
                                                      "assigned codings of a text were"))  # fmt: skip
+
+
+def _models(record: Record) -> Iterator[Sentence]:
+    """Yield which models coded as well, and that nothing here is of them."""
+    coverage = record.store.coverage(models=True).query('coder.str.startswith("model-")', engine="python")
+    names = coverage["coder"].unique()
+    if len(names.value):
+        yield sentence(
+            "Beside them {models} coded {n}; no number here counts a model as a coder.",
+            models=listed([phrase("“{name}”", name=named(names[n])) for n in range(len(names.value))]),
+            n=plural(coverage["unit_id"].nunique(), "text"),
+        )  # fmt: skip
 
 
 def _dealing(record: Record) -> Iterator[Sentence]:
@@ -231,7 +244,7 @@ def training(record: Record) -> Iterator[Sentence]:
     """Yield how coders were trained, where the record has it."""
     rounds = record.store.rounds
     for place, one in enumerate(rounds.value):
-        if one.is_training:
+        if one.is_training and not one.of_models:
             yield sentence(
                 "In the training round “{name}”, {coders} coded {n} and saw after each where they differed "
                 "from the decisions of an expert; nothing of it is among the data.",
@@ -265,7 +278,10 @@ def blinding(record: Record) -> Iterator[Sentence]:
 
 def _of_rounds(record: Record) -> Iterator[Sentence]:
     rounds = record.store.rounds
-    blind = [n for n, one in enumerate(rounds.value) if not one.is_training and not one.discusses]
+    blind = [
+        n for n, one in enumerate(rounds.value)
+        if not one.is_training and not one.discusses and not one.of_models
+    ]  # fmt: skip
     for place in blind[:_MOST_ROUNDS]:
         until: Phrase = ("and still are",)
         if rounds.value[place].unblinded_at is not None:
@@ -276,7 +292,7 @@ def _of_rounds(record: Record) -> Iterator[Sentence]:
             n=plural(rounds[place].units.how_many(), "text"), until=until,
         )  # fmt: skip
     if len(blind) > _MOST_ROUNDS:
-        call = "sum(not one.is_training and not one.discusses for one in store.rounds)"
+        call = "sum(not one.is_training and not one.discusses and not one.of_models for one in store.rounds)"
         yield sentence("In all there were {n} such rounds.", n=count(rounds.given(call, len(blind))))
 
 

@@ -22,6 +22,7 @@ from sense7_qual.acts import (
     Preregistration,
     Record,
     check_coder,
+    check_person,
     fold,
     preregister,
     preregistrations,
@@ -52,6 +53,7 @@ from sense7_qual.store._operations import (
 from sense7_qual.store._operations.append import Salvage
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
+from sense7_qual.tables import is_model
 from sense7_qual.themes import Themes, edit, record, recorded
 
 __all__ = ["Store"]
@@ -215,7 +217,9 @@ class Store:
 
     def __repr__(self) -> str:
         n_units, n_codes = len(self._known.units), len(self.codebook.codes)
-        return f"Store({n_units} units, {n_codes} codes, {len(self.coders)} coders)"
+        models = sum(map(is_model, self.coders))
+        by = f"{len(self.coders) - models} coders" + (f", {models} models" if models else "")
+        return f"Store({n_units} units, {n_codes} codes, {by})"
 
     @property
     def units(self) -> pd.DataFrame:
@@ -295,12 +299,15 @@ class Store:
         Raises
         ------
         ActError
-            The pseudonym cannot be one, or differs from a recorded one in upper and lower case only.
+            The pseudonym cannot be one, or differs from a recorded one in upper and lower case only; or it is
+            a model's (``model-…``), and `role` a person's.
         StoreError
             The calling role does not lead, `role` is one that cannot be kept blind, the coder has another
             role already, or the study is a folder, where every coder simply has a file.
         """
         check_arguments(Store.add_coder, locals())
+        if role is not None:
+            check_person(coder)
         self._backend.add_coder(coder, role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
@@ -763,7 +770,12 @@ class Store:
         return read if kind is None else check_acts.of_kind(read, kind)
 
     def codings(
-        self, *, round: str | None = None, coder: str | None = None, viewer: str | None = None
+        self,
+        *,
+        round: str | None = None,
+        coder: str | None = None,
+        models: bool = False,
+        viewer: str | None = None,
     ) -> pd.DataFrame:
         """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
 
@@ -772,7 +784,8 @@ class Store:
 
         As `decisions`, without rounds of training and of discussion, unless `round` names one: then that
         round alone. As `coverage` and `memos`, without the units of participants who withdrew; with
-        `viewer`, only what that coder may see (`acts`).
+        `viewer`, only what that coder may see (`acts`). Those of models (``model-…``) are there with
+        `models`, or where `coder` names one.
 
         Raises
         ------
@@ -781,15 +794,20 @@ class Store:
         """
         check_arguments(Store.codings, locals(), but=("round",))
         frame: pd.DataFrame = self._standing(coder, viewer).codings
-        return decide.of_study(frame, self.rounds, round)
+        return decide.of_study(frame, self.rounds, round, models=models or coder is not None)
 
     def coverage(
-        self, *, round: str | None = None, coder: str | None = None, viewer: str | None = None
+        self,
+        *,
+        round: str | None = None,
+        coder: str | None = None,
+        models: bool = False,
+        viewer: str | None = None,
     ) -> pd.DataFrame:
-        """Return which coder has finished which unit (`tables.COVERAGE`), of the same rounds as `codings`."""
+        """Return which coder has finished which unit (`tables.COVERAGE`); rounds, models as of `codings`."""
         check_arguments(Store.coverage, locals(), but=("round",))
         frame: pd.DataFrame = self._standing(coder, viewer).coverage
-        return decide.of_study(frame, self.rounds, round)
+        return decide.of_study(frame, self.rounds, round, models=models or coder is not None)
 
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
         """Return the memos that stand now (`tables.MEMOS`); with `viewer`, theirs and those for the team.
@@ -819,6 +837,7 @@ class Store:
         consensus: bool = False,
         single: bool = False,
         before_suggestions: bool = False,
+        models: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
         """Return every finished unit × coder × code, with whether the code is applied there.
@@ -850,6 +869,10 @@ class Store:
             Whether each coder's decisions on a unit count as they were before a model's suggestions for it
             were shown to them; where they were shown from the start, none count. ``agreement.before_after(
             store.decisions(before_suggestions=True), store.decisions())`` reports the two apart.
+        models : bool
+            Whether the decisions of models (``model-…``, `tables.is_model`) are there as well, as
+            `agreement.human_model` takes them. One that `coder` names is there in any case. They never enter
+            what is agreed.
         viewer : str, optional
             Only of what this coder may see while others are blind, as for `acts`.
 
@@ -889,7 +912,7 @@ class Store:
         """
         check_arguments(Store.decisions, locals(), but=("coder", "round"))
         choice = decide.Choice(round=round, coder=coder, facet=facet, consensus=consensus, single=single,
-                               before_suggestions=before_suggestions)  # fmt: skip
+                               before_suggestions=before_suggestions, models=models)  # fmt: skip
         self._refuse_superseded()
         if self._backend.changed(self._known):
             self._look_again()  # another notebook may have recorded a withdrawal
@@ -1164,12 +1187,13 @@ class Store:
         Raises
         ------
         ActError
-            There is no such round, or the coder is not in it.
+            There is no such round, the coder is not in it, or is a model.
         StoreError
             A lead has coded under the pseudonym that opened the round; something is at `path`, the study is
             not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Store.hand_out, locals())
+        check_person(coder)
         self._backend.hand_out(round, coder, Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:

@@ -11,7 +11,14 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._present import Reason
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import DECISIONS, RESERVED_CODERS, SUGGESTIONS, clusters_by_unit, labels_by_unit
+from sense7_qual.tables import (
+    DECISIONS,
+    SUGGESTIONS,
+    clusters_by_unit,
+    labels_by_unit,
+    people,
+    without_models,
+)
 
 __all__ = ["effect"]
 
@@ -87,21 +94,20 @@ def effect(
         raise ArgumentError(
             f"effect: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is usual."
         )
-    people = DECISIONS.check(decisions)
-    people = people[~people["coder"].isin(RESERVED_CODERS)].sort_values(_KEY)
-    ids = pd.Index(people["unit_id"].unique(), dtype="string")
+    own = people(without_models(DECISIONS.check(decisions), function="effect")).sort_values(_KEY)
+    ids = pd.Index(own["unit_id"].unique(), dtype="string")
     side = labels_by_unit(shown, ids, name="shown")
     if not side.dropna().isin([True, False]).all():
         raise TableError(
             "shown: expected True or False by unit – found other values – say whether suggestions were shown."
         )
     groups = cast(pd.Series, clusters_by_unit(units, cluster))  # both are given
-    own = pd.Series(ids, index=ids)
-    of_unit = groups.reindex(ids).astype("string").fillna("\0" + own)
+    alone = pd.Series(ids, index=ids)
+    of_unit = groups.reindex(ids).astype("string").fillna("\0" + alone)
     rows = [
         {"code": code, "measure": measure}
         | _compared(values, side.reindex(values.index), of_unit.reindex(values.index), confidence_level)
-        for measure, by_code in _measures(people, suggestions).items()
+        for measure, by_code in _measures(own, suggestions).items()
         for code, values in by_code.groupby(level="code", sort=False)
         for values in [values.droplevel("code")]
     ]
@@ -110,16 +116,16 @@ def effect(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _measures(people: pd.DataFrame, suggestions: pd.DataFrame | None) -> dict[str, pd.Series]:
+def _measures(own: pd.DataFrame, suggestions: pd.DataFrame | None) -> dict[str, pd.Series]:
     """Return by measure its value of each code and unit."""
-    unit = people.groupby(["code", "unit_id"])["applied"].agg(["sum", "size"])
+    unit = own.groupby(["code", "unit_id"])["applied"].agg(["sum", "size"])
     n, k = unit["size"].astype(float), unit["sum"].astype(float)
     several = n >= 2
     same = (k * (k - 1) + (n - k) * (n - k - 1)) / (n * (n - 1)).where(several)
     measures = {"applied": k / n, "between_coders": same[several]}
     if suggestions is not None:
         frame = SUGGESTIONS.check(suggestions)
-        both = people.merge(frame[["unit_id", "code", "suggested"]], on=["unit_id", "code"])
+        both = own.merge(frame[["unit_id", "code", "suggested"]], on=["unit_id", "code"])
         agreed = (both["applied"] == both["suggested"]).astype(float)
         measures["with_suggestion"] = agreed.groupby([both["code"], both["unit_id"]]).mean()
     return measures

@@ -20,7 +20,7 @@ from sense7_qual.suggestions._labels import human_quotes, labels
 from sense7_qual.suggestions._learn import calibrate, classifier, folds, out_of_fold, threshold
 from sense7_qual.suggestions._suggester import Suggester
 from sense7_qual.suggestions._texts import sentences
-from sense7_qual.tables import UNITS, require_column
+from sense7_qual.tables import UNITS, is_model, require_column
 
 __all__ = ["fit"]
 
@@ -71,7 +71,8 @@ def fit(
     units
         The `units` frame, of coded and uncoded units: words are learned from all.
     decisions
-        The `decisions` frame; units without decisions are not coded, which is not absent.
+        The `decisions` frame; units without decisions are not coded, which is not absent. Models teach
+        nothing, unless one is named as `coder`; a warning says which are left out.
     codebook
         Its codable codes are suggested.
     embed
@@ -148,7 +149,7 @@ def fit(
         parameters={
             "seed": seed, "coder": coder, "cluster": cluster, "n_units": len(decided.units),
             "n_clusters": len(set(decided.groups)),
-            "coders": tuple(sorted(set(decisions["coder"].dropna()))) if coder is None else (coder,),
+            "coders": _taught_by(decisions) if coder is None else (coder,),
         },
         quotes=quotes.drop(columns="whole"),
         embed=embed,
@@ -158,6 +159,10 @@ def fit(
         learned_units=frozenset(decided.units["unit_id"]),
         learned_groups=frozenset(decided.groups),
     )  # fmt: skip
+
+
+def _taught_by(decisions: pd.DataFrame) -> tuple[str, ...]:
+    return tuple(sorted(name for name in set(decisions["coder"].dropna()) if not is_model(str(name))))
 
 
 def _checked(

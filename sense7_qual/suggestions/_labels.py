@@ -7,7 +7,7 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, TableError
-from sense7_qual.tables import CODINGS, DECISIONS, RESERVED_CODERS
+from sense7_qual.tables import CODINGS, DECISIONS, people, without_models
 
 __all__ = ["check_codes", "human_quotes", "labels", "one_per_unit"]
 
@@ -30,10 +30,10 @@ def labels(decisions: pd.DataFrame, codebook: Codebook, coder: str | None, *, fu
     decided; where they are tied, the unit has no row for that code.
     """
     checked = DECISIONS.check(decisions)
-    check_codes(checked["code"], codebook, function=function)
+    own = without_models(checked, function=function) if coder is None else checked[checked["coder"] == coder]
+    check_codes(own["code"], codebook, function=function)
     if coder is None:
-        return one_per_unit(checked)
-    own = checked[checked["coder"] == coder]
+        return one_per_unit(own)
     if len(checked) and own.empty:
         raise TableError(
             f"{function}: expected decisions of coder {coder!r} – found none – "
@@ -46,8 +46,7 @@ def one_per_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the consensus of each unit and code, elsewhere the majority; ties have no row."""
     key = ["unit_id", "code"]
     settled = decisions.loc[decisions["coder"] == "consensus", [*key, "applied"]]
-    people = decisions[~decisions["coder"].isin(RESERVED_CODERS)]
-    share = people.groupby(key, sort=True)["applied"].mean()
+    share = people(decisions).groupby(key, sort=True)["applied"].mean()
     most = share[share != 0.5].gt(0.5).rename("applied").reset_index()
     both = pd.concat([settled, most], ignore_index=True).drop_duplicates(key, keep="first")
     return both.sort_values(key, ignore_index=True)
@@ -66,7 +65,7 @@ def human_quotes(
         spans = CODINGS.empty()
     else:
         spans = CODINGS.check(codings)
-        spans = spans if coder is None else spans[spans["coder"] == coder]
+        spans = people(spans) if coder is None else spans[spans["coder"] == coder]
     spans = spans[["unit_id", "code", "start", "end"]].dropna().drop_duplicates()
     length = spans["unit_id"].map(texts.str.len()).astype("Int64")
     outside = spans[(spans["start"] < 0) | (spans["end"] <= spans["start"]) | (spans["end"] > length)]

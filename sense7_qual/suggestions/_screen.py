@@ -18,9 +18,9 @@ from sense7_qual.suggestions._labels import check_codes, labels
 from sense7_qual.suggestions._risk import betting_p, binomial_p, fallback, likeness
 from sense7_qual.tables import (
     DECISIONS,
-    RESERVED_CODERS,
     SUGGESTIONS,
     clusters_by_unit,
+    people,
     require_column,
 )
 
@@ -219,9 +219,7 @@ def _agreement(agreement: pd.DataFrame | None, decisions: pd.DataFrame) -> dict[
         for column in ("code", "positive_agreement"):
             require_column(agreement, column, frame_name="agreement")
         return dict(zip(agreement["code"], agreement["positive_agreement"].astype(float), strict=True))
-    people = DECISIONS.check(decisions)
-    people = people[~people["coder"].isin(RESERVED_CODERS)]
-    unit = people.groupby(["code", "unit_id"])["applied"].agg(["sum", "size"])
+    unit = people(DECISIONS.check(decisions)).groupby(["code", "unit_id"])["applied"].agg(["sum", "size"])
     unit = unit[unit["size"] > 1].astype(float)
     # Of the pairs in which one coder applied the code, how many in which the other one did too; each unit
     # counts as its coders, not as their pairs.

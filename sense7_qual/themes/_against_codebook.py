@@ -11,7 +11,7 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._present import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
-from sense7_qual.tables import DECISIONS, clusters_by_unit
+from sense7_qual.tables import DECISIONS, clusters_by_unit, without_models
 from sense7_qual.themes._code_shares import check_level, code_shares
 from sense7_qual.themes._themes import Themes
 
@@ -180,7 +180,7 @@ def _placed(
     themes: Themes, decisions: pd.DataFrame, codebook: Codebook, cluster: pd.Series | None
 ) -> pd.DataFrame:
     """Return the decisions on the themes' units, each with its unit's theme and participant."""
-    decisions = DECISIONS.check(decisions)
+    decisions = without_models(DECISIONS.check(decisions), function="codes of themes")
     codes = [code.id for code in codebook.codable]
     unknown = sorted(set(decisions["code"]) - set(codes))
     if unknown:

@@ -14,7 +14,7 @@ import traitlets
 from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, word
-from sense7_qual.acts import REASONS, Act, check_coder
+from sense7_qual.acts import REASONS, Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError
 from sense7_qual.widgets._adjudication_change import changed, foretold, overtaken
@@ -116,7 +116,7 @@ class AdjudicationWidget(Desk):
                 "AdjudicationWidget: expected a role that leads the study, which alone settles disagreements "
                 "– found a coder's – connect with the lead's role, or ask the lead."
             )
-        self._study, self._coder = store, check_coder(coder)
+        self._study, self._coder = store, check_person(coder)
         self._without_round, self._embed, self._letters = without_round, embed, letters
         self._by: By = "split"
         self._done: dict[str, Act] = {}

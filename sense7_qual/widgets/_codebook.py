@@ -11,7 +11,7 @@ import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets import _codebook_tray as tray
@@ -126,7 +126,7 @@ class CodebookWidget(Desk):
                 "CodebookWidget(qual.Store(…), coder=…)."
             )
         check_arguments(CodebookWidget.__init__, locals())
-        self._study, self._coder = store, check_coder(coder)
+        self._study, self._coder = store, check_person(coder)
         self._without_round, self._embed = without_round, embed
         self._units: pd.DataFrame = store.units
         self._draft = self._new_draft(store.codebook)

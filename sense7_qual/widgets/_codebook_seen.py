@@ -21,6 +21,7 @@ from sense7_qual.errors import ActError
 from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.suggestions import shown as shown_of
+from sense7_qual.tables import is_model
 
 __all__ = ["Seen", "assigns", "followed", "pace", "participants", "seen"]
 
@@ -126,10 +127,11 @@ def seen(
 
     These are their own acts and those of rounds that are unblinded (`rounds.visible`); with `without_round`
     also what others coded in no round. A proposal in no round is the lead's to read in any case: who is none
-    (`as_lead`) sees those of others with `without_round` alone. `acts` are those of the study, where they
-    were read already.
+    (`as_lead`) sees those of others with `without_round` alone. What models coded is left out. `acts` are
+    those of the study, where they were read already.
     """
-    everything: Sequence[Act] = study.acts() if acts is None else acts
+    read: Sequence[Act] = study.acts() if acts is None else acts
+    everything = [act for act in read if not is_model(act.coder)]
     rounds = {one.name: one for one in opened(everything)}
     training = {name for name, one in rounds.items() if one.is_training}
     discussions = {name for name, one in rounds.items() if one.discusses}
@@ -203,6 +205,7 @@ def followed(acts: Sequence[Act], *, viewer: str, without_round: bool) -> list[A
         act
         for act in acts
         if act.kind in _FINISHED
+        and not is_model(act.coder)
         and (act.coder == viewer or (of_none if act.round is None else act.round in known))
     ]
 
@@ -214,7 +217,7 @@ def assigns(acts: Iterable[Act], viewer: str) -> bool:
 
 def _counted(rounds: Iterable[Round], *, unblinded: bool) -> list[str]:
     """Return the rounds that count for agreement: no training, and none in which coders saw each other."""
-    counting = [one for one in rounds if not one.is_training and one.discusses is None]
+    counting = [one for one in rounds if not (one.is_training or one.discusses or one.of_models)]
     return [one.name for one in counting if (one.unblinded_at is not None) is unblinded]
 
 

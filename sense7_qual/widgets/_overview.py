@@ -10,7 +10,7 @@ import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import check_coder
+from sense7_qual.acts import check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets._desk import STATIC, Desk, field, listen
@@ -88,7 +88,7 @@ class OverviewWidget(Desk):
             raise ArgumentError(
                 f"OverviewWidget: expected width from 0.001 and below 2 – found {width!r} – 0.3 is usual."
             )
-        self._study, self._coder = store, check_coder(coder)
+        self._study, self._coder = store, check_person(coder)
         self._width, self._without_round = width, without_round
         self._board: Board | None = None
         self._parts: dict[str, dict[str, Any]] = {}

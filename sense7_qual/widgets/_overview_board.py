@@ -14,6 +14,7 @@ from sense7_qual.acts import Act, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import planned
 from sense7_qual.rounds import Round, opened
+from sense7_qual.tables import people
 from sense7_qual.widgets._codebook_seen import Seen, assigns, followed, participants, seen
 
 __all__ = ["Board"]
@@ -43,8 +44,8 @@ class Board:
         self.units: pd.DataFrame = study.units
         self.codebooks = study.codebooks
         self.places = {unit_id: place for place, unit_id in enumerate(self.units["unit_id"])}
-        self.rounds = [_of_units(one, self.places) for one in opened(acts)]
-        self.plan = planned(acts, units=self.places.keys())
+        self.rounds = [_of_units(one, self.places) for one in opened(acts) if not one.of_models]
+        self.plan = people(planned(acts, units=self.places.keys()))
         self.assigns = assigns(acts, viewer)
         self.finishes = [
             act

@@ -11,7 +11,7 @@ import traitlets
 
 from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act, check_coder
+from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act, check_person
 from sense7_qual.errors import ActError, ArgumentError, StoreError
 from sense7_qual.rounds import visible
 from sense7_qual.tables import require_column
@@ -120,7 +120,7 @@ class QuotesWidget(Desk):
             )
         if rating is not None:
             require_column(store.units, rating, frame_name="units")
-        self._study, self._coder, self._without_round = store, check_coder(coder), without_round
+        self._study, self._coder, self._without_round = store, check_person(coder), without_round
         self._rule = Rule(per_code, per_participant, rating, names, seed)
         self._done: dict[str, Act] = {}
         self._look()

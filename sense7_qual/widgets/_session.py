@@ -86,7 +86,7 @@ class Session:
         review: Iterable[str] | pd.DataFrame = (),
         alike: Iterable[str] = (),
     ) -> None:
-        self.coder = record.check_coder(coder)
+        self.coder = record.check_person(coder)
         self.codebook = codebook
         self.round = round
         self._review = _codes_to_review(review, coder)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.rounds import Round
@@ -62,7 +62,7 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
             f"CodingWidget: expected the study alone – found {', '.join(twice)} beside it – leave out what "
             "the study holds itself, or give units, codebook, acts and save without the study."
         )
-    units = _units_of(study, check_coder(coder), round)
+    units = _units_of(study, check_person(coder), round)
     current = getattr(study, "current_codebook", None)
     return Given(units, study.codebook, study.acts(coder=coder), study.append, current, study)
 

@@ -13,7 +13,7 @@ import traitlets
 
 from sense7_qual import themes as models
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import Act, check_coder, undo
+from sense7_qual.acts import Act, check_person, undo
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field, listen
@@ -123,7 +123,7 @@ class ThemesWidget(Desk):
                 "ThemesWidget: expected a role that leads the study, which alone records themes – found a "
                 "coder's – connect with the lead's role, or ask the lead."
             )
-        self._study, self._coder = store, check_coder(coder)
+        self._study, self._coder = store, check_person(coder)
         self._embed = None if embed is None else Remembered(embed)
         self._chat, self._without_round = chat, without_round
         self._reading: Reading | None = None

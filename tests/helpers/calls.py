@@ -199,7 +199,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     def method(name: str, of: Callable[[], Any], /, **given: Callable[[], Any]) -> Callable[[], Call]:
         return lambda: (getattr(of(), name), {key: make() for key, make in given.items()})
 
-    def call(function: Callable[..., Any], **given: Any) -> Callable[[], Call]:
+    def call(function: Callable[..., Any], /, **given: Any) -> Callable[[], Call]:
         return lambda: (function, {key: copied(value) for key, value in given.items()})
 
     def late(function: Callable[..., Any], **given: Callable[[], Any]) -> Callable[[], Call]:
@@ -267,6 +267,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                          unit_id="m1", start=0, end=3, **stamp),
         "acts.apply": call(k.apply, **coded, facets=None, confidence="sure", round=None, **stamp),
         "acts.check_coder": call(k.check_coder, coder="ana"),
+        "acts.check_person": call(k.check_person, coder="ana"),
         "acts.finish": call(k.finish, **act, round=None, **stamp),
         "acts.fold": call(k.fold, acts=x.acts, codebook=x.codebook),
         "acts.memo": call(k.memo, **act, text="a memo", target_kind="span", code=None, start=0, end=3,
@@ -314,14 +315,16 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "adjudication.dawid_skene": call(
             qual.adjudication.dawid_skene, decisions=x.decisions, prevalence_by="EmpathyOverall",
             units=x.units, cluster="case_id", n_draws=3, seed=0),
-        "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions),
+        "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions,
+                                           with_models=True),
         "adjudication.overruled": call(qual.adjudication.overruled, decisions=x.decisions,
                                        rulings=[ruling]),
         "adjudication.profile": call(
             qual.adjudication.profile, decisions=x.decisions, repeats=x.decisions.head(70), rulings=[ruling],
             told_from=0.8, n_draws=20, **boot_units),
         "adjudication.queue": call(qual.adjudication.queue, decisions=x.decisions, rulings=[ruling],
-                                   by="participant", units=x.units, cluster="case_id"),
+                                   by="participant", units=x.units, cluster="case_id",
+                                   with_models=True),
         "adjudication.remaining": call(qual.adjudication.remaining, decisions=x.decisions, rulings=[ruling]),
         "agreement.alpha_u_2004": call(a.alpha_u_2004, **spans),
         "agreement.alternative_annotator_test": call(
@@ -334,9 +337,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         **{f"agreement.{name}": call(getattr(a, name), **weighted) for name in (
             "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "light_kappa",
             "percent_agreement", "scott_pi")},
-        "agreement.by_code": call(a.by_code, decisions=x.decisions, inclusion=None, **boot_units),
+        "agreement.by_code": call(a.by_code, decisions=x.decisions, inclusion=None, with_models=True,
+                                  **boot_units),
         **{f"agreement.{name}": call(getattr(a, name), decisions=x.decisions) for name in (
-            "by_unit", "confusion", "cross_check", "pairwise")},
+            "by_unit", "confusion", "cross_check")},
+        "agreement.pairwise": call(a.pairwise, decisions=x.decisions, with_models=True),
         **{f"agreement.{name}_distance": call(getattr(a, f"{name}_distance"), a=["x", "y"], b=["x"])
            for name in ("dice", "jaccard", "masi")},
         "agreement.estimate": call(
@@ -419,14 +424,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"], blank="absent",
             finished=None, units=None, values={"ja": True}),
         "codings.finish_order": call(c.finish_order, coverage=x.coverage, plan=None),
-        "codings.majority": call(c.majority, decisions=x.decisions),
+        "codings.majority": call(c.majority, decisions=x.decisions, with_models=True),
         "codings.of_round": call(c.of_round, **frames, round=None),
         "codings.quotes": call(c.quotes, acts=x.acts, codebook=x.codebook, revisions=()),
         "codings.rulings": call(c.rulings, acts=x.acts, codebook=x.codebook, revisions=()),
         "codings.stale": call(c.stale, **carried),
         "codings.after_discussion": call(c.after_discussion, decisions=x.decisions,
                                          discussed=x.decisions.head(7)),
-        "codings.tally": call(c.tally, decisions=x.decisions),
+        "codings.tally": call(c.tally, decisions=x.decisions, with_models=True),
         "corpus.assign": call(qual.corpus.assign, units=x.units, coders=["ana", "ben"], overlap=0.5, seed=0,
                               stratify="Model", coders_per_unit=2, calibration=2,
                               fixed={"ana": [first.unit_id]}, weights=None),
@@ -480,7 +485,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.co_occurrence": call(s.co_occurrence, decisions=x.decisions, source="ana"),
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
-            odds_ratios=False, sensitivity=False, pooling="joint", details=False, **boot),
+            odds_ratios=False, sensitivity=False, pooling="joint", with_models=False, details=False, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(
@@ -652,14 +657,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         **{f"store.Store.{name}": method(name, store, coder=lambda: "ana", viewer=lambda: None)
            for name in ("memos", "proposals")},
         **{f"store.Store.{name}": method(name, store, round=lambda: None, coder=lambda: "ana",
-                                         viewer=lambda: None)
+                                         models=lambda: True, viewer=lambda: None)
            for name in ("codings", "coverage")},
         "store.Store.quotes": method("quotes", store, viewer=lambda: None),
         "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
             consensus=lambda: True, single=lambda: False,
-            before_suggestions=lambda: True, viewer=lambda: None),
+            before_suggestions=lambda: True, models=lambda: True, viewer=lambda: None),
         "store.Store.open_or_create": late(qual.Store.open_or_create, path=lambda: store().path,
                                            units=lambda: x.units, codebook=lambda: x.codebook),
         "store.Store.assign": method(
@@ -769,6 +774,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "suggestions.withheld": call(
             qual.suggestions.withheld, unit_ids=x.units["unit_id"], share=0.2, seed=0),
         "tables.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
+        "tables.as_models": call(t.as_models, frame=model, models=["gpt"]),
+        "tables.as_people": call(t.as_people, frame=t.as_models(model, ["gpt"]), models=["model-gpt"]),
+        "tables.is_model": call(t.is_model, coder="model-gpt"),
+        "tables.people": call(t.people, frame=x.decisions, with_models=True),
+        "tables.without_models": call(t.without_models, frame=x.decisions, function="by_code", but=["ana"]),
         "tables.check_coder_names": call(t.check_coder_names, names=["ana", "ben"], frame_name="decisions"),
         "tables.one_case": call(t.one_case, names=["m1", "m2"], name="unit_id", frame_name="units"),
         "tables.check_people": call(t.check_people, decisions=x.decisions),

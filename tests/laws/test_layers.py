@@ -23,6 +23,7 @@ FLOORS = {
         "_atomic",
         "_bootstrap",
         "_checks",
+        "_coder_names",
         "_comparable",
         "_limits",
         "_missing_codes",

@@ -14,7 +14,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._present import Reason
-from sense7_qual.agreement._counts import own_decisions, require_coders
+from sense7_qual.agreement._counts import chosen_models
 from sense7_qual.errors import ArgumentError
 
 __all__ = ["AlternativeAnnotatorTest", "alternative_annotator_test"]
@@ -95,7 +95,7 @@ class AlternativeAnnotatorTest:
 def alternative_annotator_test(
     decisions: pd.DataFrame,
     *,
-    models: str | Sequence[str],
+    models: str | Sequence[str] | None = None,
     epsilon: float,
     by: By = "code",
     fdr: float = 0.05,
@@ -120,8 +120,10 @@ def alternative_annotator_test(
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a coder has not finished is missing. Decisions of
         `consensus`, `majority` and `pooled` are left out.
-    models : str or sequence of str
-        The coders that are models, each tested against the humans alone; all others are humans.
+    models : str or sequence of str, optional
+        The coders that are models, each tested against the humans alone; all others are humans. By default
+        those whose name begins with "model-" (`tables.is_model`); one of these that is not named here is left
+        out, and never a human.
     epsilon : float
         What a human is charged for being dearer and slower than the model, 0–1. The paper suggests .2 where
         the humans are experts, .15 for skilled coders and .1 for crowd-workers. There is no default, because
@@ -183,9 +185,7 @@ def alternative_annotator_test(
     """
     check_arguments(alternative_annotator_test, locals())
     _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
-    own = own_decisions(decisions)
-    models = [models] if isinstance(models, str) else list(dict.fromkeys(models))
-    require_coders(models, own, what="model")
+    models, own = chosen_models(decisions, models, function="alternative_annotator_test")
     rows, parts = [], [pd.DataFrame(columns=list(_HUMANS)).astype(_HUMANS)]
     for code, values in _set_values(own) if by == "set" else _code_values(own):
         people = sorted(set(values["coder"]) - set(models))

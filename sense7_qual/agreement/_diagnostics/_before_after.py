@@ -129,7 +129,7 @@ def before_after(
     """
     check_arguments(before_after, locals())
     check_resampling("before_after", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
-    first, talked = own_decisions(before), own_decisions(discussed)
+    first, talked = (own_decisions(frame, function="before_after") for frame in (before, discussed))
     later = codings.after_discussion(first, talked)["applied"].to_numpy(dtype=np.bool_)
     was = pd.MultiIndex.from_frame(first[_KEY]).isin(pd.MultiIndex.from_frame(talked[_KEY]))
     table = first.assign(later=later, discussed=was)

@@ -79,7 +79,7 @@ def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     [['m2', 1.0, 0.533, 1.0, 0.467], ['m3', 0.0, 0.533, 0.444, -0.089]]
     """
     check_arguments(by_unit, locals())
-    counts = unit_counts(own_decisions(decisions))
+    counts = unit_counts(own_decisions(decisions, function="by_unit"))
     totals, disagreement = counts.totals(), counts.disagreement
     absent = counts.n_coders - counts.n_applied
     part = np.stack([disagreement, counts.n_applied, absent], axis=1)

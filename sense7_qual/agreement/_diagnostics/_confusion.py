@@ -70,7 +70,7 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     [['affective', 'cognitive', 1, 1, 0.5], ['affective', <NA>, 1, 1, 0.5]]
     """
     check_arguments(confusion, locals())
-    pairs = paired(own_decisions(decisions))
+    pairs = paired(own_decisions(decisions, function="confusion"))
     confused, n_differing = _confused(pairs)
     cells, place = np.unique(confused[:, :2], axis=0, return_inverse=True)
     n_pairs = np.bincount(place, minlength=len(cells))

@@ -99,7 +99,7 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     True
     """
     check_arguments(cross_check, locals())
-    own = own_decisions(decisions)
+    own = own_decisions(decisions, function="cross_check")
     rows: list[dict[str, object]] = []
     for code, values in value_tables(own):
         rows += [{"code": code} | row for row in _compared(values)]

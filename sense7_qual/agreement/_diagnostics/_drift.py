@@ -16,7 +16,7 @@ from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._diagnostics._over_time import first_finishes
 from sense7_qual.codings import finish_order
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import COVERAGE, PLAN
+from sense7_qual.tables import COVERAGE, PLAN, people
 
 __all__ = ["Comparison", "comparisons", "drift", "first_alarm"]
 
@@ -150,8 +150,8 @@ def drift(
         raise ArgumentError(
             f"drift: expected false_alarms between 0 and 1 – found {false_alarms!r} – 0.05 is usual."
         )
-    own = own_decisions(decisions)
-    dealt = PLAN.empty() if plan is None else PLAN.check(plan)
+    own = own_decisions(decisions, function="drift")
+    dealt = PLAN.empty() if plan is None else people(PLAN.check(plan))
     codes = list(own["code"].unique())
     tests = max(1, len(codes) * len({*own["coder"], *dealt["coder"]}))
     rows = [

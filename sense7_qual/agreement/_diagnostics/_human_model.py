@@ -24,7 +24,7 @@ from sense7_qual.agreement._coefficients._few_clusters import (
     within,
     without_disagreement,
 )
-from sense7_qual.agreement._counts import cluster_numbers, own_decisions, require_coders
+from sense7_qual.agreement._counts import chosen_models, cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import (
     Resampling,
     effective,
@@ -66,7 +66,7 @@ _RESULT: Final = {
 def human_model(
     decisions: pd.DataFrame,
     *,
-    models: str | Sequence[str],
+    models: str | Sequence[str] | None = None,
     units: pd.DataFrame | None = None,
     cluster: str | None = None,
     n_boot: int = 2000,
@@ -84,8 +84,9 @@ def human_model(
     decisions : DataFrame
         unit_id, coder, code, applied (bool), of humans and models. Units that a coder has not finished are
         missing. Decisions of `consensus`, `majority` and `pooled` are left out.
-    models : str or sequence of str
-        The coders that are models; all others are humans.
+    models : str or sequence of str, optional
+        The coders that are models; all others are humans. By default those whose name begins with "model-"
+        (`tables.is_model`); one of these that is not named here is left out, and never a human.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
@@ -128,19 +129,17 @@ def human_model(
 
     Examples
     --------
-    >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "gpt": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
+    >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "model-gpt": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
     >>> decisions = pd.DataFrame([
     ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
     ...     for coder, row in given.items() for i, value in enumerate(row)])
-    >>> agreement = human_model(decisions, models=["gpt"], seed=7)
+    >>> agreement = human_model(decisions, seed=7)
     >>> agreement[["comparison", "statistic", "n_units", "percent", "estimate"]].round(3).values.tolist()
     [['human–human', 'alpha', 0, nan, nan], ['human–model', 'cross_kappa', 10, 0.6, 0.091]]
     """
     check_arguments(human_model, locals())
     check_resampling("human_model", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
-    own = own_decisions(decisions)
-    models = [models] if isinstance(models, str) else list(dict.fromkeys(models))
-    require_coders(models, own, what="model")
+    models, own = chosen_models(decisions, models, function="human_model")
     humans = own[~own["coder"].isin(models)]
     if not len(humans):
         raise TableError(

@@ -15,7 +15,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import first_three
 from sense7_qual._present.reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import DECISIONS, without_models
 
 __all__ = ["Mastery", "evidence", "mastery", "verdict_of"]
 
@@ -266,7 +266,7 @@ def _of_one(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the decisions of one coder."""
     if name == "gold" and isinstance(frame, pd.DataFrame) and "coder" not in frame.columns:
         frame = frame.assign(coder="gold")
-    checked = DECISIONS.check(frame)
+    checked = without_models(DECISIONS.check(frame), function="mastery")
     coders = checked["coder"].unique()
     if len(coders) > 1:
         raise TableError(

@@ -97,7 +97,7 @@ def over_time(
     check_arguments(over_time, locals())
     check_resampling("over_time", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     _check_slicing(by, n_slices)
-    own = own_decisions(decisions)
+    own = own_decisions(decisions, function="over_time")
     finished = _finishes(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
     parts = [
         by_code(

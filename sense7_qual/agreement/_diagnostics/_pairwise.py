@@ -39,7 +39,7 @@ _PAIRWISE: Final = {
 }
 
 
-def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
+def pairwise(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return how well every two coders agree on each code, on the units that both have finished.
 
     Use it to find the coder who reads a code differently, before retraining or adjudication. Do not take
@@ -50,7 +50,9 @@ def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that one of the two has not finished is missing for
-        that pair.
+        that pair. Models are left out, which a warning says.
+    with_models : bool
+        Whether models count as coders: each then has its pairs.
 
     Returns
     -------
@@ -89,7 +91,7 @@ def pairwise(decisions: pd.DataFrame) -> pd.DataFrame:
     [['ana', 'ben', 10, 0.6, 0.091, 0.095]]
     """
     check_arguments(pairwise, locals())
-    pairs = paired(own_decisions(decisions))
+    pairs = paired(own_decisions(decisions, function="pairwise", with_models=with_models))
     cells = _cells(pairs)
     one, two = np.triu_indices(len(pairs.coders), k=1)
     neither, only_b, only_a, both = np.moveaxis(cells[:, one, two, :].reshape(-1, 4).astype(np.float64), 1, 0)

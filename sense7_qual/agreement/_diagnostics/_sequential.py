@@ -26,7 +26,7 @@ from sense7_qual.agreement._coefficients._few_clusters import (
 from sense7_qual.agreement._coefficients._patterns import Coded
 from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import DECISIONS, without_models
 
 __all__ = ["Coefficient", "Look", "look", "sequential"]
 
@@ -162,7 +162,8 @@ def sequential(
         if not fits:
             raise ArgumentError(f"sequential: expected {name} {allowed} – found {value!r} – correct it.")
     rows = []
-    for code, table, groups in code_tables(DECISIONS.check(decisions), units, cluster):
+    checked = without_models(DECISIONS.check(decisions), function="sequential")
+    for code, table, groups in code_tables(checked, units, cluster):
         shown = look(
             table, groups if cluster is not None else None,
             coefficient=coefficient, width=width, confidence_level=confidence_level,

@@ -65,7 +65,7 @@ def stability(
     """
     check_arguments(stability, locals())
     check_resampling("stability", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
-    earlier, later = own_decisions(first), own_decisions(second)
+    earlier, later = (own_decisions(frame, function="stability") for frame in (first, second))
     coders = sorted(set(earlier["coder"]) & set(later["coder"]))
     if not coders:
         known = [*earlier["coder"].unique(), *later["coder"].unique()]

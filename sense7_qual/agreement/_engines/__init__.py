@@ -71,7 +71,8 @@ def patterns(
         in its own connection, an Ibis table in its own backend.
     unit_id, coder : str
         The columns that say which unit and which coder. Coders are compared as text. Rows of the computed
-        decisions `consensus`, `majority` and `pooled` are left out: those are not coders.
+        decisions `consensus`, `majority` and `pooled` are left out: those are not coders; and those of
+        models, which a warning says.
     value : str, optional
         The column of values: numbers, truth values (0 and 1) or text. Without it, `value` or `applied`,
         whichever the table has. Numbers of every type become 64-bit floating-point numbers; types of values

@@ -20,7 +20,7 @@ import pandas as pd
 from sense7_qual._messages import first_three
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import RESERVED_CODERS, check_coder_names
+from sense7_qual.tables import check_coder_names, people, without_models
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -126,9 +126,11 @@ def take_inventory(
     if padded and not trimmed:
         return take_inventory(_trimmed(rows), run, chosen, trimmed=True)
     check_coder_names(coders, frame_name="table")
-    if set(coders) & set(RESERVED_CODERS):
-        rows = rows.filter(rows["coder"].notin(RESERVED_CODERS))
-        coders = [name for name in coders if name not in RESERVED_CODERS]
+    every = pd.DataFrame({"coder": pd.array(coders, dtype="string")})
+    own = people(without_models(every, function="patterns"))["coder"].tolist()
+    if len(own) < len(coders):
+        rows = rows.filter(rows["coder"].notin(sorted(set(coders) - set(own))))
+        coders = own
     keys = [role for role in ("group", "value") if role in chosen]
     answer = run(rows.group_by(keys).aggregate(n=rows.count())).to_pydict()
     groups = answer.get("group", [None] * len(answer["n"]))

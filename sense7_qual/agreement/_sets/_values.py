@@ -16,10 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import RESERVED_CODERS
+from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._frames import check_rows, named_table, refuse_other_frames, warn_of_shape
 from sense7_qual.errors import TableError
-from sense7_qual.tables import DECISIONS
 
 __all__ = ["Numbers", "SetPatterns", "labels_of", "membership", "parsed", "set_patterns"]
 
@@ -54,7 +53,7 @@ class SetPatterns:
     unit_ids: tuple[str, ...]
 
 
-def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
+def set_patterns(decisions: pd.DataFrame, *, function: str = "overall") -> SetPatterns:
     """Return which set of codes each coder gave each unit.
 
     Parameters
@@ -62,7 +61,9 @@ def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A coder's set of a unit counts where the coder has decided on
         every code of `decisions` there; otherwise it is missing. Decisions of `consensus`, `majority` and
-        `pooled` are left out.
+        `pooled` are left out, and so are those of models.
+    function : str
+        What the warning begins with that names the models.
 
     Returns
     -------
@@ -81,16 +82,15 @@ def set_patterns(decisions: pd.DataFrame) -> SetPatterns:
     >>> set_patterns(decisions).values.tolist()  # ben has not decided on prosocial
     [[0], [-1]]
     """
-    checked = DECISIONS.check(decisions)
-    people = checked[~checked["coder"].isin(RESERVED_CODERS)]
-    unit, unit_ids = pd.factorize(people["unit_id"], sort=True)
-    coder, coders = pd.factorize(people["coder"], sort=True)
-    code, codes = pd.factorize(people["code"], sort=True)
+    own = own_decisions(decisions, function=function)
+    unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
+    coder, coders = pd.factorize(own["coder"], sort=True)
+    code, codes = pd.factorize(own["code"], sort=True)
     shape = (len(coders), len(unit_ids), len(codes))
-    place = np.ravel_multi_index((coder, unit, code), shape) if len(people) else np.empty(0, dtype=np.int64)
+    place = np.ravel_multi_index((coder, unit, code), shape) if len(own) else np.empty(0, dtype=np.int64)
     decided = np.bincount(coder * len(unit_ids) + unit, minlength=shape[0] * shape[1]) == len(codes)
     given = np.zeros(shape, dtype=np.bool_)
-    given.reshape(-1)[place[people["applied"].to_numpy(dtype=np.bool_)]] = True
+    given.reshape(-1)[place[own["applied"].to_numpy(dtype=np.bool_)]] = True
     values, members = _distinct(given, decided.reshape(shape[:2]))
     names = np.array([str(name) for name in codes], dtype=object)
     return SetPatterns(

@@ -50,7 +50,7 @@ from sense7_qual.agreement._spans._unitizing_alphas import (
     over_texts,
     unitizing_alphas,
 )
-from sense7_qual.agreement._spans._values import SPANS, Continuum, Lengths, continuum
+from sense7_qual.agreement._spans._values import SPANS, Continuum, Lengths, continuum, warn_of_models
 from sense7_qual.codings import of_round
 from sense7_qual.errors import TableError
 from sense7_qual.tables import CODINGS, COVERAGE, UNITS, clusters_by_unit
@@ -149,8 +149,8 @@ def span_agreement(
     ----------
     codings, coverage : DataFrame
         As `Store.codings` and `Store.coverage` return them. Codings on texts that the coder has not finished,
-        and those of `consensus`, `majority` and `pooled`, are left out. A coding without start and end counts
-        as a span over the full text.
+        and those of `consensus`, `majority`, `pooled` and of models, are left out. A coding without start and
+        end counts as a span over the full text.
     units : DataFrame
         unit_id, text …
     code : str or sequence of str, optional
@@ -231,6 +231,7 @@ def span_agreement(
     check_arguments(span_agreement, locals())
     check_resampling("span_agreement", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     codings, coverage, units = CODINGS.check(codings), COVERAGE.check(coverage), UNITS.check(units)
+    warn_of_models(codings, coverage, function="span_agreement")
     if round is not None or coverage.duplicated(["unit_id", "coder"]).any():
         codings, coverage = of_round(codings, coverage, round=round)
     in_order = units.sort_values(["document_id", "position", "unit_id"], kind="stable")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import Reason
-from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
+from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, warn_of_models
 
 __all__ = ["alpha_u_2004", "border_alpha", "resampled_borders"]
 
@@ -68,6 +68,7 @@ def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFram
     0.7286
     """
     check_arguments(alpha_u_2004, locals())
+    warn_of_models(spans, coverage, function="alpha_u_2004")
     line = continuum(spans, lengths, coverage, by_all=True)
     alpha, reason = border_alpha(line, range(len(line.codes)))
     if reason:

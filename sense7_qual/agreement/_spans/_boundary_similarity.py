@@ -23,12 +23,12 @@ from sense7_qual._present import Reason
 from sense7_qual.agreement._spans._values import (
     Lengths,
     finished_by,
-    people,
     require_lengths,
     text_lengths,
+    warn_of_models,
 )
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import Contract
+from sense7_qual.tables import Contract, people
 
 __all__ = ["SegmentationAgreement", "boundary_similarity", "segmentation_agreement"]
 
@@ -178,7 +178,7 @@ def segmentation_agreement(
     coverage : DataFrame, optional
         unit_id, coder: who finished what. A coder who finished a text without a boundary has left it one
         segment, which counts; a text that a coder has not finished is missing there. Without it, every coder
-        in `boundaries` counts as having finished every text in `lengths`.
+        in `boundaries` counts as having finished every text in `lengths`. Models are left out of both frames.
     n_t : int
         As for `boundary_similarity`.
 
@@ -220,6 +220,7 @@ def segmentation_agreement(
     """
     check_arguments(segmentation_agreement, locals())
     _check_n_t("segmentation_agreement", n_t)
+    warn_of_models(boundaries, coverage, function="segmentation_agreement")
     size = text_lengths(lengths)
     rows = _placed(people(_BOUNDARIES.check(boundaries)), size)
     finished = finished_by(rows, size, coverage)

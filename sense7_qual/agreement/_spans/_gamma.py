@@ -16,7 +16,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import Reason
-from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum
+from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, warn_of_models
 from sense7_qual.errors import ArgumentError
 
 __all__ = ["Gamma", "gamma", "gamma_dissimilarity"]
@@ -124,6 +124,7 @@ def gamma(
     """
     check_arguments(gamma, locals())
     _check(position_weight, code_weight, empty, n_samples, seed)
+    warn_of_models(spans, coverage, function="gamma")
     line = continuum(spans, lengths, coverage, by_all=True)
     counts = {
         "n_units": line.finished.shape[1],

@@ -16,7 +16,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import Reason
-from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, covered
+from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, covered, warn_of_models
 
 __all__ = [
     "Tally",
@@ -151,6 +151,7 @@ def unitizing_alphas(
     0.5645
     """
     check_arguments(unitizing_alphas, locals())
+    warn_of_models(spans, coverage, function="unitizing_alphas")
     line = continuum(spans, lengths, coverage)
     sums = over_texts(by_text(line))
     u_alpha, binary, cu_alpha, reason = _whole(sums)

@@ -16,9 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import TableError
-from sense7_qual.tables import Contract, indexed_by_unit, require_column
+from sense7_qual.tables import Contract, indexed_by_unit, people, require_column, without_models
 
 __all__ = [
     "SPANS",
@@ -26,9 +25,9 @@ __all__ = [
     "continuum",
     "covered",
     "finished_by",
-    "people",
     "require_lengths",
     "text_lengths",
+    "warn_of_models",
 ]
 
 Integers = npt.NDArray[np.int64]
@@ -99,7 +98,7 @@ def continuum(
 
     `lengths` gives the code points of each text. Without `coverage` every coder in `spans` counts as having
     finished every text of `lengths`. Spans on texts that their coder has not finished are left out, as are
-    those of `consensus`, `majority` and `pooled`.
+    those of `consensus`, `majority` and `pooled`, and of models (`warn_of_models`).
     """
     size = text_lengths(lengths)
     spans = _placed(people(SPANS.check(spans)), size)
@@ -132,9 +131,10 @@ def covered(line: Continuum, chosen: Truths) -> Truths:
     return np.asarray(np.cumsum(steps, axis=1)[:, :n_stretches] > 0)
 
 
-def people(spans: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of persons and models, without those of `consensus`, `majority` and `pooled`."""
-    return spans[~spans["coder"].isin(RESERVED_CODERS)]
+def warn_of_models(*frames: pd.DataFrame | None, function: str) -> None:
+    """Warn, once for all frames, which models have spans or finished texts: they are left out."""
+    coders = [frame[["coder"]] for frame in frames if frame is not None and "coder" in frame.columns]
+    without_models(pd.concat(coders, ignore_index=True), function=function)
 
 
 def text_lengths(lengths: Lengths) -> pd.Series:

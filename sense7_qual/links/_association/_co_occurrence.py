@@ -58,7 +58,7 @@ def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     [['interest', 'prosocial', 1, 0.577, 2.0]]
     """
     check_arguments(co_occurrence, locals())
-    decided = decided_by(decisions, decisions, source)
+    decided = decided_by(decisions, decisions, source, function="co_occurrence")
     wide = by_unit(decided)
     pairs = itertools.combinations(wide, 2)
     rows = [

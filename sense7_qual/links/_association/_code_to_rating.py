@@ -20,7 +20,6 @@ from sense7_qual import codings
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._present import LINK_COLUMNS, Caution, Reason
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
 from sense7_qual.links._association._pooled import Analysis, Pooling, RankEffect, pooled_columns
@@ -28,7 +27,7 @@ from sense7_qual.links._association._share_of_coders import share_columns
 from sense7_qual.links._cluster import _inputs, _rank_biserial
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import MODEL_PREFIX, RESERVED_CODERS, people
 
 __all__ = ["code_to_rating"]
 
@@ -45,6 +44,7 @@ def code_to_rating(
     odds_ratios: bool = True,
     sensitivity: bool = False,
     pooling: Pooling = "joint",
+    with_models: bool = False,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int = 0,
@@ -80,6 +80,10 @@ def code_to_rating(
         Whether to add gee_odds_ratio, the odds ratio averaged over the population of participants.
     pooling : {"joint", "rubin"}
         How the coders' estimates are combined: see Notes.
+    with_models : bool
+        Whether models (`tables.is_model`) count as coders: they then have rows by default, and are in
+        `majority` and `pooled`. Without it they are left out, which a warning says, unless `sources` names
+        one: it then has rows of its own alone.
     n_boot : int
         Number of bootstrap resamples of clusters.
     confidence_level : float
@@ -129,7 +133,8 @@ def code_to_rating(
           rarer side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds
           ratio is of a model without random intercepts), `coders_left_out` (pooled without the coders for
           whom the code has no effect and interval), `ties_left_out` (see n_tied: the link is that of the
-          undisputed units, which need not be the link of all)
+          undisputed units, which need not be the link of all), `models_counted` (`with_models`: a model is
+          among the coders of the majority, or of the pooled estimate)
         - n_boot, n_undefined: resamples, and those in which no unit or every unit had the code; the interval
           is computed from the others. Missing where no resampling was done
         - confidence_level, seed: as given, in every row, so that tables and figures state them
@@ -213,14 +218,18 @@ def code_to_rating(
         raise ArgumentError(
             f"code_to_rating: expected pooling 'joint' or 'rubin' – found {pooling!r} – 'joint' is usual."
         )
-    decisions = DECISIONS.check(decisions)
-    chosen = _inputs.chosen_sources(decisions, sources)
+    decisions = _inputs.checked_decisions(
+        decisions, sources, function="code_to_rating", with_models=with_models
+    )
+    chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
     weights = functools.cache(functools.partial(_rank_biserial.cluster_weights, n_boot=n_boot, seed=seed))
     how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
     study = _Study(
-        decisions, _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range)
+        decisions,
+        _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
+        with_models,
     )
-    coders = _inputs.coders_of(decisions) if "pooled" in chosen else []
+    coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
     tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
     table = pd.concat(tables, ignore_index=True) if tables else _result([])
@@ -246,26 +255,41 @@ class _How:
 
 @dataclass(frozen=True, slots=True)
 class _Study:
-    """The decisions, and the decided units that have a rating (unit_id, rating, cluster, perhaps nested)."""
+    """The decisions, and the decided units that have a rating (unit_id, rating, cluster, perhaps nested).
+
+    `with_models` says whether models are among the coders of `majority` and `pooled`.
+    """
 
     decisions: pd.DataFrame
     rated: pd.DataFrame
+    with_models: bool
 
     @property
     def codes(self) -> list[str]:
         """The codes, in the order in which they first appear."""
         return [str(code) for code in self.decisions["code"].unique()]
 
+    @property
+    def coders(self) -> pd.DataFrame:
+        """The decisions of those who count in `majority` and `pooled`."""
+        return people(self.decisions, with_models=self.with_models)
+
+    def with_caution(self, caution: object, code: str) -> str | None:
+        """Return a row's cautions with that of the models, where one is among the coders of the code."""
+        names = self.coders.loc[self.coders["code"] == code, "coder"]
+        models = Caution.MODELS_COUNTED if names.str.startswith(MODEL_PREFIX).any() else ""
+        return ", ".join(str(each) for each in (caution, models) if each) or None
+
     def ties(self, source: str) -> pd.Series | None:
         """Return the rated units of each code that the majority leaves out; None for other sources."""
-        left_out = _inputs.tied(self.decisions, source)
+        left_out = _inputs.tied(self.decisions, source, with_models=self.with_models)
         if left_out is None:
             return None
         return left_out.loc[left_out["unit_id"].isin(self.rated["unit_id"]), "code"].value_counts()
 
     def shares(self) -> pd.DataFrame:
         """Return each rated unit × code with the share of coders who apply it, and how many decided."""
-        tally = codings.tally(self.decisions)
+        tally = codings.tally(self.coders, with_models=self.with_models)
         tally = tally.assign(share=tally["n_applied"] / tally["n_coders"])
         return tally.merge(self.rated, on="unit_id", how="inner")
 
@@ -273,7 +297,7 @@ class _Study:
 def _analyses(study: _Study, sources: list[str], how: _How) -> dict[tuple[str, str], Analysis]:
     """Analyse every source that has decisions of its own, code by code."""
     analyses = {}
-    for source, decided in _inputs.by_source(study.decisions, sources).items():
+    for source, decided in _inputs.by_source(study.decisions, sources, with_models=study.with_models).items():
         decided = decided.merge(study.rated, on="unit_id", how="inner")
         for code in study.codes:
             analyses[source, code] = _analysis(decided[decided["code"] == code], how)
@@ -391,6 +415,7 @@ def _rows(
             row |= {} if ties is None else _without_ties(row, int(ties.get(code, 0)))
         if of_code is not None:
             row |= share_columns(of_code, how.confidence_level)
+            row["caution"] = study.with_caution(row.get("caution"), code)
         row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
         rows.append(row)
     return _result(rows)
@@ -425,7 +450,7 @@ def _n_coders(source: str, code: str, study: _Study) -> int | None:
     """Return how many coders' decisions on a code a source rests on; missing where that is not known."""
     if source not in RESERVED_CODERS:
         return 1
-    own = study.decisions[~study.decisions["coder"].isin(RESERVED_CODERS)]
+    own = study.coders
     n = own.loc[own["code"] == code, "coder"].nunique()
     return int(n) if source == "majority" and n else None
 

@@ -10,7 +10,6 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual.links._cluster import _inputs
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import DECISIONS
 
 __all__ = ["distributions"]
 
@@ -69,7 +68,7 @@ def distributions(
     [[True, 4.0, 1, 0.5], [True, 5.0, 1, 0.5], [False, 4.0, 1, 1.0], [False, 5.0, 0, 0.0]]
     """
     check_arguments(distributions, locals())
-    decisions = DECISIONS.check(decisions)
+    decisions = _inputs.checked_decisions(decisions, sources, function="distributions")
     chosen = [name for name in _inputs.chosen_sources(decisions, sources) if name != "pooled"]
     rated = _inputs.rated_units(decisions, units, rating, "unit_id", rating_range=rating_range)
     levels = sorted(rated["rating"].unique())

@@ -14,12 +14,11 @@ from sense7_qual._present import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._association._co_occurrence import by_unit
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
-from sense7_qual.links._cluster._inputs import checked_units, rated_units, tied
+from sense7_qual.links._cluster._inputs import checked_decisions, checked_units, rated_units, tied
 from sense7_qual.links._cluster._resample import decided_by
 from sense7_qual.links._ordinal._cumulative_mixed import cumulative_mixed
 from sense7_qual.links._ordinal._model import CumulativeModel
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import DECISIONS
 
 __all__ = ["joint"]
 
@@ -124,7 +123,7 @@ def joint(
     check_arguments(joint, locals())
     _check_level("joint", confidence_level)
     units = checked_units(units, *([] if interaction is None else [interaction]))
-    decided = decided_by(decisions, units, source)
+    decided = decided_by(decisions, units, source, function="joint")
     rated = rated_units(decided, units, rating, cluster, nested, rating_range=rating_range)
     study = _studied(*_rows_of(decided, rated))
     model = _model(study.rows, _independent(study.used), quadrature)
@@ -146,7 +145,7 @@ def joint(
 
 def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
     """Return how many of the rated units (unit_id) the majority leaves out; None for other sources."""
-    left_out = tied(DECISIONS.check(decisions), source)
+    left_out = tied(checked_decisions(decisions, [source], function="joint"), source)
     return None if left_out is None else int(rated.isin(left_out["unit_id"]).sum())
 
 

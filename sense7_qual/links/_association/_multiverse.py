@@ -15,7 +15,7 @@ from sense7_qual.errors import TableError
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._cluster import _inputs
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import DECISIONS
+from sense7_qual.tables import people
 
 __all__ = ["multiverse"]
 
@@ -96,7 +96,7 @@ def multiverse(
     check_arguments(multiverse, locals())
     _check_words("analyses", analyses, _ANALYSES)
     _check_words("exclusions", exclusions, _EXCLUSIONS)
-    decisions = DECISIONS.check(decisions)
+    decisions = _inputs.checked_decisions(decisions, sources, function="multiverse")
     rated = _inputs.rated_units(decisions, units, rating, cluster, rating_range=rating_range)
     chosen = _inputs.chosen_sources(decisions, sources)
     codes = [str(code) for code in decisions["code"].unique()]
@@ -167,12 +167,12 @@ def _without_single_texts(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.Da
 
 
 def _without_disputed(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
-    tally = codings.tally(decisions)
+    tally = codings.tally(people(decisions))
     return _less(decisions, tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])])
 
 
 def _without_single_coders(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
-    tally = codings.tally(decisions)
+    tally = codings.tally(people(decisions))
     return _less(decisions, tally[tally["n_coders"] == 1])
 
 

@@ -15,14 +15,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.acts import RESERVED_CODERS
 from sense7_qual.codings import majority, tally
 from sense7_qual.errors import TableError
 from sense7_qual.links._rating_range import RatingRange, range_in, refuse_off_scale
-from sense7_qual.tables import Contract, require_column
+from sense7_qual.tables import DECISIONS, Contract, is_model, people, require_column, without_models
 
 __all__ = [
     "by_source",
+    "checked_decisions",
     "checked_units",
     "chosen_sources",
     "coders_of",
@@ -88,33 +88,55 @@ def ratings_of(
     return values
 
 
-def coders_of(decisions: pd.DataFrame) -> list[str]:
-    """Return the coders who decided themselves, in the order in which they first appear."""
-    own = decisions.loc[~decisions["coder"].isin(RESERVED_CODERS), "coder"]
+def checked_decisions(
+    decisions: pd.DataFrame, sources: Sequence[str] | None, *, function: str, with_models: bool = False
+) -> pd.DataFrame:
+    """Return decisions with the rows of those models alone that are named in `sources`.
+
+    A warning of `function` says which others are left out, where people together are a source: what one coder
+    decided, no model changes.
+    """
+    checked = DECISIONS.check(decisions)
+    if with_models:
+        return checked
+    named = {sources} if isinstance(sources, str) else set(sources or ())
+    if sources is None or named & {"majority", "pooled"}:
+        return without_models(checked, function=function, but=named)
+    is_other = checked["coder"].map(lambda name: is_model(name) and name not in named).astype(bool)
+    return checked[~is_other]
+
+
+def coders_of(decisions: pd.DataFrame, *, with_models: bool = False) -> list[str]:
+    """Return the people who decided, in the order in which they first appear; models, if they count."""
+    own = people(decisions, with_models=with_models)["coder"]
     return [str(name) for name in own.unique()]
 
 
-def known_sources(decisions: pd.DataFrame) -> list[str]:
-    """Return every source that `decisions` give: coders, majority, consensus, pooled."""
-    coders, names = coders_of(decisions), set(decisions["coder"])
+def known_sources(decisions: pd.DataFrame, *, with_models: bool = False) -> list[str]:
+    """Return every source that `decisions` give: coders, majority, consensus, pooled; last, models."""
+    coders, names = coders_of(decisions, with_models=with_models), set(decisions["coder"])
     known = list(coders)
     known += ["majority"] if coders or "majority" in names else []
     known += ["consensus"] if "consensus" in names else []
-    return [*known, "pooled"] if coders else known
+    known += ["pooled"] if coders else []
+    return [*known, *(name for name in coders_of(decisions, with_models=True) if name not in coders)]
 
 
-def chosen_sources(decisions: pd.DataFrame, sources: Sequence[str] | None) -> list[str]:
-    """Return the sources asked for; or all, majority and pooled only where there are two coders.
+def chosen_sources(
+    decisions: pd.DataFrame, sources: Sequence[str] | None, *, with_models: bool = False
+) -> list[str]:
+    """Return the sources asked for; or all but models, majority and pooled only where there are two coders.
 
     Raises
     ------
     TableError
         `decisions` have no such source.
     """
-    known = known_sources(decisions)
+    known = known_sources(decisions, with_models=with_models)
     if sources is None:
-        single = len(coders_of(decisions)) == 1
-        return [name for name in known if not (single and name in ("majority", "pooled"))]
+        coders = coders_of(decisions, with_models=with_models)
+        together = ["consensus"] if len(coders) == 1 else ["majority", "consensus", "pooled"]
+        return [name for name in known if name in coders or name in together]
     chosen = [sources] if isinstance(sources, str) else list(sources)
     for name in chosen:
         if name not in known:
@@ -125,26 +147,30 @@ def chosen_sources(decisions: pd.DataFrame, sources: Sequence[str] | None) -> li
     return chosen
 
 
-def by_source(decisions: pd.DataFrame, sources: Sequence[str]) -> dict[str, pd.DataFrame]:
+def by_source(
+    decisions: pd.DataFrame, sources: Sequence[str], *, with_models: bool = False
+) -> dict[str, pd.DataFrame]:
     """Return the decisions (unit_id, code, applied) of each source but `pooled`, which has none of its own.
 
     Where coders decided, the majority is counted from their decisions; a `majority` in `decisions` is used
     only where there are none.
     """
     parts = {str(name): part for name, part in decisions.groupby("coder", sort=False)}
-    if "majority" in sources and coders_of(decisions):
-        parts["majority"] = majority(decisions)
+    own = people(decisions, with_models=with_models)
+    if "majority" in sources and len(own):
+        parts["majority"] = majority(own, with_models=with_models)
     return {name: parts[name][["unit_id", "code", "applied"]] for name in sources if name != "pooled"}
 
 
-def tied(decisions: pd.DataFrame, source: str) -> pd.DataFrame | None:
+def tied(decisions: pd.DataFrame, source: str, *, with_models: bool = False) -> pd.DataFrame | None:
     """Return the units × codes (unit_id, code) that the majority leaves out because its coders are tied.
 
     None for other sources, and where the majority is not counted here but given as such.
     """
-    if source != "majority" or not coders_of(decisions):
+    own = people(decisions, with_models=with_models)
+    if source != "majority" or own.empty:
         return None
-    counts = tally(decisions)
+    counts = tally(own, with_models=with_models)
     return counts.loc[2 * counts["n_applied"] == counts["n_coders"], ["unit_id", "code"]]
 
 

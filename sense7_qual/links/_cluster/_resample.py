@@ -17,14 +17,13 @@ import pandas as pd
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
-from sense7_qual.links._cluster._inputs import by_source, chosen_sources
+from sense7_qual.links._cluster._inputs import by_source, checked_decisions, chosen_sources
 from sense7_qual.links._cluster._rank_biserial import (
     cluster_weights,
     jackknife_error,
     percentile_interval,
     t_test,
 )
-from sense7_qual.tables import DECISIONS
 
 __all__ = [
     "Resampling",
@@ -121,7 +120,7 @@ def jackknife_p(estimate: float, without: Floats, fewest: int) -> float:
     return t_test(estimate, standard_error, fewest - 1) if standard_error > 1e-12 else float("nan")
 
 
-def decided_by(decisions: pd.DataFrame, units: pd.DataFrame, source: str) -> pd.DataFrame:
+def decided_by(decisions: pd.DataFrame, units: pd.DataFrame, source: str, *, function: str) -> pd.DataFrame:
     """Return the decisions (unit_id, code, applied) of one source on the units.
 
     Raises
@@ -129,7 +128,7 @@ def decided_by(decisions: pd.DataFrame, units: pd.DataFrame, source: str) -> pd.
     TableError
         There is no such source, it has no decisions of its own (`pooled`), or a unit is not in `units`.
     """
-    decisions = DECISIONS.check(decisions)
+    decisions = checked_decisions(decisions, [source], function=function)
     if source == "pooled":
         raise TableError(
             "decisions: expected one source of decisions – found 'pooled' – choose a coder, 'majority' or "

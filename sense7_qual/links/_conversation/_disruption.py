@@ -256,7 +256,7 @@ def _coded(
             "disruption: expected the source of the decisions – found none – pass source='majority', "
             "'consensus' or a coder."
         )
-    decided = decided_by(decisions, units, source)
+    decided = decided_by(decisions, units, source, function="disruption")
     applied = decided[decided["applied"]]
     return [
         (str(code), pd.Index(applied.loc[applied["code"] == code, "unit_id"]))

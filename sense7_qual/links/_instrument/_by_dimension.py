@@ -136,7 +136,7 @@ def by_dimension(
             f"{first_three(ratings) or 'none'} – `code_to_rating` takes one."
         )
     units = checked_units(units, *ratings, cluster)
-    decided = decided_by(decisions, units, source)
+    decided = decided_by(decisions, units, source, function="by_dimension")
     codes = list(decided["code"].unique())
     own = _own(codes, ratings, mapping)
     units = units[units["unit_id"].isin(decided["unit_id"])].reset_index(drop=True)

@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Final
 
+from sense7_qual.tables import is_model
+
 __all__ = ["Told", "checksums", "crate", "licence", "notebook", "readme", "requirements"]
 
 CHECKSUMS: Final = "SHA256SUMS"
@@ -66,13 +68,19 @@ class Told:
     day: str
 
 
+def _by(told: Told) -> str:
+    models = sum(map(is_model, told.coders))
+    people = f"{len(told.coders) - models} people"
+    return people if not models else f"{people} and {models} {'model' if models == 1 else 'models'}"
+
+
 def readme(told: Told) -> bytes:
     """Return README.md."""
     left = ", ".join(f"`{name}`" for name in told.left_out) or "none"
     kept = ", ".join(f"`{name}`" for name in told.variables) or "none"
     parts = "\n".join(f"| `{name}/` | {what} |" for name, what in _WHAT.items())
     text = f"""# {told.title}
-{told.n_units:,} texts, {told.n_acts:,} acts of {len(told.coders)} people, codebook `{told.codebook}`.
+{told.n_units:,} texts, {told.n_acts:,} acts of {_by(told)}, codebook `{told.codebook}`.
 Last act: {told.day}.
 
 ## What is not in it
@@ -181,7 +189,7 @@ def crate(folder: Path, told: Told) -> bytes:
     files = [_file(folder, path) for path in _paths(folder, without=(_CRATE, CHECKSUMS))]
     root = {
         "@id": "./", "@type": "Dataset", "name": told.title, "datePublished": told.day,
-        "description": f"{told.n_units} texts coded by {len(told.coders)} people (texts: {told.texts}). "
+        "description": f"{told.n_units} texts coded by {_by(told)} (texts: {told.texts}). "
         "rerun.py recomputes every table and figure.",
         "license": {"@id": "LICENSE.md"}, "hasPart": [{"@id": file["@id"]} for file in files],
         "mainEntity": {"@id": "rerun.py"},

@@ -18,6 +18,7 @@ from sense7_qual.rounds import Round, opened
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
+from sense7_qual.tables import people
 
 __all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulings_after"]
 
@@ -32,6 +33,7 @@ class Choice:
     consensus: bool
     single: bool
     before_suggestions: bool
+    models: bool
 
 
 def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
@@ -54,12 +56,18 @@ def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Ch
         agreed = _agreed(there, codings.after_discussion(decisions, discussed), known, revisions, choice)
     if choice.coder is not None:
         decisions = decisions[decisions["coder"] == choice.coder]
+    elif not choice.models:
+        decisions = people(decisions)
     # Whose rows they are is chosen last: what was agreed hangs on everybody's decisions.
     return pd.concat([decisions, agreed], ignore_index=True)
 
 
-def of_study(frame: pd.DataFrame, rounds: Sequence[Round], round: str | None) -> pd.DataFrame:
+def of_study(
+    frame: pd.DataFrame, rounds: Sequence[Round], round: str | None, *, models: bool
+) -> pd.DataFrame:
     """Return the rows of codings or coverage of `round`; by default of all but training and discussions.
+
+    Those of models are left out, unless they are asked for.
 
     Raises
     ------
@@ -74,6 +82,8 @@ def of_study(frame: pd.DataFrame, rounds: Sequence[Round], round: str | None) ->
             "round", round, sorted({*coded, *(one.name for one in rounds)}), "the rounds of the study"
         )
         chosen = frame["round"] == round
+    if not models:
+        chosen &= frame.index.isin(people(frame).index)
     return frame if chosen.all() else frame[chosen].reset_index(drop=True)
 
 
@@ -109,9 +119,9 @@ def _agreed(
 ) -> pd.DataFrame:
     rulings = rulings_after(acts, known, revisions)
     if choice.round is not None:  # a ruling has no round of its own
-        units = set(decisions["unit_id"])
+        units = set(people(decisions)["unit_id"])
         rulings = [ruling for ruling in rulings if ruling.unit_id in units]
-    return consensus(decisions, rulings=rulings, single=choice.single)
+    return consensus(people(decisions), rulings=rulings, single=choice.single)
 
 
 def rulings_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> list[Act]:
