@@ -100,6 +100,11 @@ class Reason(Worded):
         auto(),
         "texts must be looked at again first: until then the code is undecided on some between others",
     )
+    NO_BETTER_THAN_CHANCE = (
+        auto(),
+        "on texts that it had not seen, the model told those with the code from others no better than chance",
+    )
+    NO_PROBABILITIES = auto(), "no suggestion of the code on these texts has a probability"
     FEW_DECIDED = auto(), "too few texts were decided on"
     ONE_SIDE_UNDEFINED = auto(), "only one of the two programs gives a number"
     PACKAGE_ABSENT = auto(), "the other package is not installed"

@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.suggestions._learn import Calibration
+from sense7_qual.suggestions._learn import Calibration, Scorer
 
-__all__ = ["ByDefinition", "ByModel", "Described", "best_sentence"]
+__all__ = ["ByDefinition", "ByModel", "Described"]
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Described:
-    """What the codebook says of a code, as vectors, and how near texts are to it on average."""
+    """What the codebook says of a code, as vectors, and how near texts are to it on average.
+
+    `defined`: it says more than the label, which alone may be a word or a number and tells a model nothing.
+    """
 
     vectors: Floats = field(repr=False)
     mean: float
     deviation: float
+    defined: bool
 
     def similarity(self, meaning: Floats) -> Floats:
         """Return the cosine of each text to what the codebook says that is nearest to it."""
@@ -30,35 +34,36 @@ class Described:
         return near
 
     def beside(self, rows: Any, meaning: Floats) -> Any:
-        """Return rows of features with one more: how much nearer than the average the text is."""
+        """Return rows of features with one more, where the code is defined: how near the text is to that."""
         from scipy import sparse
 
+        if not self.defined:
+            return rows
         nearer = (self.similarity(meaning) - self.mean) / self.deviation
         return sparse.hstack([rows, sparse.csr_array(nearer[:, None])], format="csr")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByModel:
-    """A code's classifier, and of sentences where spans were coded; `learned`: probabilities out of fold."""
+    """What scores a code's texts, and sentences of coded spans; `learned`: probabilities out of fold."""
 
     described: Described
-    classifier: Any = field(repr=False)
-    sentence_classifier: Any = field(repr=False)
+    texts: Scorer = field(repr=False)
+    sentences: Scorer | None = field(repr=False)
     calibration: Calibration = field(repr=False)
     threshold: float
     learned: Mapping[str, float] = field(repr=False)
 
     def text_score(self, rows: Any, meaning: Floats) -> Floats:
-        """Return the log odds of whole texts, before calibration."""
-        score: Floats = self.classifier.decision_function(self.described.beside(rows, meaning))
-        return score
+        """Return the scores of whole texts."""
+        return self.texts(self.described.beside(rows, meaning))
 
-    def score(self, rows: Any, meaning: Floats, parts: list[Floats]) -> Floats:
-        """Return the log odds before calibration, from whole texts and the vectors of their sentences."""
+    def probability(self, rows: Any, meaning: Floats, parts: list[Floats]) -> Floats:
+        """Return probabilities, 0 to 1, from whole texts and the vectors of their sentences."""
         score = self.text_score(rows, meaning)
-        if self.sentence_classifier is None:
-            return score
-        return (score + best_sentence(self.sentence_classifier, parts)) / 2
+        if self.sentences is not None:
+            score = (score + self.sentences(parts)) / 2
+        return self.calibration.probability(score)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,12 +72,3 @@ class ByDefinition:
 
     described: Described
     threshold: float
-
-
-def best_sentence(classifier: Any, parts: list[Floats]) -> Floats:
-    """Return each text's highest score of a sentence; of a text without one the lowest of all."""
-    if not parts:
-        return np.empty(0)
-    scored = [classifier.decision_function(part).max() if len(part) else np.nan for part in parts]
-    made = np.array(scored, dtype=np.float64)
-    return np.where(np.isnan(made), np.nanmin(made) if not np.isnan(made).all() else 0.0, made)

@@ -27,8 +27,8 @@ def evidence(
     flat = [span for own in spans for span in own]
     if isinstance(model, ByDefinition):
         score = model.described.similarity(vectors(_cut(texts, of_text, flat), embed))
-    elif model.sentence_classifier is not None:
-        score = model.sentence_classifier.decision_function(vectors(_cut(texts, of_text, flat), embed))
+    elif model.sentences is not None:
+        score = model.sentences(vectors(_cut(texts, of_text, flat), embed))
     else:
         score = _fall(model, texts, of_text, flat, features, embed)
     best = [int(np.argmax(score[of_text == number])) for number in range(len(texts))]

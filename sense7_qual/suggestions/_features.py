@@ -24,7 +24,7 @@ _TERM: Final = r"(?u)\b\w[\w'’]*\b|[?!]"
 #: How much each kind of feature weighs in the distance of two texts (benchmarks/suggestions.py chose them).
 _MEANING: Final = 3.0
 _WORDS: Final = 2.0
-_SURFACE: Final = 0.3
+_SURFACE: Final = 0.15
 
 
 def vectors(texts: Sequence[str], embed: Embed) -> Floats:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,10 +14,10 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import Reason
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.suggestions._by_code import ByDefinition, ByModel, Described, best_sentence
-from sense7_qual.suggestions._features import Embed, definition_texts, fit_features, vectors
+from sense7_qual.suggestions._by_code import ByDefinition, ByModel, Described
+from sense7_qual.suggestions._features import Embed, Features, definition_texts, fit_features, vectors
 from sense7_qual.suggestions._labels import human_quotes, labels
-from sense7_qual.suggestions._learn import calibrate, classifier, folds, out_of_fold, threshold
+from sense7_qual.suggestions._learn import Scorer, calibrate, folds, learn, out_of_fold, threshold
 from sense7_qual.suggestions._suggester import Suggester
 from sense7_qual.suggestions._texts import sentences
 from sense7_qual.tables import UNITS, is_model, require_column
@@ -30,20 +30,28 @@ Floats = npt.NDArray[np.float64]
 _LEAST: Final = 10
 #: A definition suggests the texts that are nearer to it than others by so many standard deviations.
 _NEAR: Final = 1.0
-_LARGEST_SAMPLE: Final = 1_000  # texts from which it is seen how near texts are to a definition
+_LARGEST_SAMPLE: Final = 500  # of the study's texts, on which it is seen how high scores are
 _LEAST_SPANS: Final = 5  # coded sentences, and others, for a classifier of sentences
 
 
 @dataclass(frozen=True, slots=True)
-class _Decided:
-    """The decided units: their ids, texts, participants, rows of features, and vectors of sentences."""
+class _Seen:
+    """Texts as models see them: vectors, rows of features, and where sentences count, each text's of them."""
 
-    units: pd.DataFrame
-    groups: npt.NDArray[Any]
     meaning: Floats
     rows: Any
     spans: list[list[tuple[int, int]]]
     parts: list[Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """The decided units, their participants, and a sample of all units to measure scores against."""
+
+    units: pd.DataFrame
+    groups: npt.NDArray[Any]
+    own: _Seen
+    usual: _Seen
 
 
 def fit(
@@ -62,9 +70,11 @@ def fit(
     Each code has a logistic regression on the text's vector, its words and pairs of words (TF-IDF) and its
     surface (length, punctuation, questions, persons, numbers, negation …), and, where spans were coded, one
     on sentences. Probabilities are calibrated, and the level from which on a code is suggested is chosen, on
-    texts of participants whom a model had not seen. Until 10 units are decided, or while a code is present or
-    absent with fewer than two participants, what is suggested are the texts nearest to the code's definition,
-    rules and examples. A suggestion is never a coding.
+    texts of participants whom a model had not seen. A code that at most half of the decided units have is
+    suggested on at most half of the units, and on at most twice the share that have it; one that the model
+    tells from others no better than chance is not suggested. Until 10 units are decided, or while a code is
+    present or absent with fewer than two participants, what is suggested are the texts nearest to the code's
+    definition, rules and examples. A suggestion is never a coding.
 
     Parameters
     ----------
@@ -135,15 +145,14 @@ def fit(
     filled, labelled = _checked(units, decisions, codebook, cluster, coder)
     quotes = human_quotes(codings, filled, labelled, coder)
     features = fit_features(filled["text"].tolist())
-    decided = _decided(filled, labelled, cluster, features, embed, with_sentences=not quotes["whole"].all())
-    typical = vectors(_sample(filled, seed), embed)
+    by_sentence = not quotes["whole"].all()
+    decided = _decided(
+        filled, labelled, cluster, lambda texts: _seen(texts, features, embed, by_sentence), seed
+    )
     # threadpoolctl comes with scikit-learn. Threads wait for each other in products this small: on two busy
     # processors 300 texts took 90 seconds with them and 5 without.
     with threadpool_limits(1):
-        made = {
-            code.id: _of_code(code, labelled, decided, quotes, typical, embed, seed)
-            for code in codebook.codable
-        }
+        made = {code.id: _of_code(code, labelled, decided, quotes, embed, seed) for code in codebook.codable}
     return Suggester(
         codes=pd.DataFrame([{"code": code, **row} for code, (row, _) in made.items()]),
         parameters={
@@ -198,25 +207,26 @@ def _quoted(quotes: pd.DataFrame, units: pd.DataFrame) -> list[str]:
 
 
 def _decided(
-    units: pd.DataFrame, labelled: pd.DataFrame, cluster: str, features: Any, embed: Embed,
-    *, with_sentences: bool,
-) -> _Decided:  # fmt: skip
+    units: pd.DataFrame, labelled: pd.DataFrame, cluster: str, see: Callable[[list[str]], _Seen], seed: int
+) -> _Decided:
     own = units[units["unit_id"].isin(labelled["unit_id"])].sort_values("unit_id", ignore_index=True)
     ids = own["unit_id"].astype(object)
     groups = own[cluster].astype("string").str.strip().fillna("\0" + own["unit_id"]).astype(str).to_numpy()
-    texts = own["text"].tolist()
+    return _Decided(own.assign(unit_id=ids), groups, see(own["text"].tolist()), see(_sample(units, seed)))
+
+
+def _seen(texts: list[str], features: Features, embed: Embed, by_sentence: bool) -> _Seen:
     meaning = vectors(texts, embed)
     rows = features.rows(texts, meaning) if texts else None
-    spans = [sentences(text) for text in texts] if with_sentences else []
+    spans = [sentences(text) for text in texts] if by_sentence else []
     cut = [text[slice(*one)] for text, those in zip(texts, spans, strict=False) for one in those]
     parts = np.split(vectors(cut, embed), np.cumsum([len(those) for those in spans])[:-1]) if cut else []
-    return _Decided(own.assign(unit_id=ids), groups, meaning, rows, spans, parts)
+    return _Seen(meaning, rows, spans, parts)
 
 
 def _of_code(
-    code: Code, labelled: pd.DataFrame, decided: _Decided, quotes: pd.DataFrame, typical: Floats,
-    embed: Embed, seed: int,
-) -> tuple[dict[str, Any], ByModel | ByDefinition | None]:  # fmt: skip
+    code: Code, labelled: pd.DataFrame, decided: _Decided, quotes: pd.DataFrame, embed: Embed, seed: int
+) -> tuple[dict[str, Any], ByModel | ByDefinition | None]:
     own = labelled[labelled["code"] == code.id].set_index("unit_id")["applied"]
     at = np.flatnonzero(decided.units["unit_id"].isin(own.index))
     applied = own.reindex(decided.units["unit_id"].iloc[at]).to_numpy(dtype=bool)
@@ -227,11 +237,13 @@ def _of_code(
     if len(applied) >= _LEAST and not 0 < applied.sum() < len(applied):
         never = Reason.CODE_NEVER_APPLIED if not applied.any() else Reason.CODE_ALWAYS_APPLIED
         return row | {"reason": never}, None
-    described = _described(code, typical, embed)
+    described = _described(code, decided.usual.meaning, embed)
     split = folds(applied, decided.groups[at], seed) if len(applied) >= _LEAST else []
     if split:
         spanned = quotes[(quotes["code"] == code.id) & ~quotes["whole"]]
         model, f1 = _learned(decided, described, at, applied, spanned, split)
+        if model.calibration.slope == 0:
+            return row | {"reason": Reason.NO_BETTER_THAN_CHANCE}, None
         return row | {"source": "model", "threshold": model.threshold, "f1": f1}, model
     few = Reason.FEW_CLUSTERS if len(applied) >= _LEAST else Reason.FEW_DECIDED
     row["reason"] = few if len(applied) else Reason.NOT_DECIDED
@@ -239,10 +251,11 @@ def _of_code(
     return row | {"source": "definition", "threshold": by.threshold}, by
 
 
-def _described(code: Code, typical: Floats, embed: Embed) -> Described:
+def _described(code: Code, usual: Floats, embed: Embed) -> Described:
     of_code = vectors(definition_texts(code), embed)
-    near = Described(of_code, 0.0, 1.0).similarity(typical)
-    return Described(of_code, float(near.mean()), float(near.std()) or 1.0)
+    near = (usual @ of_code.T).max(axis=1)
+    defined = bool(code.definition.strip() or code.use_when or code.examples)
+    return Described(of_code, float(near.mean()), float(near.std()) or 1.0, defined)
 
 
 def _learned(
@@ -253,22 +266,36 @@ def _learned(
     spanned: pd.DataFrame,
     split: list[tuple[Any, Any]],
 ) -> tuple[ByModel, float]:
-    rows = described.beside(decided.rows[at], decided.meaning[at])
-    score = out_of_fold(rows, applied, split)
+    own, usual = decided.own, decided.usual
+    rows, of_usual = (
+        described.beside(own.rows[at], own.meaning[at]),
+        described.beside(usual.rows, usual.meaning),
+    )
+    score = out_of_fold(rows, lambda some: learn(rows[some], applied[some], of_usual), split)
+    texts = learn(rows, applied, of_usual)
     of_sentences = None
     coded = _coded_sentences(decided, at, spanned) if len(spanned) else []
     if coded and _enough(coded):
-        parts = [decided.parts[i] for i in at]
-        seen = _sentences_out_of_fold(parts, coded, split)
-        of_sentences = classifier(np.concatenate(parts), np.concatenate(coded))
-        score = (score + seen) / 2
+        parts = [own.parts[i] for i in at]
+        score = (score + out_of_fold(parts, lambda some: _of_sentences(parts, coded, some, usual), split)) / 2
+        of_sentences = _of_sentences(parts, coded, np.arange(len(parts)), usual)
     known = ~np.isnan(score)
     calibration = calibrate(score[known], applied[known])
     probability = calibration.probability(score[known])
-    cut, f1 = threshold(probability, applied[known])
+    model = ByModel(described, texts, of_sentences, calibration, np.nan, {})
+    everywhere = model.probability(usual.rows, usual.meaning, usual.parts)
+    cut, f1 = threshold(probability, applied[known], everywhere)
     ids = decided.units["unit_id"].iloc[at[known]]
     learned: Mapping[str, float] = dict(zip(ids, probability.tolist(), strict=True))
-    return ByModel(described, classifier(rows, applied), of_sentences, calibration, cut, learned), f1
+    return replace(model, threshold=cut, learned=learned), f1
+
+
+def _of_sentences(parts: list[Floats], coded: list[Any], at: Any, usual: _Seen) -> Scorer | None:
+    """Learn which sentences were coded, from some units' sentences; None where all or none of them were."""
+    marked = np.concatenate([coded[i] for i in at])
+    if not 0 < marked.sum() < len(marked):
+        return None
+    return learn(np.concatenate([parts[i] for i in at]), marked, usual.parts)
 
 
 def _coded_sentences(decided: _Decided, at: Any, spanned: pd.DataFrame) -> list[Any]:
@@ -276,7 +303,9 @@ def _coded_sentences(decided: _Decided, at: Any, spanned: pd.DataFrame) -> list[
     ids = decided.units["unit_id"].iloc[at]
     own = {unit_id: list(zip(g["start"], g["end"], strict=True)) for unit_id, g in spanned.groupby("unit_id")}
     return [
-        np.array([any(a < end and start < b for a, b in own.get(i, [])) for start, end in decided.spans[row]])
+        np.array(
+            [any(a < end and start < b for a, b in own.get(i, [])) for start, end in decided.own.spans[row]]
+        )
         for i, row in zip(ids, at, strict=True)
     ]
 
@@ -284,16 +313,3 @@ def _coded_sentences(decided: _Decided, at: Any, spanned: pd.DataFrame) -> list[
 def _enough(coded: list[Any]) -> bool:
     whole = np.concatenate(coded)
     return bool(min(whole.sum(), (~whole).sum()) >= _LEAST_SPANS)
-
-
-def _sentences_out_of_fold(parts: list[Floats], coded: list[Any], split: list[tuple[Any, Any]]) -> Floats:
-    """Return each unit's highest score of a sentence, by classifiers that saw none of its participant's."""
-    total, times = np.zeros(len(parts)), np.zeros(len(parts))
-    for train, test in split:
-        marked = np.concatenate([coded[i] for i in train])
-        if 0 < marked.sum() < len(marked):
-            learned = classifier(np.concatenate([parts[i] for i in train]), marked)
-            total[test] += best_sentence(learned, [parts[i] for i in test])
-            times[test] += 1
-    mean: Floats = np.where(times > 0, total / np.maximum(times, 1), np.nan)
-    return mean

@@ -159,8 +159,8 @@ def _weights(ids: list[str], suggestions: pd.DataFrame) -> Floats:
     unsure = (4 * chance * (1 - chance)).groupby(frame["unit_id"]).mean().reindex(ids)
     if unsure.isna().all():
         raise TableError(
-            "order: expected suggestions with probabilities for these units – found none – definitions alone "
-            "give none; code at random until there is a model."
+            "order: expected suggestions with probabilities for these units – found none – definitions, and "
+            "models no better than chance, give none; code at random until there is a better model."
         )
     return np.asarray(0.1 + unsure.fillna(unsure.mean()), dtype=np.float64)
 

@@ -48,8 +48,8 @@ class Screening:
         participants and presences in the sample), `n_absent`, `n_decided_present`, `n_people` (units outside
         the sample by verdict), `false_absent`, `lost` and `false_present` (shares of errors in the sample at
         these levels, 0 … 1; missing where nothing was decided), `agreement` (of people on presence, 0 … 1;
-        missing where there was one coder), `reason` (why nothing is decided: not_decided, few_clusters,
-        code_never_applied, low_agreement, promise_not_kept).
+        missing where there was one coder), `reason` (why nothing is decided: not_decided,
+        no_probabilities, few_clusters, code_never_applied, low_agreement, promise_not_kept).
     verdicts
         One row per code and unit that nobody decided on: `unit_id`, `code`, `verdict` ("absent", "present",
         "people").
@@ -231,15 +231,17 @@ def _agreement(agreement: pd.DataFrame | None, decisions: pd.DataFrame) -> dict[
 def _of_code(
     own: pd.DataFrame, code: str, limits: tuple[float, float, float], test: str, agreed: float, least: float
 ) -> tuple[dict[str, Any], pd.DataFrame]:
-    sample = own[own["applied"].notna() & own["usable"]]
-    rest = own[own["applied"].isna()]
+    decided, rest = own[own["applied"].notna()], own[own["applied"].isna()]
+    sample = decided[decided["usable"]]
     low, high, reason = np.nan, np.nan, _refused(sample, agreed, least)
+    if reason is Reason.NOT_DECIDED and len(decided) and decided["probability"].isna().all():
+        reason = Reason.NO_PROBABILITIES
     if reason is None:
         low, high = _levels(sample, int(own.groupby("group").size().max()), limits, test)
         reason = Reason.PROMISE_NOT_KEPT if np.isnan(low) and np.isnan(high) else None
     chance, usable = rest["probability"].to_numpy(), rest["usable"].to_numpy(dtype=bool)
-    decided = [usable & (chance <= low), usable & (chance >= high)]
-    verdict = np.select(decided, ["absent", "present"], "people")
+    settled = [usable & (chance <= low), usable & (chance >= high)]
+    verdict = np.select(settled, ["absent", "present"], "people")
     row = {
         "code": code, "absent_up_to": low, "present_from": high, "n_sample": len(sample),
         "n_clusters": sample["group"].nunique(), "n_present": int(sample["applied"].astype(bool).sum()),

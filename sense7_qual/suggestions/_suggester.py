@@ -39,7 +39,7 @@ class Suggester:
         definition the cosine, from which on a code is suggested), `f1` (0 … 1, at that threshold on texts of
         participants that a model had not seen; a little too good, because the threshold was chosen on
         them), `reason` (why there is no model: not_decided, few_decided, few_clusters; or no suggestion at
-        all: code_never_applied, code_always_applied).
+        all: code_never_applied, code_always_applied, no_better_than_chance).
     parameters
         `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`, `coders` (whose decisions it
         learned from, sorted).
@@ -87,8 +87,8 @@ class Suggester:
             `code`, `probability` (0 … 1, calibrated; missing where a definition alone suggests),
             `suggested` (bool), `start` and `end` (of the sentence that carries a suggestion, in code points,
             half-open; missing where nothing is suggested), `source` ("model" or "definition"), `reason` (why
-            there is no suggestion at all: blank_text, code_never_applied, code_always_applied, not_decided
-            where the codebook says nothing of the code either), `learned` (bool: a model learned from a text
+            there is no suggestion at all: blank_text, code_never_applied, code_always_applied,
+            no_better_than_chance), `learned` (bool: a model learned from a text
             of this participant). It meets `tables.SUGGESTIONS`.
 
         Raises
@@ -138,7 +138,7 @@ class Suggester:
 
     def _parts(self, texts: list[str]) -> list[Floats]:
         """Return the vectors of each text's sentences, where a code has a classifier of sentences."""
-        if all(getattr(one, "sentence_classifier", None) is None for one in self.by_code.values()):
+        if all(getattr(one, "sentences", None) is None for one in self.by_code.values()):
             return []
         spans = [sentences(text) for text in texts]
         cut = [text[slice(*one)] for text, own in zip(texts, spans, strict=True) for one in own]
@@ -154,7 +154,7 @@ class Suggester:
         if model is None:
             return frame.assign(suggested=False, reason=reason)
         if isinstance(model, ByModel):
-            now = model.calibration.probability(model.score(rows, meaning, parts))
+            now = model.probability(rows, meaning, parts)
             level = np.array([model.learned.get(i, new) for i, new in zip(ids, now, strict=True)])
             frame["probability"], frame["source"] = level, "model"
         else:

@@ -279,7 +279,7 @@ def test_platts_line_and_the_cut() -> None:
     applied = rng.random(4000) < 1 / (1 + np.exp(-(2 * score - 1)))
     line = calibrate(score, applied)
     assert (line.slope, line.intercept) == (pytest.approx(2, abs=0.2), pytest.approx(-1, abs=0.15))
-    cut, f1 = threshold(line.probability(score), applied)
+    cut, f1 = threshold(line.probability(score), applied, line.probability(score))
     best = max(
         2 * ((score >= s) & applied).sum() / ((score >= s).sum() + applied.sum())
         for s in np.linspace(-2, 2, 81)
