@@ -141,13 +141,14 @@ class Contract:
                 f"others in {len(bad)} rows (first: row {first_three(bad)})" if bad else "a mixture of types"
             )
             raise TableError(
-                f"{self.name}: expected {kind} values in column {column.name!r} – found {problem} – correct "
+                f"{self.name}: expected {'number' if kind == 'probability' else kind} values in column {column.name!r} – found {problem} – correct "
                 "them, or choose another column."
             ) from None
         if kind == "probability" and len(outside := typed[(typed < 0) | (typed > 1)]):
             raise TableError(
                 f"{self.name}: expected probabilities from 0 to 1 in column {column.name!r} – found "
-                f"{len(outside)} others, from {outside.min():g} to {outside.max():g} – divide by 100."
+                f"{len(outside)} others, from {outside.min():g} to {outside.max():g} – divide per cent by "
+                "100; leave out a score that is no probability."
             )
         return typed
 

@@ -85,9 +85,10 @@ def from_table(
 
     Examples
     --------
-    >>> sheet = pd.DataFrame({"unit": ["m1", "m2", "m1", "m2"], "who": ["ana", "ana", "ben", "ben"],
+    >>> sheet = pd.DataFrame({"unit_id": ["m1", "m2", "m1", "m2"], "coder": ["ana", "ana", "ben", "ben"],
     ...                       "warm": ["x", "", "x", "x"]})
-    >>> from_table(sheet, unit_id="unit", coder="who", codes=["warm"], blank="absent")["applied"].tolist()
+    >>> decided = from_table(sheet, unit_id="unit_id", coder="coder", codes=["warm"], blank="absent")
+    >>> decided["applied"].tolist()
     [True, False, True, True]
     """
     check_arguments(from_table, locals())

@@ -18,7 +18,7 @@ from sense7_qual.tables import COVERAGE
 __all__ = ["Groups", "groups_of"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Groups:
     """What the sets of a project say."""
 

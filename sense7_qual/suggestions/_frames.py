@@ -107,7 +107,7 @@ def check(suggestions: pd.DataFrame, units: pd.DataFrame, codebook: Codebook) ->
     >>> row = {"unit_id": "a", "code": "interest", "probability": 1.2, "suggested": True, "start": 0, "end": 9}
     >>> check(pd.DataFrame([row]), units, Codebook.read("sense7"))
     Traceback (most recent call last):
-    sense7_qual.errors.TableError: suggestions: expected probabilities from 0 to 1, or missing – found others in 1 rows (first: row '0') – a score is not a probability; leave it out.
+    sense7_qual.errors.TableError: suggestions: expected probabilities from 0 to 1 in column 'probability' – found 1 others, from 1.2 to 1.2 – divide per cent by 100; leave out a score that is no probability.
     """  # noqa: E501
     check_arguments(check, locals(), but=("suggestions",))
     checked, texts = SUGGESTIONS.check(suggestions), UNITS.check(units).set_index("unit_id")["text"]
@@ -117,12 +117,6 @@ def check(suggestions: pd.DataFrame, units: pd.DataFrame, codebook: Codebook) ->
         raise TableError(
             f"suggestions: expected the ids of these units – found {first_three(unknown)} – return rows for "
             "the units that the function was given."
-        )
-    wrong = np.flatnonzero(~checked["probability"].isna() & ~checked["probability"].between(0, 1))
-    if len(wrong):
-        raise TableError(
-            f"suggestions: expected probabilities from 0 to 1, or missing – found others in {len(wrong)} "
-            f"rows (first: row {first_three(wrong)}) – a score is not a probability; leave it out."
         )
     _check_spans(checked, texts)
     return checked

@@ -129,7 +129,7 @@ def test_the_draws_agree_with_maximum_likelihood_by_another_way() -> None:
     )
     em_share, em_slips = likeliest(rows, readings)
     assert em_share == pytest.approx(share, abs=0.005)  # the other way itself is right
-    found = _kinds.draw(rows, shared=True, n_draws=400, seed=2)
+    found = _kinds.draw(rows, shared=True, n_draws=400, seed=2, level=0.95)
     assert found.slips.mean(axis=0) == pytest.approx(em_slips, abs=0.006)
     assert found.slips.mean(axis=0) == pytest.approx(slips, abs=0.006)
     weight = np.array(

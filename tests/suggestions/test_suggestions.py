@@ -159,7 +159,7 @@ ROW = {"unit_id": "u080", "code": "asked", "probability": 0.5, "suggested": True
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"probability": 1.5}, "probabilities from 0 to 1, or missing – found others in 1 rows"),
+        ({"probability": 1.5}, "probabilities from 0 to 1 in column 'probability' – found 1 others"),
         ({"end": 10_000}, "spans inside the unit's text"),
         ({"start": None}, "spans inside the unit's text"),
         ({"start": 3}, "spans inside the unit's text"),

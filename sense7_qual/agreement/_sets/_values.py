@@ -78,7 +78,8 @@ def set_patterns(decisions: pd.DataFrame, *, function: str = "overall") -> SetPa
     Examples
     --------
     >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ana", "ben"],
-    ...                           "code": ["interest", "prosocial", "interest"], "applied": True})
+    ...                           "code": ["interest", "prosocial", "interest"],
+    ...                           "applied": [True, True, False]})
     >>> set_patterns(decisions).values.tolist()  # ben has not decided on prosocial
     [[0], [-1]]
     """
