@@ -82,7 +82,7 @@ system:
 	@for each in pdflatex xelatex lualatex soffice pdftotext; do command -v $$each >/dev/null || { \
 	  $(SUDO) apt-get update -qq && \
 	  $(SUDO) apt-get install -y -qq --no-install-recommends texlive-latex-recommended texlive-xetex \
-	    texlive-luatex lmodern libreoffice-writer-nogui libreoffice-calc-nogui poppler-utils fonts-dejavu-core; break; }; done
+	    texlive-luatex lmodern libreoffice-writer-nogui libreoffice-calc-nogui poppler-utils fonts-dejavu-core fonts-noto-color-emoji; break; }; done
 	@command -v npm >/dev/null || { \
 	  $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends nodejs npm; }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -26,10 +25,12 @@ from sense7_qual.figures._figure import (
     lettered,
     middle,
     padding,
+    plot_width,
     row_axis,
     title_lines,
     why_missing,
 )
+from sense7_qual.figures._lettering import widths, wrapped
 from sense7_qual.tables import require_column
 
 __all__ = ["code_dimension_matrix"]
@@ -37,7 +38,7 @@ __all__ = ["code_dimension_matrix"]
 _LOW: Final = "#b35806"  # orange and blue, which nobody takes for each other
 _CONTRAST: Final = "Own minus others"
 _HEAD: Final = 13
-_LONGEST: Final = 20  # letters of an upright head
+_LONGEST: Final = 120  # pixels of an upright head
 _MOST: Final[Mapping[int, int]] = {1: 7, 2: 12}
 _COLUMNS: Final = (
     "code", "source", "dimension", "own", "estimate", "low", "high", "confidence_level", "reason",
@@ -106,10 +107,11 @@ def code_dimension_matrix(
     cells, labels, interval = _cells(by_dimension, codebook)
     least = 34 if columns == 2 else 24
     lines, height = label_lines(labels, columns, least=least)
-    heads, head = _head_lines([*dimensions, _CONTRAST], columns)
+    width = plot_width(columns, lines)
+    heads, head = _head_lines([*dimensions, _CONTRAST], columns, width / (len(dimensions) + 1.2))
     frame, notes = _placed(cells, dimensions, [middle(block) for block in lines], columns, least)
     title = f"Rank-biserial r of each code with each rating, {interval} ({source})"
-    titles = title_lines([title, "Framed: the code's own rating", *notes], columns)
+    titles = title_lines([title, "Framed: the code's own rating", *notes], width)
     x = alt.Scale(domain=[0, len(dimensions) + 1.2], nice=False, zero=False)
     y = alt.Scale(domain=[height, -head], nice=False, zero=False)
     chart = alt.layer(
@@ -223,12 +225,12 @@ def _heat(frame: pd.DataFrame, x: Any, y: Any, rows: Any, titles: Sequence[str],
     ]
 
 
-def _head_lines(names: Sequence[str], columns: Columns) -> tuple[list[list[str]], int]:
+def _head_lines(names: Sequence[str], columns: Columns, room: float) -> tuple[list[list[str]], int]:
     """Return the lines of the heads, and the pixels that they take; in one column they stand upright."""
     if columns == 1:
-        short = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for name in names]
-        return [[name] for name in short], round(7.5 * max(map(len, short)))
-    lines = [textwrap.wrap(name, 11, max_lines=3, placeholder="…") or [name] for name in names]
+        lines = wrapped(names, _LONGEST, most=1)
+        return lines, round(1.2 * max(widths([line for (line,) in lines]))) + 8
+    lines = wrapped(names, room, most=3)
     return lines, _HEAD * max(map(len, lines)) + 6
 
 

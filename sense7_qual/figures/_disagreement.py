@@ -28,9 +28,11 @@ from sense7_qual.figures._figure import (
     literal,
     number_axis,
     padding,
+    plot_width,
     row_axis,
     title_lines,
 )
+from sense7_qual.figures._lettering import wrapped
 from sense7_qual.tables import require_column
 
 __all__ = ["drift_plot", "pairwise_plot", "unit_plot"]
@@ -45,6 +47,7 @@ _NAMES: Final[Mapping[str, str]] = {
 _MOST_NUMBERS: Final[Mapping[int, int]] = {1: 9, 2: 20}  # coders whose numbers fit their cells
 _MOST_UPRIGHT: Final[Mapping[int, int]] = {1: 4, 2: 9}  # slices whose names fit under the axis
 _MOST_WORDS: Final = 30
+_LONGEST: Final = 110  # pixels of the name of a coder, or of a slice that stands upright
 _PALE: Final = "#eef3f9"
 _CONVENTIONS: Final[Mapping[float, str]] = {0.667: ".667", 0.8: ".800"}
 
@@ -105,19 +108,25 @@ def pairwise_plot(
     _refuse_repeats(rows, ["coder_a", "coder_b"], frame_name="pairwise", what="pair of coders")
     cells = _cells(rows, statistic)
     coders = sorted({*cells["coder_a"], *cells["coder_b"]})
+    shown = [name for (name,) in wrapped(coders, _LONGEST, most=1)]
+    named, lines = dict(zip(coders, shown, strict=True)), [[(0, name)] for name in shown]
     title = f"{_NAMES[statistic]} of every two coders ({label})"
     titles = [title, *([f"{_present.MISSING} = not computable"] if cells["value"].isna().any() else [])]
     side = WIDTHS[columns] / (len(coders) + 1)
     base = alt.Chart(cells).encode(
-        x=alt.X("coder_a:N", sort=coders, axis=_coder_axis(title_lines(titles, columns), angle=-45)),
-        y=alt.Y("coder_b:N", sort=coders, axis=_coder_axis(None, angle=0)),
+        x=alt.X(
+            "coder_a:N",
+            sort=coders,
+            axis=_coder_axis(title_lines(titles, plot_width(columns, lines)), named, angle=-45),
+        ),
+        y=alt.Y("coder_b:N", sort=coders, axis=_coder_axis(None, named, angle=0)),
     )
     chart = alt.layer(*_heat(base, numbers=len(coders) <= _MOST_NUMBERS[columns])).properties(
         width=WIDTHS[columns],
         height=max(1, len(coders) - 1) * min(34.0, max(16.0, 0.8 * side)),
         autosize={"type": "fit-x", "contains": "padding"},
         background="white",
-        padding={"left": 2 + 0.6 * max(map(len, coders), default=0), "right": 6, "top": 2, "bottom": 2},
+        padding=padding(lines),
     )
     return finished(chart, f"{title}. {_pairs_in_words(cells)}".strip())
 
@@ -189,7 +198,9 @@ def drift_plot(
     titles = [f"By {by} ({label})", "Dashed: conventions .667 and .800"]
     if (rows["alpha"].notna() & (rows["alpha_low"].isna() | rows["alpha_high"].isna())).any():
         titles.append("Hollow: no interval")
-    chart = alt.layer(*_drift(rows, domain, title, title_lines(titles, columns), columns)).properties(
+    chart = alt.layer(
+        *_drift(rows, domain, title, title_lines(titles, plot_width(columns)), columns)
+    ).properties(
         width=WIDTHS[columns],
         height=190,
         autosize={"type": "fit-x", "contains": "padding"},
@@ -258,7 +269,11 @@ def unit_plot(
     middle = [(block[0][0] + block[-1][0]) / 2 for block in lines]
     drawn = costly.assign(y=middle, votes=[_votes(row) for row in costly.to_dict("records")])
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False, zero=False), axis=row_axis(lines))
-    x = alt.X("cost:Q", scale=alt.Scale(domain=[0, 1.25 * largest]), axis=_cost_axis(title, columns))
+    x = alt.X(
+        "cost:Q",
+        scale=alt.Scale(domain=[0, 1.25 * largest]),
+        axis=_cost_axis(title, plot_width(columns, lines)),
+    )
     base = alt.Chart(drawn[["y", "cost", "votes"]]).encode(x=x, y=y)
     chart = alt.layer(
         base.mark_rule(color=DARK, strokeWidth=9).encode(x2=alt.X2(datum=0)),
@@ -343,12 +358,13 @@ def _heat(base: Any, *, numbers: bool) -> list[Any]:
     return layers
 
 
-def _coder_axis(titles: Sequence[str] | None, *, angle: int) -> Any:
+def _coder_axis(titles: Sequence[str] | None, names: Mapping[str, str], *, angle: int) -> Any:
 
     return axis_of(
         titles,
         labelAngle=angle,
-        labelLimit=120,
+        labelExpr=f"{literal(names)}[datum.value]",
+        labelLimit=0,
         labelOverlap=False,
         ticks=False,
         domain=False,
@@ -415,9 +431,11 @@ def _conventions(y: Any) -> list[Any]:
 def _slice_axis(rows: pd.DataFrame, titles: Sequence[str], columns: Columns) -> Any:
 
     upright = len(rows) <= _MOST_UPRIGHT[columns]
+    room = plot_width(columns) / max(len(rows), 1) - 4 if upright else _LONGEST
+    shown = wrapped([str(name) for name in rows["slice"]], room, most=1)
     names: dict[int, list[str] | str] = {}
-    for place, row in enumerate(rows.to_dict("records")):
-        name, n = str(row["slice"])[:12], f"n = {_present.count(row['n_units'])}"
+    for place, ((name,), n_units) in enumerate(zip(shown, rows["n_units"], strict=True)):
+        n = f"n = {_present.count(n_units)}"
         names[place] = [name, n] if upright else f"{name}, {n}"
     return axis_of(
         titles,
@@ -458,10 +476,10 @@ def _nothing_drawn(words: str) -> Any:
     return note.encode(x=alt.value(4), y=alt.value(ROW / 2), text="words:N")
 
 
-def _cost_axis(title: str, columns: Columns) -> Any:
+def _cost_axis(title: str, room: float) -> Any:
 
     return axis_of(
-        title_lines([title], columns),
+        title_lines([title], room),
         tickCount=4,
         labelExpr="datum.value == 0 ? '0' : replace(format(datum.value, '~g'), '0.', '.')",
         labelFlush=False,

@@ -26,6 +26,7 @@ from sense7_qual.figures._figure import (
     label_lines,
     middle,
     padding,
+    plot_width,
     row_axis,
     title_lines,
 )
@@ -101,7 +102,9 @@ def rating_distributions(
     x = alt.Scale(domain=[0, 1.2 if columns == 2 else 1.42], nice=False, zero=False)
     y = alt.Scale(domain=[height, 0], nice=False, zero=False)
     chart = alt.layer(
-        *_drawn_bars(bars, levels, x, y, row_axis(lines), _axis(title_lines(titles, columns))),
+        *_drawn_bars(
+            bars, levels, x, y, row_axis(lines), _axis(title_lines(titles, plot_width(columns, lines)))
+        ),
         alt.Chart(sides)
         .mark_text(align="left", dx=4, fontSize=7 * POINT)
         .encode(x=alt.X("x:Q", scale=x), y=alt.Y("y:Q", scale=y), text="name:N"),

@@ -10,8 +10,8 @@ import html
 import json
 import math
 import re
-import textwrap
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -22,8 +22,9 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
-from sense7_qual.errors import ArgumentError
-from sense7_qual.figures._pdf import in_order
+from sense7_qual.errors import ArgumentError, StoreError
+from sense7_qual.figures._lettering import FONT, SIZE, widths, wrapped
+from sense7_qual.figures._pdf import in_order, without_pictures_in_fonts
 
 __all__ = [
     "DARK",
@@ -43,6 +44,7 @@ __all__ = [
     "middle",
     "number_axis",
     "padding",
+    "plot_width",
     "reference_lines",
     "row_axis",
     "title_lines",
@@ -56,13 +58,16 @@ POINT: Final = 96 / 72
 """CSS pixels in a typographic point."""
 WIDTHS: Final[Mapping[int, float]] = {1: 85 * _MM, 2: 178 * _MM}
 """Width in CSS pixels of one and of two columns of a page."""
-_FONT: Final = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif"
 DARK: Final = "#1a3f66"
 """Points and intervals: as dark as 75 % grey in print."""
 GREY: Final = "#6b6b6b"
 """Reference lines and notes."""
 _SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own stand first
 _LINE: Final = 13  # pixels from line to line of a label
+_LABELS: Final[Mapping[int, int]] = {1: 120, 2: 225}  # pixels of the labels of rows
+_BESIDE: Final = 6  # pixels between a label and the plot
+_RIGHT: Final = 6  # pixels at the right edge
+_NUMBERS: Final = 66  # pixels of an axis of numbers with a title of two lines
 ROW: Final = 22
 """Least height of a row."""
 
@@ -75,6 +80,11 @@ class Figure:
     ----------
     description : str
         What the figure shows, as alternative text.
+
+    Notes
+    -----
+    A letter that no font on this machine has is drawn as its name in brackets ("[thumbs up sign]", "[2 CJK
+    letters]"), and a warning names it.
     """
 
     description: str
@@ -102,15 +112,20 @@ class Figure:
                 f"figure: expected a scale from 0.1 to 20 – found {scale} – 3.125 gives 300 dpi."
             )
         # The library's scale is for 72 pixels in an inch, an SVG has 96: so the file says its true size.
-        return bytes(vl_convert.svg_to_png(self._svg, scale=0.75, ppi=96 * scale))
+        with _rendering():
+            return bytes(vl_convert.svg_to_png(self._svg, scale=0.75, ppi=96 * scale))
 
     def pdf(self) -> bytes:
-        """Return the figure as a PDF page of its own size, with lines and letters as vectors."""
+        """Return the figure as a PDF page of its own size, with lines and letters as vectors.
+
+        A line with a letter that its font has as a picture alone (emoji in colour) is a picture of 600 dpi.
+        """
         import vl_convert
 
         # The library makes a point of every pixel; the view box stays, so that the drawing shrinks with it.
         smaller = _SIZE.sub(lambda at: f'{at[1]}="{float(at[2]) / POINT:.4f}"', self._svg, count=2)
-        return in_order(bytes(vl_convert.svg_to_pdf(smaller)))
+        with _rendering():
+            return in_order(bytes(vl_convert.svg_to_pdf(without_pictures_in_fonts(smaller))))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the figure to `path` in the format of its suffix: .svg, .png (300 dpi) or .pdf.
@@ -147,6 +162,18 @@ class Figure:
         return shown, {kind: size | {"alt": self.description} for kind in shown}
 
 
+@contextmanager
+def _rendering() -> Iterator[None]:
+    """Turn what the renderer cannot do into an error of ours; it holds no label."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        raise StoreError(
+            f"figure: expected a drawing that can be rendered – found {type(error).__name__} in vl-convert – "
+            "write it as .svg, and tell what is in its labels in a report of the fault."
+        ) from error
+
+
 def check_columns(columns: int) -> None:
     """Raise `ArgumentError` where `columns` is not 1 or 2."""
     if columns not in WIDTHS:
@@ -160,8 +187,9 @@ def finished(chart: Any, words: str) -> Figure:
     import vl_convert
 
     words = UNPRINTABLE.sub("\ufffd", words)
-    spec = _printable(chart.configure(font=_FONT).configure_view(stroke=None).to_dict())
-    drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    spec = _printable(chart.configure(font=FONT).configure_view(stroke=None).to_dict())
+    with _rendering():
+        drawn = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     titled = drawn.replace(">", f' role="img" aria-label="{html.escape(words)}">', 1)
     return Figure(words, titled, {**spec, "description": words})
 
@@ -190,8 +218,7 @@ def label_lines(
     The lines of a label stand around the middle of its row, which axis labels of several lines would not.
     """
     placed, top = [], 0
-    for label in labels:
-        block = textwrap.wrap(label, 22 if columns == 1 else 40, max_lines=3, placeholder="…") or [label]
+    for block in wrapped(labels, _LABELS[columns], most=3):
         height = max(least, _LINE * len(block) + 8)
         first = top + (height - _LINE * (len(block) - 1)) // 2
         placed.append([(first + _LINE * number, line) for number, line in enumerate(block)])
@@ -199,10 +226,17 @@ def label_lines(
     return placed, max(top, ROW)
 
 
-def title_lines(titles: Sequence[str], columns: Columns) -> list[str]:
-    """Break the titles of the axis so that they are no wider than the plot."""
-    longest = 34 if columns == 1 else 80
-    return [line for title in titles for line in textwrap.wrap(title, longest)]
+def plot_width(columns: Columns, lines: Sequence[Sequence[tuple[int, str]]] | None = None) -> float:
+    """Return how many pixels the plot has beside the labels of its rows, or an axis of numbers."""
+    if lines is None:
+        return WIDTHS[columns] - _NUMBERS
+    names = max(widths([line for block in lines for _, line in block]), default=0.0)
+    return WIDTHS[columns] - names - _BESIDE - padding(lines)["left"] - _RIGHT
+
+
+def title_lines(titles: Sequence[str], room: float) -> list[str]:
+    """Break the titles of the axis so that they are no wider than `room`, that of the plot."""
+    return [line for block in wrapped(titles, room) for line in block]
 
 
 def padding(lines: Sequence[Sequence[tuple[int, str]]]) -> dict[str, float]:
@@ -212,7 +246,7 @@ def padding(lines: Sequence[Sequence[tuple[int, str]]]) -> dict[str, float]:
     .7 pixels a letter, an m by 1.5.
     """
     wider = (0.7 * len(line) + 0.8 * line.lower().count("m") for block in lines for _, line in block)
-    return {"left": 2 + max(wider, default=0), "right": 6, "top": 2, "bottom": 2}
+    return {"left": 2 + max(wider, default=0), "right": _RIGHT, "top": 2, "bottom": 2}
 
 
 def middle(block: Sequence[tuple[int, str]]) -> float:
@@ -258,7 +292,7 @@ def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] 
         labelFontWeight=heavy | {"value": "normal"} if bold else "normal",
         labelLimit=0,
         labelOverlap=False,
-        labelPadding=6,
+        labelPadding=_BESIDE,
     )
 
 
@@ -293,11 +327,11 @@ def axis_of(titles: Sequence[str] | None, **settings: Any) -> Any:
     import altair as alt
 
     style = {
-        "titleFontSize": 8 * POINT,
+        "titleFontSize": SIZE,
         "titleFontWeight": "normal",
         "titleColor": "black",
         "titlePadding": 6,
-        "labelFontSize": 8 * POINT,
+        "labelFontSize": SIZE,
         "labelColor": "black",
         "grid": False,
         "domainColor": "black",

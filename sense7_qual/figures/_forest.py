@@ -97,7 +97,7 @@ def link_forest(
         labels,
         chosen,
         scale=_scale_of(points, "odds_ratio" if effect == "odds_ratio" else "correlation"),
-        titles=(title, "← rated lower with code · higher →", *lines),
+        titles=(title, "← rated lower with code · higher\u00a0→", *lines),
         columns=columns,
         words=f"{title}.",
     )
@@ -160,7 +160,7 @@ def disruption(
         labels,
         contrasts,
         scale=_scale_of(points, "difference"),
-        titles=(title, "← lower after, or with, a poor turn · higher →", *lines),
+        titles=(title, "← lower after, or with, a poor turn · higher\u00a0→", *lines),
         columns=columns,
         words=f"{title}.",
     )

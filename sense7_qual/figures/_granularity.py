@@ -20,6 +20,7 @@ from sense7_qual.figures._figure import (
     check_columns,
     finished,
     number_axis,
+    plot_width,
     title_lines,
 )
 from sense7_qual.tables import require_column
@@ -93,7 +94,9 @@ def granularity_plot(granularities: pd.DataFrame, *, columns: Columns = 1) -> Fi
 def _marks(rows: pd.DataFrame, low: float, columns: Columns) -> list[Any]:
     import altair as alt
 
-    titles = title_lines(["Granularity, with the number of themes", "Dashed: texts without groups"], columns)
+    titles = title_lines(
+        ["Granularity, with the number of themes", "Dashed: texts without groups"], plot_width(columns)
+    )
     x = alt.X("at:N", sort=None, axis=axis_of(titles, labelAngle=0, labelExpr="split(datum.label, '|')"))
     axis = number_axis((low, 1.0), ["Adjusted Rand index", "between resamples"])
     y = alt.Y("ari:Q", scale=alt.Scale(domain=[low, 1], nice=False), axis=axis)

@@ -21,6 +21,7 @@ from sense7_qual.figures._figure import (
     label_lines,
     number_axis,
     padding,
+    plot_width,
     reference_lines,
     row_axis,
     title_lines,
@@ -66,7 +67,7 @@ def draw_rows(
     chart = alt.layer(
         guides(base, domain, x),
         *reference_lines(marks, x),
-        *_intervals(base, x, number_axis(domain, title_lines(titles, columns))),
+        *_intervals(base, x, number_axis(domain, title_lines(titles, plot_width(columns, lines)))),
     ).properties(
         width=WIDTHS[columns],
         height=height,

@@ -67,7 +67,7 @@ def link_plot(
     return draw_rows(
         rows,
         domain=(-limit, limit),
-        titles=(title, "← rated lower with code · higher →"),
+        titles=(title, "← rated lower with code · higher\u00a0→"),
         marks={0.0: ""},
         columns=columns,
         description=f"{title} for each code.",

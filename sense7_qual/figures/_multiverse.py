@@ -24,10 +24,13 @@ from sense7_qual.figures._figure import (
     check_columns,
     finished,
     lettered,
+    padding,
+    plot_width,
     row_axis,
     title_lines,
     why_missing,
 )
+from sense7_qual.figures._lettering import wrapped
 from sense7_qual.tables import require_column
 
 __all__ = ["specification_curve"]
@@ -49,6 +52,7 @@ _WORDS: Final[Mapping[str, str]] = {
 _CURVE: Final = 150  # pixels of the upper part
 _STEP: Final = 15  # pixels of a choice
 _MOST: Final = 120
+_LONGEST: Final = 145  # pixels of the name of an option
 _COLUMNS: Final = ("code", "effect", "estimate", "low", "high", "confidence_level", "reason", *_CHOICES)
 
 
@@ -123,9 +127,10 @@ def specification_curve(
     cut = ["Arrow: the interval goes on"] if frame[["cut_low", "cut_high"]].to_numpy().any() else []
     x = alt.Scale(domain=[0, max(len(rows), 1) + 1], nice=False, zero=False)
     y = alt.Scale(domain=[height, 0], nice=False, zero=False)
+    lines = [list(names.items())]
     axes = (
-        _axis(title_lines([title, f"Lines: {interval}", *notes, *cut], columns)),
-        row_axis([list(names.items())], bold=bold),
+        _axis(title_lines([title, f"Lines: {interval}", *notes, *cut], plot_width(columns, lines))),
+        row_axis(lines, bold=bold),
     )
     chart = alt.layer(
         *_curve(frame, x, y, axes, len(rows)),
@@ -135,7 +140,7 @@ def specification_curve(
         height=height,
         autosize={"type": "fit-x", "contains": "padding"},
         background="white",
-        padding={"left": 2 + 0.6 * max(map(len, names.values())), "right": 6, "top": 2, "bottom": 2},
+        padding=padding(lines),
     )
     return finished(chart, _in_words(known, len(rows), effect, label))
 
@@ -198,11 +203,10 @@ def _labels(
 ) -> tuple[dict[int, str], list[int], int]:
     """Return what stands at the left at which pixel, which of it is a heading, and the height of all."""
     names = {round(_upward(at)): name for at, name in scale.ticks}
-    bold = []
-    for number, (choice, option) in enumerate(choices):
-        at = round(_row_at(number))
-        names[at] = _CHOICES[choice] if option is None else _WORDS.get(option, option)[:26]
-        bold += [at] if option is None else []
+    at = [round(_row_at(number)) for number in range(len(choices))]
+    shown = [_CHOICES[choice] if option is None else _WORDS.get(option, option) for choice, option in choices]
+    names |= zip(at, (name for (name,) in wrapped(shown, _LONGEST, most=1)), strict=True)
+    bold = [place for place, (_, option) in zip(at, choices, strict=True) if option is None]
     return names, bold, round(_row_at(len(choices)))
 
 

@@ -24,9 +24,11 @@ from sense7_qual.figures._figure import (
     literal,
     middle,
     padding,
+    plot_width,
     row_axis,
     title_lines,
 )
+from sense7_qual.figures._lettering import wrapped
 
 __all__ = ["MOST", "PanelPoint", "draw_panels"]
 
@@ -73,7 +75,8 @@ def draw_panels(
             "choose fewer, or draw them in several figures."
         )
     lines, height = label_lines(labels, columns)
-    heads = [_wrapped(panel, columns, len(panels)) for panel in panels]
+    width = plot_width(columns, lines)
+    heads = wrapped(panels, width / (1 + _GAP) / max(len(panels), 1), most=3, bold=True)
     head = _HEAD * max((len(lines) for lines in heads), default=1) + 4
     x = alt.Scale(domain=[-0.04, max(len(panels), 1) * (1 + _GAP) - _GAP + 0.04], nice=False, zero=False)
     y = alt.Scale(domain=[height, -head], nice=False, zero=False)
@@ -81,7 +84,7 @@ def draw_panels(
     frame = _placed(points, middles, scale)
     if any(frame["cut_low"]) or any(frame["cut_high"]):
         titles = [*titles, "Arrow: the interval goes on"]
-    axis = _panel_axis(scale, len(panels), title_lines(titles, columns))
+    axis = _panel_axis(scale, len(panels), title_lines(titles, width))
     rows = alt.Y("y:Q", scale=y, axis=row_axis(lines))
     base = alt.Chart(frame).encode(y=rows)
     chart = alt.layer(
@@ -97,14 +100,6 @@ def draw_panels(
         padding=padding(lines),
     )
     return finished(chart, f"{words} {_in_words(points, labels, panels, scale)}".strip())
-
-
-def _wrapped(panel: str, columns: Columns, n: int) -> list[str]:
-    """Break the head of a panel so that it is no wider than the panel."""
-    import textwrap
-
-    room = max(6, int((30 if columns == 1 else 88) / max(n, 1)))
-    return textwrap.wrap(panel, room, max_lines=3, placeholder="…") or [panel]
 
 
 def _offset(panel: int) -> float:

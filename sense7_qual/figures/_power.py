@@ -24,6 +24,7 @@ from sense7_qual.figures._figure import (
     check_columns,
     finished,
     number_axis,
+    plot_width,
     title_lines,
 )
 from sense7_qual.tables import require_column
@@ -93,7 +94,7 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     x = alt.Scale(domain=[0, 1.04 * largest * room], nice=False)
     y = alt.Scale(domain=[0, 1], nice=False)
     simulated = f"{_present.count_range(rows['n_simulations'])} simulated studies each"
-    titles = title_lines(["Participants", f"Bars: 95% CI of {simulated}"], columns)
+    titles = title_lines(["Participants", f"Bars: 95% CI of {simulated}"], plot_width(columns))
     chart = alt.layer(
         _target(target, largest, x, y), *_lines(rows, names, x, y, _participants(titles, largest))
     ).properties(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
+from sense7_qual import _atomic
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._present import Progress, count, reporting
@@ -89,8 +92,8 @@ def paper(
 
     Methods and results in sentences, checklists, tables, figures, and data.
 
-    What a study does not have (no discussion, no rating, no suggestions) is left out, and said. Everything is
-    computed before the first file is written.
+    What a study does not have (no discussion, no rating, no suggestions) is left out, and said. All files are
+    finished before the first is put in its place: an error leaves the folder as it was.
 
     Parameters
     ----------
@@ -167,12 +170,17 @@ def paper(
         for done, part in enumerate(wanted, 1):
             made[part.name] = part.make()
             tell(done, len(wanted))
-    with _folder_to_write(folder):
+    with _folder_to_write(folder) as finished:
+        for part, form in named:
+            part.write(made[part.name], finished / f"{part.name}.{form}", style=style, overwrite=False)
         for name in removed_files:
             (folder / name).unlink(missing_ok=True)
         note_begun(folder, earlier, written)
         for part, form in named:
-            part.write(made[part.name], folder / f"{part.name}.{form}", style=style, overwrite=overwrite)
+            name = f"{part.name}.{form}"
+            with suppress(FileNotFoundError):
+                shutil.copymode(folder / name, finished / name)
+            _atomic.move_in(finished / name, folder / name, overwrite=overwrite)
         note_written(folder, earlier, written)
     files = pd.DataFrame(
         [(f"{part.name}.{form}", part.shows) for part, form in named], columns=["file", "shows"]
@@ -228,11 +236,19 @@ def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite:
 
 
 @contextmanager
-def _folder_to_write(folder: Path) -> Iterator[None]:
-    """Make the folder; what the system refuses there becomes a `StoreError`."""
+def _folder_to_write(folder: Path) -> Iterator[Path]:
+    """Make the folder, and in it one for files that are not in their place yet; system errors are ours."""
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        yield
+        try:
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".", suffix=".part") as finished:
+                yield Path(finished)
+        except BaseException:
+            if is_new:
+                with suppress(OSError):  # it holds files; and it must not hide the first error
+                    folder.rmdir()
+            raise
     except OSError as error:
         if isinstance(error, StoreError):
             raise

@@ -109,7 +109,7 @@ def test_links_stand_around_zero(link_figure: figures.Figure) -> None:
     assert xs[1] / xs[0] == pytest.approx(-0.25 / 0.3)
     assert xs[2] / xs[0] == pytest.approx(0.9 / 0.3)
     shown = "".join(parsed(link_figure).itertext())
-    assert "Rank-biserial r with 95% CI(majority)" in shown  # two lines in one column
+    assert "Rank-biserial r with 95% CI (majority)" in shown
     assert "← rated lower with code · higher →" in shown
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, agreement, links, report
+from sense7_qual import _atomic, acts, agreement, links, report
 from sense7_qual.acts import AnalysisPlan
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._paper_parts import Part
@@ -206,19 +206,40 @@ def test_over_an_earlier_paper_nothing_of_it_stays_that_this_one_does_not_have(
             report.paper(store, None, folder, overwrite=over, **named)
 
 
-def test_the_files_of_a_paper_that_was_broken_off_are_known(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_part_that_cannot_be_written_leaves_the_folder_as_it_was(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, earlier: bool
 ) -> None:
     folder, named = tmp_path / "paper", {"formats": ["md"], "with_prose": False}
+    if earlier:
+        report.paper(store, None, folder, with_texts=True, **named)
+    before = everything(folder) if earlier else None
     write = Part.write
 
     def full_disk(part: Part, made: object, path: Path, **options: object) -> None:
         write(part, made, path, **options)
-        if part.name == "quotes":
+        if part.name == "review":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Part, "write", full_disk)
+    with pytest.raises(StoreError, match="No space left"):
+        report.paper(store, None, folder, overwrite=earlier, **named)
+    assert (everything(folder) if folder.exists() else None) == before
+
+
+def test_the_files_of_a_paper_that_was_broken_off_are_known(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, named = tmp_path / "paper", {"formats": ["md"], "with_prose": False}
+    move_in = _atomic.move_in
+
+    def broken_off(built: Path, path: Path, **options: bool) -> None:
+        move_in(built, path, **options)
+        if path == folder / "quotes.md":
             raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Part, "write", full_disk)
+        patch.setattr(_atomic, "move_in", broken_off)
         with pytest.raises(StoreError, match="No space left"):
             report.paper(store, None, folder, with_texts=True, **named)
     before = everything(folder)
