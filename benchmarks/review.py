@@ -32,7 +32,8 @@ def main() -> None:
 
 def kinds(folder: Path, seed: int, flaw: str | None = None) -> list[str]:
     """Return the kinds of the objections to a study."""
-    return [one.kind for one in report.review(study(folder, seed=seed, flaw=flaw))]
+    rating = None if flaw == "links_without_clusters" else "Stars"
+    return [one.kind for one in report.review(study(folder, seed=seed, flaw=flaw), rating=rating)]
 
 
 if __name__ == "__main__":

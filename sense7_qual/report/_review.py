@@ -11,8 +11,10 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import count
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_agreement import ON_AGREEMENT
+from sense7_qual.report._review_coders import ON_CODERS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import Facts, Objection, Study, require_study
+from sense7_qual.report._review_material import ON_MATERIAL
 from sense7_qual.report._table import Table
 
 __all__ = ["Review", "review"]
@@ -105,7 +107,8 @@ def review(
     Notes
     -----
     Limits: double-coded at least 10 % of the texts, alpha at least .667 and .80 (O'Connor & Joffe 2020;
-    Krippendorff 2004, p. 241); others are stated where they are used. In 50 simulated studies without a flaw
+    Krippendorff 2004, p. 241); others are stated where they are used. Tests of what would be chance have a
+    size of .001 each, over all that they compare in a study. In 50 simulated studies without a flaw
     there was no objection (`benchmarks/review.md`).
 
     References
@@ -122,6 +125,6 @@ def review(
     check_least(review, 0, seed=seed)
     require_study(store)
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
-    checks = (*ON_CODING, *(ON_AGREEMENT if with_agreement else ()))
+    checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
     objections = tuple(one for check in checks for one in check(facts))
     return Review(objections, len(checks), made_with(store.codebook))

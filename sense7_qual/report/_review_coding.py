@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from sense7_qual.acts import Suggested
-from sense7_qual.codings import finish_order
 from sense7_qual.report._review_facts import Facts, Objection
 
 __all__ = ["ON_CODING"]
@@ -267,8 +266,7 @@ def _unsure(facts: Facts) -> Iterator[Objection]:
 
 def _too_fast(facts: Facts) -> Iterator[Objection]:
     fast = []
-    # By the first finish: looking again at one code after a revision takes seconds, and should.
-    for coder, own in finish_order(facts.coverage).groupby("coder"):
+    for coder, own in facts.by_hand.groupby("coder"):
         gaps = own["at"].diff().dt.total_seconds().dropna()
         if len(gaps) >= _LEAST_GAPS and 0 < gaps.median() < _SECONDS:
             fast.append(str(coder))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual import agreement, codings
@@ -17,7 +18,14 @@ from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round
 from sense7_qual.tables import is_model, people
 
-__all__ = ["Facts", "Objection", "Study", "require_study"]
+__all__ = ["SIZE", "Facts", "Objection", "Study", "require_study"]
+
+SIZE: Final = 0.001
+"""Of each test, over all that it compares in a study."""
+_MODEL: Final = "model-"  # how the pseudonym of a coder begins that is a model
+_STANDARD: Final = ("unit_id", "text", "document_id", "case_id", "position", "context")
+_MOST_LEVELS: Final = 10
+_LEAST_EXPECTED: Final = 5  # in a cell of the test (Cochran 1954)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +227,112 @@ class Facts:
         """The column of participants; None where a text that was decided on has none."""
         cases = self.units.set_index("unit_id")["case_id"].reindex(self.decisions["unit_id"].unique())
         return None if cases.isna().any() else "case_id"
+
+    @cached_property
+    def coded(self) -> pd.DataFrame:
+        """The texts that somebody decided on."""
+        return self.units[self.units["unit_id"].isin(self.decisions["unit_id"])].reset_index(drop=True)
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """The columns of units that say a condition: two to ten words or truth values."""
+        return [
+            str(name) for name, column in self.coded.items()
+            if name not in (*_STANDARD, self.linked[0]) and 2 <= column.nunique() <= _MOST_LEVELS
+            and (not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype))
+        ]  # fmt: skip
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """The column of what can be taken as independent: participants, or else texts."""
+        return ["unit_id"] if self.coded["case_id"].isna().any() else ["case_id"]
+
+    @cached_property
+    def by_hand(self) -> pd.DataFrame:
+        """Which person first finished which text when, in this order: unit_id, coder, at.
+
+        Looking again at one code after a revision takes seconds, and should.
+        """
+        return codings.finish_order(self.coverage[~self.coverage["coder"].str.startswith(_MODEL)])
+
+    @cached_property
+    def _table(self) -> pd.DataFrame:
+        """What each coder had decided independently of suggestions, a column each."""
+        keyed = self.independent.set_index(["unit_id", "code", "coder"])["applied"]
+        return keyed.unstack("coder")  # noqa: PD010 – of truth values, with gaps
+
+    def texts_of(self, coder: str) -> set[str]:
+        """Return the texts that a coder finished."""
+        return set(self.coverage.loc[self.coverage["coder"] == coder, "unit_id"])
+
+    def same_words(self, one: str, other: str) -> tuple[int, int]:
+        """Return how many of all codings of words two coders have in common, of texts that both finished."""
+        both = self.texts_of(one) & self.texts_of(other)
+        rows = self.codings[self.codings["start"].notna() & self.codings["unit_id"].isin(both)]
+        key = ["unit_id", "code", "start", "end"]
+        first, second = (
+            set(rows.loc[rows["coder"] == coder, key].itertuples(index=False, name=None))
+            for coder in (one, other)
+        )
+        return len(first & second), len(first | second)
+
+    def apart(self, one: str, other: str) -> tuple[int, int]:
+        """Return on how many of how many decisions two coders differ, where one of both applied the code."""
+        if not {one, other} <= set(self._table.columns):
+            return 0, 0
+        both = self._table[[one, other]].dropna().astype(bool)
+        both = both[both.any(axis=1)]
+        return int((both[one] != both[other]).sum()), len(both)
+
+    def differs(
+        self, marked: pd.Series[bool], levels: pd.Series[Any], *, by_participant: bool = False
+    ) -> float:
+        """Return the p of chi-square that as much is marked at each level; 1 where that is too rare.
+
+        Texts are counted, which holds where they were drawn one by one; participants, each with a level,
+        where they are marked as wholes, or `by_participant`: then those with a text that is marked.
+        """
+        from scipy.stats import chi2_contingency
+
+        of = self.coded[self.drawn[0]]
+        rows = pd.DataFrame({"marked": marked, "level": levels.astype("string"), "of": of}).dropna()
+        grouped = rows.groupby("of")
+        alike = grouped[["marked", "level"]].agg("nunique").eq(1)
+        as_wholes = alike["level"].all() and (by_participant or alike["marked"].all())
+        counted = grouped.agg({"marked": "max", "level": "first"}) if as_wholes else rows
+        counts = pd.crosstab(counted["marked"], counted["level"])
+        if min(counts.shape) < 2:
+            return 1.0
+        tested = chi2_contingency(counts, correction=False)
+        return float(tested.pvalue) if tested.expected_freq.min() >= _LEAST_EXPECTED else 1.0
+
+    def shifted(self, marked: pd.Series[bool], values: pd.Series[Any]) -> float:
+        """Return the p of Mann and Whitney that numbers of what is marked are as high as of the rest."""
+        from scipy.stats import mannwhitneyu
+
+        known = values.notna()
+        one, other = (values[known & side].astype("float64") for side in (marked, ~marked))
+        return float(mannwhitneyu(one, other).pvalue) if min(len(one), len(other)) else 1.0
+
+    def fewer_participants(self, marked: pd.Series[bool]) -> float:
+        """Return the p that as few participants, or fewer, wrote as many texts drawn at random.
+
+        Normal, with a variance that is too large if anything: whether one participant is drawn goes with
+        others being less so.
+        """
+        from scipy.stats import hypergeom, norm
+
+        if self.drawn != ["case_id"]:
+            return 1.0
+        n, sizes = int(marked.sum()), self.coded["case_id"].value_counts()
+        none = np.asarray(hypergeom.pmf(0, len(marked), sizes.to_numpy(), n))
+        spread = float((none * (1 - none)).sum() ** 0.5)
+        seen = self.coded.loc[marked, "case_id"].nunique()
+        return float(norm.cdf((seen + 0.5 - (1 - none).sum()) / spread)) if spread else 1.0
+
+    def parent(self, code: str) -> str | None:
+        """Return the code above a code."""
+        return self.codebook[code].parent if code in self.codebook else None
 
     @cached_property
     def alphas(self) -> pd.DataFrame:

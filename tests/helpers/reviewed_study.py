@@ -28,7 +28,10 @@ FLAWS = (
     "few_participants", "coder_is_participant", "one_participant", "code_unused", "no_definition",
     "many_unsure", "too_fast", "same_texts", "one_coder", "overlap_small", "wide_intervals",
     "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own", "swapped_axes",
-    "links_without_clusters",
+    "links_without_clusters", "rating_out_of_scale", "rating_ceiling", "rating_missing_by_condition",
+    "one_condition", "participant_dominates", "same_text_coded_apart", "codes_together", "code_always",
+    "one_second", "faster_than_reading", "coder_names_alike", "copied", "overlap_not_random",
+    "training_counted", "one_side",
 )  # fmt: skip
 
 
@@ -50,7 +53,10 @@ def study(
 
     The plan is registered the day before.
     """
-    rng, tick = np.random.default_rng(seed), Clock(1.0 if flaw == "too_fast" else 40.0)
+    rng, tick = (
+        np.random.default_rng(seed),
+        Clock({"too_fast": 1.0, "one_second": 0.0, "faster_than_reading": 1.6}.get(str(flaw), 40.0)),
+    )
     book = BOOK
     if flaw == "no_definition":
         book = replace(BOOK, codes=(replace(BOOK.codes[0], definition=""), *BOOK.codes[1:]))
@@ -63,6 +69,10 @@ def study(
     truth = rng.random((N, 4)) < 0.35
     if flaw == "code_unused":
         truth[:, 3] = False
+    if flaw == "code_always":
+        truth[:, 3] = True
+    if flaw == "codes_together":
+        truth[:, 3] = truth[:, 2]
     if flaw == "one_participant":
         truth[:, 3] = units["case_id"].eq("p0").to_numpy() & (np.arange(N) % 40 == 0)
         truth[:8, 3] = True
@@ -71,8 +81,14 @@ def study(
     shared, coders = ids[:n_shared], ["p1", "ben", "cleo"] if flaw == "coder_is_participant" else [*CODERS]
     if flaw == "swapped_axes":
         coders = ["m150", "m151", "m152"]
+    if flaw == "coder_names_alike":
+        coders = ["maria", "ben", "mariah"]
     if flaw == "one_coder":
         coders, shared = ["ana"], []
+    if flaw == "training_counted":
+        gold = pd.DataFrame({"unit_id": shared[:5], "coder": "lead", "code": "c0", "applied": True})
+        store.append([rounds.open_round("training", units=shared[:5], coders=coders, gold=gold, at=tick(),
+                                        **named)])  # fmt: skip
     if shared and flaw != "no_round":
         store.append([rounds.open_round("one", units=shared, coders=coders, at=tick(), **named)])
     if flaw == "rating_seen":
@@ -87,16 +103,32 @@ def study(
 
 def _units(flaw: str | None) -> pd.DataFrame:
     n_cases = 6 if flaw == "few_participants" else N_CASES
-    texts = [f"Text {i} says at some length what participant {i % 40} had to say of it." for i in range(N)]
-    if flaw == "same_texts":
+    texts = [
+        f"Text {i:03} says at length what participant {i % 40:02} had to say of it{' again' * (i * 7 % 5)}."
+        for i in range(N)
+    ]
+    if flaw == "faster_than_reading":
+        texts = [f"{text} {'and more ' * 100}" for text in texts]
+    if flaw == "overlap_not_random":
+        texts = [text * 4 if i < N_SHARED else text for i, text in enumerate(texts)]
+    if flaw in ("same_texts", "same_text_coded_apart"):
         texts = [texts[i // 2] for i in range(N)]
     cases = [f"p{i % n_cases}" for i in range(N)]
     if flaw == "one_participant":
         cases[:8] = ["p0"] * 8
+    if flaw == "participant_dominates":
+        cases[:90] = ["p0"] * 90
     frame = pd.DataFrame(
         {"unit_id": [f"m{i}" for i in range(N)], "text": texts, "document_id": "d", "case_id": cases,
-         "position": range(N)}
+         "position": range(N), "System": [("a", "b")[i % n_cases % 2] for i in range(N)],
+         "Stars": np.random.default_rng(N).integers(1, 6, N).astype(float)}
     )  # fmt: skip
+    if flaw == "rating_out_of_scale":
+        frame.loc[::20, "Stars"] = -99
+    if flaw == "rating_ceiling":
+        frame["Stars"] = frame["Stars"].where(np.arange(N) % 6 == 0, 5)
+    if flaw == "rating_missing_by_condition":
+        frame["Stars"] = frame["Stars"].mask(frame["System"].eq("b") & (np.arange(N) % 5 < 4))
     if flaw == "links_without_clusters":
         frame = frame.assign(Warmth=np.arange(N) % 5 + 1, Message=frame["unit_id"])
     if flaw == "no_participant":
@@ -108,9 +140,14 @@ def _code(
     store: Store, book: Codebook, coders: list[str], shared: list[str], ids: list[str], truth: Any,
     round_name: str | None, rng: np.random.Generator, tick: Clock, flaw: str | None,
 ) -> None:  # fmt: skip
-    wrong = {"low_agreement": 0.25}.get(str(flaw), 0.02)
+    wrong = {"low_agreement": 0.25, "copied": 0.04, "one_side": 0.06}.get(str(flaw), 0.02)
+    first: dict[tuple[str, int], bool] = {}
     for number, coder in enumerate(coders):
         own = [*shared, *ids[len(shared) + number :: len(coders)]]
+        if flaw == "one_condition":
+            own = [unit for unit in own if number != 1 or int(unit[1:]) % 2]
+        if flaw == "coder_names_alike" and number != 1:
+            own = [unit for unit in own if unit not in shared or (int(unit[1:]) % 2) == number / 2]
         batch: list[Act] = []
         for place, unit_id in enumerate(own):
             if flaw == "unfinished" and coder == "ana" and place < 4:
@@ -125,10 +162,18 @@ def _code(
                     applied = not applied
                 if flaw == "used_by_one" and number == 1 and at == 1:
                     applied = False
+                if flaw == "code_always" and at == 3:
+                    applied = True
+                if flaw == "codes_together" and at == 3:
+                    applied = first[unit_id, 2]
+                if flaw == "copied" and number == 1 and unit_id in shared:
+                    applied = first[unit_id, at]
                 if flaw == "code_unused" and at == 3:
                     applied = False
                 if flaw == "one_participant" and at == 3:
                     applied = bool(truth[ids.index(unit_id), at])
+                if flaw != "copied" or number == 0:
+                    first[unit_id, at] = bool(applied)
                 if applied:
                     unsure = "unsure" if flaw == "many_unsure" and rng.random() < 0.5 else None
                     batch.append(acts.apply(code=code.id, confidence=unsure, at=tick(), **mine))
@@ -160,6 +205,9 @@ def _afterwards(
 def _settle(store: Store, book: Codebook, decided: pd.DataFrame, tick: Clock, flaw: str | None) -> None:
     people = decided[decided["coder"] != "consensus"].groupby(["unit_id", "code"])["applied"]
     differ = people.agg(["nunique", "mean"]).query("nunique > 1")
+    if flaw == "one_side":
+        ana = decided[decided["coder"] == "ana"].set_index(["unit_id", "code"])["applied"]
+        differ["mean"] = ana.reindex(differ.index).astype(float)
     keys = list(differ["mean"].items())[2 if flaw == "unsettled" else 0 :]
     judge = "ana" if flaw == "ruled_own" else "lead"
     named = {"coder": judge, "codebook": book}

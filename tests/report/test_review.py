@@ -10,7 +10,9 @@ import pytest
 from sense7_qual import acts, report
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._review_agreement import ON_AGREEMENT
+from sense7_qual.report._review_coders import ON_CODERS, ON_OVERLAP, _may_be_mistyped
 from sense7_qual.report._review_coding import ON_CODING
+from sense7_qual.report._review_material import ON_MATERIAL
 from sense7_qual.store import Store
 from tests.helpers.reviewed_study import BOOK, FLAWS, study
 from tests.helpers.simulation import studies
@@ -23,14 +25,16 @@ def kinds(store: Store, **named: bool | str) -> list[str]:
 
 
 def test_a_study_without_a_flaw_has_no_objection(tmp_path: Path) -> None:
-    found = {seed: kinds(study(tmp_path / f"s{seed}", seed=seed)) for seed in studies(2)}
+    rated = {"rating": "Stars", "cluster": "case_id"}
+    found = {seed: kinds(study(tmp_path / f"s{seed}", seed=seed), **rated) for seed in studies(2)}
     assert {seed: kind for seed, kind in found.items() if kind} == {}
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_a_planted_flaw_is_found(flaw: str, tmp_path: Path) -> None:
     store = study(tmp_path / "study", seed=11, flaw=flaw)
-    review = report.review(store, n_boot=20)
+    rating = None if flaw == "links_without_clusters" else "Stars"
+    review = report.review(store, rating=rating, n_boot=20)
     found = {one.kind: one for one in review}
     assert flaw in found
     assert len(found) <= 3, "a flaw may show in two ways, not in everything"
@@ -43,7 +47,8 @@ def test_a_planted_flaw_is_found(flaw: str, tmp_path: Path) -> None:
 
 def test_every_check_has_its_flaw() -> None:
     assert len(FLAWS) == len(set(FLAWS)) >= 20
-    assert len(ON_CODING) + len(ON_AGREEMENT) == 26  # that on participants finds two
+    checks = [*ON_CODING, *ON_CODERS, *ON_MATERIAL, *ON_AGREEMENT, *ON_OVERLAP]
+    assert len(checks) == len(FLAWS) - 1  # that on participants finds two
 
 
 def test_a_table_that_came_in_the_wrong_way_round_is_seen(tmp_path: Path) -> None:
@@ -58,6 +63,28 @@ def test_a_table_that_came_in_the_wrong_way_round_is_seen(tmp_path: Path) -> Non
     found = {one.kind: one for one in report.review(store, n_boot=20)}
     assert found["swapped_axes"].n == 40
     assert "40 coders decided on 3 texts" in found["swapped_axes"].seen
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_words_that_are_marked_to_the_letter_by_two_are_copied(tmp_path: Path, shift: int) -> None:
+    """A letter more or less at the end, as people mark, is no copy."""
+    units = study(tmp_path / "first").units.head(24)
+    store = Store.create(tmp_path / "study", units=units, codebook=BOOK)
+    for coder, further in (("ana", 0), ("ben", shift)):
+        for place, unit_id in enumerate(units["unit_id"]):
+            named = {"coder": coder, "unit_id": unit_id, "codebook": BOOK}
+            words = {"start": 0, "end": 8 + (further if place % 2 else 0)}
+            store.append([acts.apply(code=f"c{place % 4}", **words, **named), acts.finish(**named)])
+    assert ("copied" in kinds(store)) is (shift == 0)
+
+
+@pytest.mark.parametrize(
+    ("names", "alike"),
+    [(("Maria", "maria "), True), (("martin", "marten"), True), (("coder1", "coder2"), False),
+     (("ana", "ann"), False), (("maria", "marion"), False), (("m.lee", "mlee"), True)],
+)  # fmt: skip
+def test_which_names_may_be_mistyped(names: tuple[str, str], alike: bool) -> None:
+    assert _may_be_mistyped(*names) is alike
 
 
 def test_links_are_looked_at_as_the_paper_makes_them(tmp_path: Path) -> None:
@@ -77,12 +104,12 @@ def test_without_agreement_none_is_asked_for(tmp_path: Path) -> None:
 
 def test_it_is_a_table_and_a_frame_and_a_short_repr(tmp_path: Path) -> None:
     review = report.review(study(tmp_path / "study", flaw="low_agreement"), n_boot=20)
-    assert repr(review) == f"Review({len(review)} objections, 26 things looked at)"
+    assert repr(review) == f"Review({len(review)} objections, 41 things looked at)"
     assert review.frame["kind"].tolist() == [one.kind for one in review]
     assert review.frame["n"].dtype == pd.Int64Dtype()
     assert [row[0] for row in review.table.rows] == review.frame["seen"].tolist()
     assert "Alpha is below .667" in review.table.markdown()
-    assert "26 things" in review.table.notes[0]
+    assert "41 things" in review.table.notes[0]
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
