@@ -45,6 +45,13 @@ def add(commands: Parsers) -> None:
     )
     bundle.add_argument("--format", metavar="csv,docx", default="csv,docx", help="of the tables")
     bundle.add_argument("--title", help="what it is called (default: after the codebook)")
+    bundle.add_argument(
+        "--author", action="append", default=[], metavar="'FAMILY, GIVEN; ORCID; AFFILIATION'",
+        help="who made it (ORCID and affiliation may be left out); may be given several times",
+    )  # fmt: skip
+    bundle.add_argument("--licence", metavar="SPDX", help="such as CC-BY-4.0 (default: LICENSE.md asks)")
+    bundle.add_argument("--keyword", action="append", default=[], help="may be given several times")
+    bundle.add_argument("--software", metavar="ADDRESS", help="of the software that it was made with")
     bundle.add_argument("--seed", type=int, help="of the intervals (default: as registered, or 0)")
     bundle.add_argument("--overwrite", action="store_true", help="replace an earlier bundle there")
     bundle.set_defaults(run=_bundle)
@@ -63,6 +70,10 @@ def _bundle(parsed: argparse.Namespace) -> int:
         names=parsed.name,
         formats=[name.strip().lower().lstrip(".") for name in parsed.format.split(",")],
         title=parsed.title,
+        authors=parsed.author,
+        licence=parsed.licence,
+        keywords=parsed.keyword,
+        software=parsed.software,
         overwrite=parsed.overwrite,
         progress=sys.stderr.isatty(),
     )

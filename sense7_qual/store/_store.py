@@ -35,6 +35,7 @@ from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Backend
 from sense7_qual.store._bundle import Bundle, is_bundle
 from sense7_qual.store._bundle import write as bundles
+from sense7_qual.store._bundle.cite import citation
 from sense7_qual.store._files import drafts
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
@@ -1225,6 +1226,10 @@ class Store:
         names: Collection[str] = (),
         formats: Sequence[str] = ("csv", "docx"),
         title: str | None = None,
+        authors: Sequence[str] = (),
+        licence: str | None = None,
+        keywords: Sequence[str] = (),
+        software: str | None = None,
         overwrite: bool = False,
         progress: Progress | bool | None = None,
     ) -> None:
@@ -1261,6 +1266,16 @@ class Store:
             Of the tables, as for `report.paper`.
         title : str, optional
             What the bundle is called in its README and metadata; by default after the codebook.
+        authors : sequence of str
+            Who made it, each as "Family, Given; ORCID; affiliation", the last two of which may be left out.
+            With authors it has ``CITATION.cff`` (1.2.0) and ``.zenodo.json``.
+        licence : str, optional
+            The SPDX identifier of a licence for data (CC0-1.0, CC-BY-4.0 and the other Creative Commons
+            licences 4.0, ODbL-1.0, ODC-By-1.0, PDDL-1.0); without one LICENSE.md asks for it.
+        keywords : sequence of str
+            What it is about.
+        software : str, optional
+            The address of the software that it was made with, https://….
         overwrite : bool
             Whether an earlier bundle at `path` is replaced.
         progress : bool or callable, optional
@@ -1269,7 +1284,8 @@ class Store:
         Raises
         ------
         ArgumentError
-            `texts`, a format or a column is another one, or no text was finished.
+            `texts`, a format, a column or the licence is another one, an author, an ORCID (its last sign
+            checks the others, ISO 7064 MOD 11-2) or an address is none, or no text was finished.
         StoreError
             Something is at `path`, it is within the study, the study is a bundle or not sound, the role does
             not lead, the disk refuses, or the script fails or gives another result the second time. Nothing
@@ -1287,6 +1303,7 @@ class Store:
             plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
             names=tuple(names), formats=tuple(formats), overwrite=overwrite,
             paraphrased=decide.paraphrased(self.quotes()),
+            cited=citation(authors, licence, keywords, software),
         )  # fmt: skip
         bundles.check(wish, [str(name) for name in self._known.units.columns])
         if self.decisions().empty:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
 
 from sense7_qual import acts, agreement, report
 from sense7_qual.errors import ArgumentError, StoreError
@@ -83,11 +84,18 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return spoken(tmp_path_factory.mktemp("bundles") / "study")
 
 
+CITED: dict[str, Any] = {
+    "title": 'Warmth: "so far"', "licence": "CC-BY-4.0", "keywords": ["warmth", "chat: bots"],
+    "authors": ["Carberry, Josiah; 0000-0002-1825-0097; Brown: a university", "Ñandú, Zoë;; ", "Doe, J."],
+    "software": "https://example.org/analysis",
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def bundle(store: Store) -> Path:
     path = Path(store.path).with_name("published")
     told: list[tuple[int, int]] = []
-    store.bundle(path, texts="withheld", rating="Warmth", conditions=["System"],
+    store.bundle(path, texts="withheld", rating="Warmth", conditions=["System"], **CITED,
                  progress=lambda *so_far: told.append(so_far))  # fmt: skip
     assert told == sorted(told)
     assert told[-1] == (100, 100)
@@ -185,6 +193,42 @@ def test_what_is_told_of_it(bundle: Path) -> None:
     crate = json.loads((bundle / "ro-crate-metadata.json").read_text("utf-8"))["@graph"]
     root = next(entity for entity in crate if entity["@id"] == "./")
     assert {part["@id"] for part in root["hasPart"]} == set(sums) - {"ro-crate-metadata.json"}
+
+
+def test_how_it_is_cited(bundle: Path) -> None:
+    """The keys that Citation File Format 1.2.0 and Zenodo ask for, with their values."""
+    cff = yaml.safe_load((bundle / "CITATION.cff").read_text("utf-8"))
+    assert {"authors", "cff-version", "message", "title"} <= set(cff)
+    assert cff["cff-version"] == "1.2.0"
+    assert (cff["type"], cff["title"], cff["license"]) == ("dataset", CITED["title"], "CC-BY-4.0")
+    assert cff["authors"] == [
+        {"family-names": "Carberry", "given-names": "Josiah", "affiliation": "Brown: a university",
+         "orcid": "https://orcid.org/0000-0002-1825-0097"},
+        {"family-names": "Ñandú", "given-names": "Zoë"}, {"family-names": "Doe", "given-names": "J."},
+    ]  # fmt: skip
+    assert cff["keywords"] == CITED["keywords"]
+    assert cff["repository-code"] == CITED["software"]
+    zenodo = json.loads((bundle / ".zenodo.json").read_text("utf-8"))
+    assert str(cff["date-released"]) == zenodo["publication_date"]
+    assert zenodo["creators"][0] == {
+        "name": "Carberry, Josiah", "affiliation": "Brown: a university", "orcid": "0000-0002-1825-0097"
+    }  # fmt: skip
+    assert [one["name"] for one in zenodo["creators"]] == ["Carberry, Josiah", "Ñandú, Zoë", "Doe, J."]
+    assert (zenodo["upload_type"], zenodo["license"]) == ("dataset", "CC-BY-4.0")
+    assert zenodo["related_identifiers"][0]["identifier"] == CITED["software"]
+    assert "CC-BY-4.0" in (bundle / "LICENSE.md").read_text("utf-8")
+
+
+def test_the_review_is_not_published(bundle: Path) -> None:
+    assert (bundle / "tables" / "reliability.csv").exists()
+    assert not list(bundle.rglob("review*"))
+
+
+@pytest.mark.usefixtures("without_tables")
+def test_without_authors_there_is_nothing_to_cite(store: Store, tmp_path: Path) -> None:
+    store.bundle(tmp_path / "out", texts="withheld")
+    assert not {"CITATION.cff", ".zenodo.json"} & {path.name for path in (tmp_path / "out").iterdir()}
+    assert "to be decided" in (tmp_path / "out" / "LICENSE.md").read_text("utf-8")
 
 
 _VALIDATES = """
@@ -353,6 +397,13 @@ def test_texts_have_no_default(store: Store, tmp_path: Path) -> None:
         ({"rating": "Warmt"}, "did you mean 'Warmth'"),
         ({"conditions": ["text"]}, "expected a column of the study's units – found 'text'"),
         ({"variables": ["Systen"]}, "did you mean 'System'"),
+        ({"authors": ["Josiah Carberry"]}, "expected an author as 'Family, Given; ORCID; affiliation'"),
+        ({"authors": ["Carberry, Josiah; 0000-0002-1825-0098"]}, "an ORCID whose last sign checks"),
+        ({"authors": ["Carberry, Josiah; 1825-0097"]}, "found '1825-0097'"),
+        ({"authors": ["Doe, J."], "licence": "CC-BY"}, "did you mean 'CC-BY-4.0'"),
+        ({"authors": ["Doe, J."], "software": "my code"}, "expected the address of the software"),
+        ({"authors": ["Doe, J."], "keywords": [" "]}, "found an empty one"),
+        ({"licence": "CC0-1.0"}, "expected authors beside a licence"),
         ({"formats": ["pdf"]}, "expected formats out of docx, tex, csv, md, html – found 'pdf'"),
     ],
 )

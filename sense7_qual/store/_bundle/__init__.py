@@ -2,7 +2,7 @@
 
 What a bundle holds (``write.py``) is a study without what must not leave the lead's computer
 (``withhold.py``), the script that recomputes every table and figure of it (``rerun.py``), and what a stranger
-has to be told (``describe.py``).
+has to be told (``describe.py``, and how it is cited: ``cite.py``).
 
 =============================  ======================================================================
 file of a bundle               holds

@@ -12,9 +12,10 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Final
 
+from sense7_qual.store._bundle.cite import Citation
 from sense7_qual.tables import is_model
 
-__all__ = ["Told", "checksums", "crate", "licence", "notebook", "readme", "requirements"]
+__all__ = ["Told", "checksums", "crate", "licence", "notebook", "readme", "requirements", "summary"]
 
 CHECKSUMS: Final = "SHA256SUMS"
 _CRATE: Final = "ro-crate-metadata.json"
@@ -66,6 +67,7 @@ class Told:
     left_out: tuple[str, ...]
     variables: tuple[str, ...]
     day: str
+    cited: Citation
 
 
 def _by(told: Told) -> str:
@@ -118,8 +120,10 @@ of processor. `rerun.ipynb` does the same in JupyterLab, and shows the numbers. 
     return text.encode()
 
 
-def licence() -> bytes:
-    """Return LICENSE.md, which asks what only the study's people can answer."""
+def licence(known: str) -> bytes:
+    """Return LICENSE.md: the licence, or what only the study's people can answer where none is named."""
+    if known:
+        return f"# Licence: {known}\nhttps://spdx.org/licenses/{known}.html\n".encode()
     return (
         b"# Licence: to be decided\n"
         b"Nobody may reuse this until you say so here. Questions to answer, then replace this file:\n\n"
@@ -184,13 +188,20 @@ def _cell(kind: str, source: str) -> dict[str, Any]:
     return {"cell_type": kind, "metadata": {}, "source": source, **code}
 
 
+def summary(told: Told) -> str:
+    """Return in two sentences what is in the bundle."""
+    return (
+        f"{told.n_units} texts coded by {_by(told)} (texts: {told.texts}). "
+        "rerun.py recomputes every table and figure."
+    )
+
+
 def crate(folder: Path, told: Told) -> bytes:
     """Return ro-crate-metadata.json (RO-Crate 1.1) of all files in the folder."""
     files = [_file(folder, path) for path in _paths(folder, without=(_CRATE, CHECKSUMS))]
     root = {
         "@id": "./", "@type": "Dataset", "name": told.title, "datePublished": told.day,
-        "description": f"{told.n_units} texts coded by {_by(told)} (texts: {told.texts}). "
-        "rerun.py recomputes every table and figure.",
+        "description": summary(told),
         "license": {"@id": "LICENSE.md"}, "hasPart": [{"@id": file["@id"]} for file in files],
         "mainEntity": {"@id": "rerun.py"},
     }  # fmt: skip

@@ -45,7 +45,8 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
         )  # fmt: skip
         for name in _FOLDERS:
             (target / name).mkdir(parents=True, exist_ok=True)
-        for file in sorted(Path(folder, name) for name in written.files["file"]):
+        files = (Path(folder, name) for name in written.files["file"])
+        for file in sorted(file for file in files if file.stem != "review"):  # it is not for print
             kind = "figures" if file.suffix in _PICTURES else "tables"
             (target / kind / file.name).write_bytes(file.read_bytes())
     for name, frame in numbers(store, plan):

@@ -23,7 +23,7 @@ from sense7_qual.acts import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import _bundle
-from sense7_qual.store._bundle import describe, withhold
+from sense7_qual.store._bundle import cite, describe, withhold
 from sense7_qual.store._files import layout, signed_json, whole_files
 from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._files.units_parquet import parquet
@@ -49,6 +49,7 @@ class Wish:
     formats: tuple[str, ...]
     overwrite: bool
     paraphrased: tuple[withhold.Place, ...] = ()
+    cited: cite.Citation
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -188,6 +189,7 @@ def _told(
         units_sha256=units_sha256,
         left_out=left_out,
         variables=tuple(str(name) for name in units.columns if name != "text"),
+        cited=wish.cited,
         day=max(str(line["at"]) for line in lines)[:10],  # the record's own time: the clock would differ
     )
 
@@ -195,12 +197,21 @@ def _told(
 def _describe(folder: Path, told: describe.Told) -> None:
     for name, content in (
         ("README.md", describe.readme(told)),
-        ("LICENSE.md", describe.licence()),
+        ("LICENSE.md", describe.licence(told.cited.licence)),
         ("requirements.txt", describe.requirements()),
+        *_cited(told),
     ):
         write_new(folder / name, content, 0o644, sync=False)
     write_new(folder / "ro-crate-metadata.json", describe.crate(folder, told), 0o644, sync=False)
     write_new(folder / describe.CHECKSUMS, describe.checksums(folder), 0o644, sync=False)
+
+
+def _cited(told: describe.Told) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that say how the bundle is cited; none without authors."""
+    if told.cited.authors:
+        named = {"title": told.title, "day": told.day}
+        yield "CITATION.cff", cite.cff(told.cited, **named)
+        yield ".zenodo.json", cite.zenodo(told.cited, description=describe.summary(told), **named)
 
 
 def _run(folder: Path, *arguments: str, tell: Callable[[float], object]) -> None:
