@@ -22,7 +22,6 @@ __all__ = ["SIZE", "Facts", "Objection", "Study", "require_study"]
 
 SIZE: Final = 0.001
 """Of each test, over all that it compares in a study."""
-_MODEL: Final = "model-"  # how the pseudonym of a coder begins that is a model
 _STANDARD: Final = ("unit_id", "text", "document_id", "case_id", "position", "context")
 _MOST_LEVELS: Final = 10
 _LEAST_EXPECTED: Final = 5  # in a cell of the test (Cochran 1954)
@@ -253,7 +252,7 @@ class Facts:
 
         Looking again at one code after a revision takes seconds, and should.
         """
-        return codings.finish_order(self.coverage[~self.coverage["coder"].str.startswith(_MODEL)])
+        return codings.finish_order(self.coverage)
 
     @cached_property
     def _table(self) -> pd.DataFrame:
