@@ -140,8 +140,9 @@ class Contract:
             problem = (
                 f"others in {len(bad)} rows (first: row {first_three(bad)})" if bad else "a mixture of types"
             )
+            what = "number" if kind == "probability" else kind
             raise TableError(
-                f"{self.name}: expected {'number' if kind == 'probability' else kind} values in column {column.name!r} – found {problem} – correct "
+                f"{self.name}: expected {what} values in column {column.name!r} – found {problem} – correct "
                 "them, or choose another column."
             ) from None
         if kind == "probability" and len(outside := typed[(typed < 0) | (typed > 1)]):
