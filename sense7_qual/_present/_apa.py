@@ -11,9 +11,11 @@ from sense7_qual.errors import ArgumentError
 
 __all__ = [
     "MISSING",
+    "alpha",
     "coefficient",
     "count",
     "count_range",
+    "counted",
     "interval",
     "number",
     "number_interval",
@@ -23,6 +25,9 @@ __all__ = [
 
 MISSING: Final = "–"
 """Printed for a value that could not be computed or is not known."""
+
+_CONVENTIONS: Final = (0.667, 0.8)  # Krippendorff (2004, p. 241)
+_MOST_DIGITS: Final = 6
 
 
 def number(value: Any, digits: int) -> str:
@@ -47,6 +52,19 @@ def coefficient(value: Any, digits: int) -> str:
     """
     text = number(value, digits)
     return text.replace("0.", ".", 1) if text.removeprefix("−").startswith("0.") else text
+
+
+def alpha(value: Any, digits: int) -> str:
+    """Return Krippendorff's alpha, with more decimals where fewer would lift it to .667 or .800.
+
+    >>> alpha(0.7968, 2), alpha(0.6649, 2), alpha(0.7681, 2), alpha(0.69996, 2)
+    ('.797', '.66', '.77', '.70')
+    """
+    if pd.isna(value):
+        return MISSING
+    while digits < _MOST_DIGITS and any(value < one <= round(float(value), digits) for one in _CONVENTIONS):
+        digits += 1
+    return coefficient(value, digits)
 
 
 def interval(low: Any, high: Any, digits: int) -> str:
@@ -106,6 +124,16 @@ def count(value: Any) -> str:
     '1,860'
     """
     return MISSING if pd.isna(value) else f"{int(value):,}"
+
+
+def counted(n: Any, one: str, several: str | None = None) -> str:
+    """Return a count with its noun: "no" where there is none, the singular of one.
+
+    >>> counted(0, "text"), counted(1, "text"), counted(1860, "text"), counted(2, "study", "studies")
+    ('no texts', '1 text', '1,860 texts', '2 studies')
+    """
+    noun = one if n == 1 else several or f"{one}s"
+    return f"{count(n) if n else 'no'} {noun}"
 
 
 def count_range(counts: Iterable[Any]) -> str:

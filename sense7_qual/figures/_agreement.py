@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.figures._figure import Columns, Figure
@@ -68,4 +69,5 @@ def agreement_plot(
         marks={0.667: ".667", 0.8: ".800"},
         columns=columns,
         description=f"{title} for each code.",
+        printed=_present.alpha,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -53,12 +53,13 @@ def draw_rows(
     marks: Mapping[float, str],
     columns: Columns,
     description: str,
+    printed: Callable[[Any, int], str] = _present.coefficient,
 ) -> Figure:
     """Draw rows of points with intervals and reference lines, and put them into words."""
     import altair as alt
 
     check_columns(columns)
-    words = f"{description} {' '.join(_in_words(row) for row in rows)}".strip()
+    words = f"{description} {' '.join(_in_words(row, printed) for row in rows)}".strip()
     lines, height = label_lines([str(row["label"]) for row in rows], columns)
     frame = _placed(rows, lines, domain)
     x = alt.Scale(domain=list(domain), nice=False, zero=False)
@@ -117,9 +118,9 @@ def _intervals(base: Any, x: Any, axis: Any) -> list[Any]:
     return layers
 
 
-def _in_words(row: Mapping[str, Any]) -> str:
+def _in_words(row: Mapping[str, Any], printed: Callable[[Any, int], str]) -> str:
     if row["at"] is None:
         return f"{row['label']}: not computable."
     interval = _present.interval(row["low"], row["high"], 2)
     words = "no interval" if interval == _present.MISSING else interval
-    return f"{row['label']}: {_present.coefficient(row['at'], 2)} {words}."
+    return f"{row['label']}: {printed(row['at'], 2)} {words}."

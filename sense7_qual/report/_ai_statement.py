@@ -6,10 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._sentences import (
     Phrase,
@@ -22,14 +20,16 @@ from sense7_qual.report._sentences import (
     phrase,
     plural,
     sentence,
+    times,
 )
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._traced import Traced
 from sense7_qual.tables import is_model
 
-__all__ = ["ai_statement", "ai_used"]
+__all__ = ["ai_statement", "ai_statement_of", "ai_used"]
 
+_SHOWN = {"finished": "once the coder had finished the text", "shown": "from the start"}
 _ANSWERS = {
     "agreed": "the coder's own decision had it already", "withdrawn": "were taken away afterwards",
     "accepted": "were accepted on the words suggested", "edited": "were accepted on other words",
@@ -78,10 +78,8 @@ def ai_statement(
     ``report.ai_statement(store).write("ai.docx")``
     """
     check_arguments(ai_statement, locals(), but=("store",))
-    store = read_once(store, function="ai_statement")
-    check_resampling("ai_statement", n_boot=n_boot, confidence_level=0.95, seed=seed)
     record = record_of(
-        store, with_agreement=with_agreement, rating=None, cluster=None, n_boot=n_boot, seed=seed
+        store, function="ai_statement", with_agreement=with_agreement, n_boot=n_boot, seed=seed
     )
     coded = record.store.decisions(models=True).value["coder"].unique().tolist()
     for name in models:
@@ -90,6 +88,11 @@ def ai_statement(
                 f"ai_statement: expected models to be coders of the study – found {name!r} – "
                 f"{did_you_mean(name, coded)}"
             )
+    return ai_statement_of(record, models)
+
+
+def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
+    """Return the statement on a study whose record is read already, as `ai_statement` does."""
     said = tuple(ai_used(record, models))
     asked = [
         "Was AI used outside of the coding, such as to transcribe, translate, compute or write, and where?",
@@ -126,20 +129,28 @@ def _suggested(record: Record) -> Iterator[Sentence]:
     names = list(dict.fromkeys(given["model"].dropna()))
     known = answers["model"].dropna().unique()
     models = listed([phrase("“{name}”", name=named(known[place])) for place in range(len(names))])
+    withheld: Phrase = ()
+    if shown.eq(False).value.any():
+        withheld = phrase(
+            "; on {n}, drawn by chance, none were shown", n=plural(shown.eq(False).sum(), "text")
+        )
     yield sentence(
-        "Codes were suggested to coders{by} on {n}; on {without}, drawn by chance, none were shown.",
+        "Codes were suggested to coders{by} on {n}{withheld}.",
         by=phrase(" by {models}", models=models) if names else (), n=plural(shown.sum(), "text"),
-        without=plural(shown.eq(False).sum(), "text"),
+        withheld=withheld,
     )  # fmt: skip
     if not len(given):
         return
     when = answers["when"]
     yield sentence(
-        "Of {n} shown to {coders}, {after} were shown once the coder had finished the text and {first} from "
-        "the start.",
+        "{coders} shown {n}: {when}.",
         n=plural(answers.shape[0], "suggestion"),
-        coders=plural(answers["coder"].nunique(), "coder"), after=count(when.eq("finished").sum()),
-        first=count(when.eq("shown").sum()),
+        coders=plural(answers["coder"].nunique(), "coder was", "coders were"),
+        when=listed([
+            phrase("{n} {words}", n=count(when.eq(key).sum()), words=words)
+            for key, words in _SHOWN.items()
+            if when.eq(key).value.any()
+        ]),
     )  # fmt: skip
     there = [
         phrase("{n} {words}", n=count(answers["answer"].eq(key).sum()), words=words)
@@ -150,7 +161,7 @@ def _suggested(record: Record) -> Iterator[Sentence]:
     new = answers.query("before == False")
     if len(new.value):
         yield sentence(
-            "Of {n} that the coder had not coded before, {share} % were taken over.",
+            "Of {n} that the coder had not coded before, {share}% were taken over.",
             n=plural(new.shape[0], "suggestion"),
             share=percent(new["answer"].isin(["accepted", "edited"]).mean()),
         )  # fmt: skip
@@ -176,18 +187,19 @@ def _themes(record: Record) -> Iterator[Sentence]:
         ]  # fmt: skip
         settings = phrase(" ({values})", values=listed(values))
     yield sentence(
-        "A topic model proposed themes, which were recorded {n}, last on {at}{settings}; people changed them "
-        "in {edits}.",
-        n=plural(runs.how_many(), "time"), at=date(runs[-1].at), settings=settings,
-        edits=plural(edits.how_many(), "step"),
+        "A topic model proposed themes, which were recorded {n}, last on {at}{settings}; people {changed}.",
+        n=times(runs.how_many()), at=date(runs[-1].at), settings=settings,
+        changed=phrase("changed them in {n}", n=plural(edits.how_many(), "step")) if edits.value
+        else "left them as they were",
     )  # fmt: skip
     by_model = record.store.proposals().query("origin.notna()", engine="python")
     drafted = by_model.query("origin.str.contains('language model')", engine="python")
     if len(by_model.value):
         yield sentence(
-            "Of themes {n} proposed, {drafted} of them in the words of a language model; a code is only "
-            "what a person took of them.",
-            n=plural(by_model.shape[0], "code was", "codes were"), drafted=count(drafted.shape[0]),
+            "From themes, {n} proposed, {drafted} in the words of a language model; a proposal became a code "
+            "only where a person made it one.",
+            n=plural(by_model.shape[0], "code was", "codes were"),
+            drafted=plural(drafted.shape[0], "of them", "of them", none="none"),
         )  # fmt: skip
 
 

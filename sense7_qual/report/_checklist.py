@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
-from sense7_qual._bootstrap import check_resampling
 from sense7_qual.report._checklist_items import GUIDELINES, Item
 from sense7_qual.report._notes import made_with
-from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._table import Table
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._text_reflexive import positionality_memo
 
-__all__ = ["GuidelineName", "checklist"]
+__all__ = ["GuidelineName", "checklist", "checklist_of"]
 
 GuidelineName = Literal["coreq", "srqr", "rtarg"]
 
@@ -71,22 +70,22 @@ def checklist(
     ``report.checklist(store, "coreq").write("coreq.docx")``
     """
     check_arguments(checklist, locals(), but=("store",))
-    store = read_once(store, function="checklist")
-    check_resampling("checklist", n_boot=n_boot, confidence_level=0.95, seed=seed)
-    chosen = GUIDELINES[guideline]
-    record = record_of(
-        store, with_agreement=with_agreement and guideline != "rtarg", rating=None, cluster=None,
-        n_boot=n_boot, seed=seed,
-    )  # fmt: skip
+    record = record_of(store, function="checklist", with_agreement=with_agreement, n_boot=n_boot, seed=seed)
+    return checklist_of(record, guideline, positionality=positionality)
+
+
+def checklist_of(record: Record, guideline: GuidelineName, *, positionality: str | None) -> Table:
+    """Return the checklist of a study whose record is read already, as `checklist` does."""
+    chosen, place = GUIDELINES[guideline], _POSITION[guideline]
+    record = replace(record, with_agreement=record.with_agreement and guideline != "rtarg")
     memo = None if positionality is None else str(positionality_memo(record, positionality))
-    place = _POSITION[guideline]
     rows = [_row(item, record, memo if place in (item.number, item.topic) else None) for item in chosen.items]
     left = 1 if all(item.number == _present.MISSING for item in chosen.items) else 0  # no numbers: no column
     return Table(
         title=f"{chosen.title}: what the record of the study says, and what is to be answered",
         headers=("Item", "Topic", "From the record", "To be answered")[left:],
         rows=tuple(row[left:] for row in rows),
-        notes=(_counted(rows), chosen.source, made_with(store.codebook)),
+        notes=(_counted(rows), chosen.source, made_with(record.store.codebook.value)),
         layout="grid",
     )
 

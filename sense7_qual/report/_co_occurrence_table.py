@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -30,6 +30,7 @@ def co_occurrence_table(
     most: int | None = None,
     codebook: Codebook | None = None,
     digits: int = 2,
+    with_phi: bool = True,
     notes: Sequence[str] = (),
 ) -> Table:
     """Return which codes occur on the same texts, as a matrix of codes or with a row for each pair.
@@ -49,6 +50,8 @@ def co_occurrence_table(
         Gives the labels and the order of the codes.
     digits : int
         Decimals of φ and of the lift (1–6).
+    with_phi : bool
+        Whether φ and the lift are printed; without them the table has counts alone.
     notes : sequence of str
         Further lines for the foot.
 
@@ -91,7 +94,7 @@ def co_occurrence_table(
     if form is None and len(codes) > _IN_A_MATRIX:
         form, most = "pairs", _PAIRS if most is None else most
     write, n_left = (_listed, 2) if form == "pairs" else (_matrix, 1)
-    headers, cells, explained = write(rows, codes, digits)
+    headers, cells, explained = write(rows, codes, digits if with_phi else None)
     if form == "pairs" and most is not None and len(cells) > most:
         left = _present.count(len(cells) - most)
         cells, explained = cells[:most], f"{explained} {left} further pairs, on fewer texts, are left out."
@@ -100,14 +103,24 @@ def co_occurrence_table(
         headers=headers,
         rows=cells,
         notes=(
-            f"{explained} φ = correlation of the two codes, −1 to 1. Unit of analysis: the text, where both "
-            f"codes were decided on (number: {_present.count_range(row['n'] for row in rows)}). Texts of one "
-            "participant are not independent: these are descriptions, without intervals.",
-            *reason_notes(rows, ("phi", "lift") if form == "pairs" else ("phi",)),
+            *_terms(rows, explained, with_phi=with_phi),
+            *(reason_notes(rows, ("phi", "lift") if form == "pairs" else ("phi",)) if with_phi else ()),
             *notes,
             made_with(codebook, [{"code": code} for code in codes]),
         ),
         alignments=left_then_right(n_left, len(headers) - n_left),
+    )
+
+
+def _terms(rows: Sequence[_Row], explained: str, *, with_phi: bool) -> Iterator[str]:
+    """Yield what the cells are, and of how many texts."""
+    if not with_phi:
+        yield explained
+        return
+    yield (
+        f"{explained} φ = correlation of the two codes, −1 to 1. Unit of analysis: the text, where both "
+        f"codes were decided on (number: {_present.count_range(row['n'] for row in rows)}). Texts of one "
+        "participant are not independent: these are descriptions, without intervals."
     )
 
 
@@ -120,7 +133,7 @@ def _codes(pairs: pd.DataFrame, codebook: Codebook | None) -> dict[str, str]:
 
 
 def _matrix(
-    rows: Sequence[_Row], codes: Mapping[str, str], digits: int
+    rows: Sequence[_Row], codes: Mapping[str, str], digits: int | None
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
     of_pair = {frozenset((str(row["code"]), str(row["other"]))): row for row in rows}
     expected = len(codes) * (len(codes) - 1) // 2
@@ -133,30 +146,28 @@ def _matrix(
     for row in rows:
         texts[str(row["code"])].append(int(row["n_code"]))
         texts[str(row["other"])].append(int(row["n_other"]))
+
+    def cell(a: str, b: str, i: int, j: int) -> str:
+        if i == j:
+            return _present.count_range(texts[a])
+        pair = of_pair[frozenset((a, b))]
+        if i > j:
+            return _present.count(pair["n_both"])
+        return "" if digits is None else _present.coefficient(pair["phi"], digits)
+
     cells = tuple(
-        (
-            f"{i + 1} {label}",
-            *(_pair_cell(of_pair[frozenset((a, b))], below=True, digits=digits) for b in list(codes)[:i]),
-            _present.count_range(texts[a]),
-            *(
-                _pair_cell(of_pair[frozenset((a, b))], below=False, digits=digits)
-                for b in list(codes)[i + 1 :]
-            ),
-        )
+        (f"{i + 1} {label}", *(cell(a, b, i, j) for j, b in enumerate(codes)))
         for i, (a, label) in enumerate(codes.items())
     )
-    explained = "Below the diagonal: texts with both codes; on it: texts with the code; above it: φ."
+    explained = "Below the diagonal: texts with both codes; on it: texts with the code"
+    explained += "." if digits is None else "; above it: φ."
     if any(len(set(counts)) > 1 for counts in texts.values()):
         explained += " A range on the diagonal: with some other codes, fewer texts were decided on."
     return ("Code", *(str(place + 1) for place in range(len(codes)))), cells, explained
 
 
-def _pair_cell(row: _Row, *, below: bool, digits: int) -> str:
-    return _present.count(row["n_both"]) if below else _present.coefficient(row["phi"], digits)
-
-
 def _listed(
-    rows: Sequence[_Row], codes: Mapping[str, str], digits: int
+    rows: Sequence[_Row], codes: Mapping[str, str], digits: int | None
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
     in_order = sorted(rows, key=lambda row: -int(row["n_both"]))
     cells = tuple(
@@ -164,14 +175,16 @@ def _listed(
             codes[str(row["code"])],
             codes[str(row["other"])],
             *(_present.count(row[name]) for name in ("n", "n_code", "n_other", "n_both")),
-            _present.coefficient(row["phi"], digits),
-            _present.number(row["lift"], digits),
+            *(() if digits is None else (_present.coefficient(row["phi"], digits),
+                                         _present.number(row["lift"], digits))),
         )
         for row in in_order
-    )
-    headers = ("Code", "Other code", "n", "With code", "With other", "With both", "φ", "Lift")
+    )  # fmt: skip
+    headers = ("Code", "Other code", "n", "With code", "With other", "With both")
+    if digits is None:
+        return headers, cells, "n = texts."
     return (
-        headers,
+        (*headers, "φ", "Lift"),
         cells,
         "n = texts; lift = texts with both over those expected by chance (1 = as by chance).",
     )

@@ -1,4 +1,4 @@
-"""How often each code was applied in each condition, as a table."""
+"""How often each code was applied, in all texts or in those of each condition, as a table."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from sense7_qual.tables import DECISIONS, check_people, labels_by_unit, require_
 __all__ = ["condition_table"]
 
 _MOST: Final = 12  # conditions that stand beside each other
+_EVERY: Final = "All texts"
 
 
 def condition_table(
     decisions: pd.DataFrame,
     units: pd.DataFrame,
     *,
-    condition: str,
+    condition: str | None = None,
     source: str,
     cluster: str | None = None,
     codebook: Codebook | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return how many texts of each condition have each code (and how many participants) as a table.
+    """Return how many texts (of each condition) have each code, and how many participants, as a table.
 
-    One row per code and one column per condition: texts with the code, of those that were decided on, and the
-    percentage; with `cluster` below it participants with such a text, of those with a text. These are counts,
-    without a test: `links.joint` compares conditions.
+    One row per code and one column per condition, or one for all texts: texts with the code, of those that
+    were decided on, and the percentage; with `cluster` below it participants with such a text, of those with
+    a text. These are counts, without a test: `links.joint` compares conditions.
 
     Parameters
     ----------
@@ -43,8 +44,9 @@ def condition_table(
         unit_id, coder, code, applied (bool).
     units : DataFrame
         One row per unit, with unit_id and the columns `condition` and `cluster`.
-    condition : str
-        The column with the condition, of at most 12 values. Units without one are left out.
+    condition : str, optional
+        The column with the condition, of at most 12 values. Units without one are left out. By default all
+        texts are counted together.
     source : str
         Whose decisions are counted: a coder, "consensus" (where it is among the decisions), or "majority"
         (ties are left out).
@@ -78,12 +80,14 @@ def condition_table(
     decided = _of_source(checked, source)
     decided = _labelled(decided, units, condition, cluster)
     without = decided[decided["condition"].isna()]["unit_id"].nunique()
-    conditions = _conditions(units[condition], decided["condition"].dropna())
+    conditions = (
+        [_EVERY] if condition is None else _conditions(units[condition], decided["condition"].dropna())
+    )
     frame = pd.DataFrame({"code": decided["code"].astype("string").unique()})
     rows = _present.rows(frame, ["code"], frame_name="decisions", codebook=codebook)
     of_cell = dict(iter(decided.groupby(["code", decided["condition"].astype("string")])))
     return Table(
-        title=f"Codes by {condition}",
+        title=f"Codes by {condition}" if condition else "How often each code was applied",
         headers=("Code", *conditions),
         rows=tuple(
             (row["label"], *(_cell(of_cell.get((row["code"], one)), cluster) for one in conditions))
@@ -107,11 +111,12 @@ def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def _labelled(
-    decided: pd.DataFrame, units: pd.DataFrame, condition: str, cluster: str | None
+    decided: pd.DataFrame, units: pd.DataFrame, condition: str | None, cluster: str | None
 ) -> pd.DataFrame:
     """Return the decisions with the condition and the participant of their units."""
-    for name in ("unit_id", condition, *([cluster] if cluster else [])):
-        require_column(units, name, frame_name="units")
+    for name in ("unit_id", condition, cluster):
+        if name is not None:
+            require_column(units, name, frame_name="units")
     by_unit = units.set_index("unit_id")
     ids = pd.Index(decided["unit_id"])
     unknown = ids.difference(by_unit.index)
@@ -121,7 +126,8 @@ def _labelled(
             "the units that the decisions are about."
         )
     return decided.assign(
-        condition=labels_by_unit(by_unit[condition], ids, name="condition").to_numpy(),
+        condition=_EVERY if condition is None
+        else labels_by_unit(by_unit[condition], ids, name="condition").to_numpy(),
         cluster=None if cluster is None
         else labels_by_unit(by_unit[cluster], ids, name="cluster").to_numpy(),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a study did otherwise than it had registered: a list for the paper, found in the record."""
+"""What a study did otherwise than it had registered: a list for the paper, found in record and analysis."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import preregistrations
+from sense7_qual._present import counted
+from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import CHECKS, Deviation, Done, minute
+from sense7_qual.report._deviations_of_analysis import of_analysis
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_facts import Facts, Study, require_study
 from sense7_qual.report._table import Table
@@ -65,17 +67,20 @@ class Deviations:
         )
 
 
-def deviations(store: Study) -> Deviations:
+def deviations(store: Study, *, analysis_plan: AnalysisPlan | None = None) -> Deviations:
     """Compare what a study did with what it had registered, and return every departure.
 
     The plan that counts is the last one that was registered before coding began; without one, the first.
     What it left open cannot be departed from, and what the record does not hold, such as how participants
-    were found, is not compared.
+    were found, is not compared. With `analysis_plan` every field of the two plans is compared too.
 
     Parameters
     ----------
     store : Store
         The study, with all that it shows to who has it open. Nothing of participants' texts is returned.
+    analysis_plan : AnalysisPlan, optional
+        What is analysed, as in `paper`: another question, rating, seed, number of resamples or anything else
+        than registered is a deviation, and so is a rating or a hypothesis where the plan names none.
 
     Returns
     -------
@@ -105,8 +110,10 @@ def deviations(store: Study) -> Deviations:
             "store.preregister(acts.AnalysisPlan(…), coder=…)."
         )
     done = Done(Facts(store, n_boot=2, seed=0))
-    found = tuple(one for check in CHECKS for one in check(done))
-    return Deviations(found, _registered(done), made_with(store.codebook))
+    found = [one for check in CHECKS for one in check(done)]
+    if analysis_plan is not None:
+        found += of_analysis(done.plan, analysis_plan)
+    return Deviations(tuple(found), _registered(done), made_with(store.codebook))
 
 
 def _registered(done: Done) -> str:
@@ -117,5 +124,5 @@ def _registered(done: Done) -> str:
     when = "before" if done.registered_before_unblinding else "after"
     if unblinding.coder == one.coder:
         n = abs(done.chain_place(unblinding.act_id, one.coder) - done.chain_place(one.act_id, one.coder))
-        return f"{line}; {n:,} acts {when} the first unblinding in the chain of {one.coder}'s acts."
+        return f"{line}; {counted(n, 'act')} {when} the first unblinding in the chain of {one.coder}'s acts."
     return f"{line}; {when} the first unblinding, by {unblinding.coder}, as their computers' clocks tell."

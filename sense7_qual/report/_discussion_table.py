@@ -101,8 +101,8 @@ def _discussion_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
     return (
         row["label"],
         *(_present.count(row[name]) for name in ("n_units", "n_discussed", "n_revised")),
-        _present.coefficient(row["before"], digits),
-        _present.coefficient(row["after"], digits),
+        _present.alpha(row["before"], digits),
+        _present.alpha(row["after"], digits),
         _present.number(row["difference"], digits)
         if abs(row["difference"]) >= 1
         else _present.coefficient(row["difference"], digits),

@@ -21,7 +21,7 @@ from sense7_qual.report._notes import (
 from sense7_qual.report._table import Alignment, Table
 from sense7_qual.tables import require_column
 
-__all__ = ["link_table"]
+__all__ = ["has_odds", "link_table"]
 
 _SOURCES: Final[Mapping[str, str]] = {
     "majority": "the majority of the coders",
@@ -153,7 +153,7 @@ def _columns(
         ("Rank-biserial r", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
         (interval, [_interval(row, digits) for row in rows]),
     ]
-    if _has_odds(rows):
+    if has_odds(rows):
         odds = [("Odds ratio", [_present.number(row["odds_ratio"], digits) for row in rows])]
         odds.append((interval, [_odds_interval(row, digits) for row in rows]))
         columns += odds + _tests(rows, "odds_ratio_p") + ranks
@@ -185,7 +185,8 @@ def _between(row: Mapping[str, Any]) -> str:
     return _present.percent(row["between_coder_share"]) if row["source"] == "pooled" else ""
 
 
-def _has_odds(rows: Sequence[Mapping[str, Any]]) -> bool:
+def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
+    """Return True if odds ratios were computed for the rows, whose test is then the one printed."""
     return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
 
 
@@ -196,7 +197,7 @@ def _notes(
     seed = _present.seed(rows, frame_name="links")
     notes = [_terms(sources)]
     notes += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
-    if _has_odds(rows):
+    if has_odds(rows):
         notes.append(
             "Odds ratio = odds of a higher rating with the code over those without it, raters being equal: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
@@ -207,8 +208,8 @@ def _notes(
     if "pooled" in sources:
         notes.append(_pooled_note(interval, rows))
     notes += _ties_note(rows)
-    notes += reason_notes(rows, _RANKS if _has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
-    if _has_odds(rows):
+    notes += reason_notes(rows, _RANKS if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
+    if has_odds(rows):
         lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
         notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
     return notes + caution_notes(rows)

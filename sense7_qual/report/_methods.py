@@ -6,19 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._bootstrap import check_resampling
-from sense7_qual._messages import did_you_mean
-from sense7_qual.errors import ArgumentError
 from sense7_qual.report import _text_agreement as coders
 from sense7_qual.report import _text_findings as findings
+from sense7_qual.report import _text_links as links
 from sense7_qual.report import _text_material as material
-from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._text_reflexive import positionality_memo, reflexivity
 
-__all__ = ["methods", "results"]
+__all__ = ["methods", "methods_of", "results", "results_of"]
 
 Topic = Callable[[Record], Iterator[Sentence]]
 
@@ -27,11 +24,11 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codebook", None, (material.codebook,)),
     ("Coding", None, (material.training, material.coding, material.blinding)),
     ("Agreement between coders", True, (coders.agreement_method,)),
-    ("Disagreements", True, (coders.settling,)),
+    ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (findings.link_method,)),
+    ("Codes and ratings", None, (links.link_method,)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -41,7 +38,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found,)),
+    ("Codes and ratings", None, (links.links_found,)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",
@@ -60,6 +57,7 @@ def methods(
     positionality: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
+    source: str | None = None,
 ) -> Text:
     """Return how a study was coded, in full sentences for the methods section, filled from its record.
 
@@ -83,6 +81,8 @@ def methods(
         The memo_id of a memo on the study (``store.memos()``) whose words are put into the text as they are.
     n_boot, seed
         Of the intervals, as for `agreement.by_code`.
+    source : str, optional
+        Whose decisions are counted and linked, as for `paper`.
 
     Returns
     -------
@@ -92,8 +92,8 @@ def methods(
     Raises
     ------
     ArgumentError
-        `store` is no open study, `rating` or `cluster` is no column of its units, `positionality` is no memo
-        on the study, or a setting is out of its range.
+        `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
+        coded, `positionality` is no memo on the study, or a setting is out of its range.
 
     Notes
     -----
@@ -111,10 +111,18 @@ def methods(
     ``report.methods(store).write("methods.docx")``
     """
     check_arguments(methods, locals(), but=("store",))
-    record = _record("methods", store, with_agreement, rating, cluster, n_boot, seed)
+    record = record_of(
+        store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
+        n_boot=n_boot, seed=seed, source=source,
+    )  # fmt: skip
+    return methods_of(record, positionality=positionality)
+
+
+def methods_of(record: Record, *, positionality: str | None) -> Text:
+    """Return the methods of a study whose record is read already, as `methods` does."""
     memo = () if positionality is None else (positionality_memo(record, positionality),)
-    paragraphs = _paragraphs(record, _METHODS, {"Reflexivity": memo} if not with_agreement else {})
-    if with_agreement and memo:
+    paragraphs = _paragraphs(record, _METHODS, {"Reflexivity": memo} if not record.with_agreement else {})
+    if record.with_agreement and memo:
         paragraphs = (*paragraphs, Paragraph("Positionality", memo))
     return Text("Methods", paragraphs, tuple(_questions(record, positionality)))
 
@@ -127,6 +135,7 @@ def results(
     cluster: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
+    source: str | None = None,
 ) -> Text:
     """Return what came out of the coding of a study, in full sentences for the results section.
 
@@ -135,7 +144,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed
+    store, with_agreement, rating, cluster, n_boot, seed, source
         As for `methods`.
 
     Returns
@@ -153,30 +162,20 @@ def results(
     ``report.results(store, rating="EmpathyOverall").frame[["printed", "call", "where"]]``
     """
     check_arguments(results, locals(), but=("store",))
-    record = _record("results", store, with_agreement, rating, cluster, n_boot, seed)
+    record = record_of(
+        store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
+        n_boot=n_boot, seed=seed, source=source,
+    )  # fmt: skip
+    return results_of(record)
+
+
+def results_of(record: Record) -> Text:
+    """Return the results of a study whose record is read already, as `results` does."""
     asked = (
         "What do the codes and themes mean together: what is the answer to the research question?",
         "Which quotations show it (report.quote_table), and which cases speak against it?",
     )
     return Text("Results", _paragraphs(record, _RESULTS, {}), asked)
-
-
-def _record(
-    function: str, store: Study, with_agreement: bool, rating: str | None, cluster: str | None, n_boot: int,
-    seed: int,
-) -> Record:  # fmt: skip
-    store = read_once(store, function=function)
-    check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
-    columns = [name for name in store.units.columns if name not in ("unit_id", "text", "context")]
-    for what, name in (("rating", rating), ("cluster", cluster)):
-        if name is not None and name not in columns:
-            raise ArgumentError(
-                f"{function}: expected {what} to be a column of the study's units – found {name!r} – "
-                f"{did_you_mean(name, columns)}"
-            )
-    return record_of(
-        store, with_agreement=with_agreement, rating=rating, cluster=cluster, n_boot=n_boot, seed=seed
-    )
 
 
 def _paragraphs(
@@ -203,7 +202,7 @@ def _questions(record: Record, positionality: str | None) -> Iterator[str]:
         yield "Whose are the ratings? Without a column of participants no association is computed."
     if record.with_agreement:
         yield "Which agreement was held to be enough before coding began, and after which source?"
-        if len(list(coders.settling(record))) == 1:
+        if record.n_double.value and not list(coders.settling(record)):
             yield "How were disagreements settled?"
         return
     yield "Which approach to analysis was taken, and why does it do without counting how coders decide alike?"

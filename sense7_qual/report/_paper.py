@@ -24,6 +24,7 @@ from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._styles import Style
 from sense7_qual.report._table import Table
+from sense7_qual.report._text_record import record_of
 
 __all__ = ["PaperFolder", "paper"]
 
@@ -155,11 +156,12 @@ def paper(
     store = read_once(store, function="paper")
     _check_formats(formats)
     plan = _plan(store, analysis_plan, with_agreement=with_agreement)
-    sources = Sources(
-        store, plan, source=source, round=round, with_texts=with_texts, names=names,
-        positionality=positionality,
+    _check_conditions(store, conditions)
+    record = record_of(
+        store, function="paper", with_agreement=plan.with_agreement, rating=plan.rating, cluster=plan.cluster,
+        n_boot=plan.n_boot, seed=plan.seed, source=source, round=round,
     )  # fmt: skip
-    _check_columns(store, plan, conditions)
+    sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
     wanted, left_out = parts_of(sources, conditions, with_prose=with_prose)
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
@@ -210,10 +212,10 @@ def _check_formats(formats: Sequence[str]) -> None:
         )
 
 
-def _check_columns(store: Study, plan: AnalysisPlan, conditions: Sequence[str]) -> None:
+def _check_conditions(store: Study, conditions: Sequence[str]) -> None:
     known = [name for name in store.units.columns if name not in ("text", "context")]
-    for name in (plan.rating, plan.cluster, *conditions):
-        if name is not None and name not in known:
+    for name in conditions:
+        if name not in known:
             raise ArgumentError(
                 f"paper: expected a column of the study's units – found {word(name)} – "
                 f"{did_you_mean(name, known)}"

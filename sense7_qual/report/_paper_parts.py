@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import pandas as pd
 
-from sense7_qual import adjudication, agreement, codings, exchange, figures, links, suggestions
-from sense7_qual._messages import did_you_mean
+from sense7_qual import codings, exchange, figures, links, suggestions
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._ai_statement import ai_statement
+from sense7_qual.report._ai_statement import ai_statement_of
 from sense7_qual.report._approved_quotes import covered
-from sense7_qual.report._checklist import GuidelineName, checklist
+from sense7_qual.report._checklist import GuidelineName, checklist_of
 from sense7_qual.report._co_occurrence_table import co_occurrence_table
 from sense7_qual.report._codebook_table import codebook_table
 from sense7_qual.report._condition_table import condition_table
@@ -26,7 +25,7 @@ from sense7_qual.report._disagreement_table import disagreement_table
 from sense7_qual.report._discussion_table import discussion_table
 from sense7_qual.report._link_table import link_table
 from sense7_qual.report._memo_table import memo_table
-from sense7_qual.report._methods import methods, results
+from sense7_qual.report._methods import methods_of, results_of
 from sense7_qual.report._preregistration_table import preregistration_table
 from sense7_qual.report._quote_table import quote_table
 from sense7_qual.report._reliability_table import reliability_table
@@ -34,12 +33,12 @@ from sense7_qual.report._review import review
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._suggestion_table import suggestion_table
+from sense7_qual.report._text_record import ANY_CODER, Record
 from sense7_qual.report._theme_table import theme_table
-from sense7_qual.tables import RESERVED_CODERS, people
+from sense7_qual.report._traced import Traced
 
 __all__ = ["Part", "Sources", "parts_of"]
 
-_PARTICIPANT: Final = "case_id"
 _NOT_IN_NAMES: Final = re.compile(r"[^\w-]")
 _PER_PARTICIPANT: Final = 2
 _TEXTS: Final = "it holds what participants wrote; pass with_texts=True"
@@ -71,136 +70,76 @@ class Part:
 
 
 class Sources:
-    """What the parts are made of: frames of the study, each computed when it is first asked for."""
+    """What the parts are made of: a study's record, whose frames text, tables and figures share."""
 
     def __init__(
-        self,
-        store: Study,
-        plan: AnalysisPlan,
-        *,
-        source: str | None,
-        round: str | None,
-        with_texts: bool,
-        names: Collection[str],
+        self, record: Record, plan: AnalysisPlan, *, with_texts: bool, names: Collection[str],
         positionality: str | None,
-    ) -> None:
-        self.store, self.plan, self.with_texts, self.names = store, plan, with_texts, names
+    ) -> None:  # fmt: skip
+        self.record, self.plan, self.with_texts, self.names = record, plan, with_texts, names
         self.positionality = positionality
-        self.units, self.codebook, self.round = store.units, store.codebook, round
+        self.store: Study = record.store.value
+        self.units, self.codebook, self.round = self.store.units, self.store.codebook, record.round
         if self.decisions.empty:
             raise ArgumentError(
                 "paper: expected texts that a coder has finished – found none – write it when some are."
             )
-        self._asked = source
-        self._check_source()
 
     def __repr__(self) -> str:
-        return f"Sources({len(self.units)} units, {len(self.coders)} coders)"
-
-    @cached_property
-    def decisions(self) -> pd.DataFrame:
-        """What each coder decided, and the consensus, of one coder where only one decided."""
-        return self.store.decisions(round=self.round, consensus=True, single=True)
-
-    @cached_property
-    def independent(self) -> pd.DataFrame:
-        """What each coder had decided before a model's suggestions were shown."""
-        return self.store.decisions(round=self.round, before_suggestions=True)
-
-    @cached_property
-    def coders(self) -> list[str]:
-        """Who decided."""
-        return sorted(people(self.decisions)["coder"].unique())
-
-    @cached_property
-    def cluster(self) -> str | None:
-        """The column of the participants; None where a text that was decided on has none."""
-        if self.plan.cluster is not None:
-            return self.plan.cluster
-        cases = self.units.set_index("unit_id")[_PARTICIPANT]
-        decided = cases.reindex(self.decisions["unit_id"].unique())
-        return None if decided.isna().any() else _PARTICIPANT
+        return f"Sources({len(self.units)} units, {len(self.record.coders)} coders)"
 
     @property
-    def cluster_name(self) -> str:
-        """What the notes of the tables call the clusters."""
-        if self.cluster is None:
-            return "texts"
-        return "participants" if self.cluster == _PARTICIPANT else f"values of {self.cluster}"
+    def decisions(self) -> pd.DataFrame:
+        """What each coder decided, and the consensus; of one coder where only one decided."""
+        return _frame(self.record.decided)
 
-    @cached_property
-    def n_double(self) -> int:
-        """How many texts two or more decided on, independently of suggestions."""
-        n_coders = self.independent.groupby("unit_id")["coder"].nunique()
-        return int((n_coders > 1).sum())
-
-    @cached_property
+    @property
     def by_code(self) -> pd.DataFrame:
         """Agreement on each code."""
-        return agreement.by_code(
-            self.independent,
-            units=self.units,
-            cluster=self.cluster,
-            n_boot=self.plan.n_boot,
-            seed=self.plan.seed,
-        )
+        return _frame(self.record.alphas)
 
-    @cached_property
+    @property
+    def counts(self) -> pd.DataFrame:
+        """The decisions that are counted."""
+        return _frame(self.record.counts)
+
+    @property
     def links(self) -> pd.DataFrame:
         """Which codes go with higher ratings."""
-        return links.code_to_rating(
-            self.decisions, self.units, rating=str(self.plan.rating), cluster=str(self.cluster),
-            sources=[self.linked], n_boot=self.plan.n_boot, seed=self.plan.seed,
-        )  # fmt: skip
+        return _frame(self.record.links)
 
-    @cached_property
+    @property
     def disagreements(self) -> pd.DataFrame:
         """On which text and code coders disagree."""
-        return adjudication.queue(self.decisions, rulings=self.store.rulings())
+        return _frame(self.record.disagreements)
 
     @cached_property
     def covered(self) -> dict[str, Any]:
         """Of which units words stand in a paraphrase that was approved."""
         return covered(self.store.quotes())
 
-    @cached_property
-    def is_settled(self) -> bool:
-        """Whether everything that was decided on has a consensus."""
-        agreed = self.decisions["coder"] == "consensus"
-        pairs = ["unit_id", "code"]
-        return len(self.decisions.loc[agreed, pairs]) == len(self.decisions[pairs].drop_duplicates())
-
     @property
-    def counted(self) -> str:
-        """Whose decisions are counted."""
-        return "majority" if self.linked == "pooled" else self.linked
-
-    @property
-    def linked(self) -> str:
-        """Whose decisions are linked to ratings: those asked for, or the consensus where it is complete."""
-        if self._asked is not None:
-            return self._asked
-        if len(self.coders) == 1:
-            return self.coders[0]
-        return "consensus" if self.is_settled else "pooled"
+    def analysed(self) -> AnalysisPlan:
+        """The plan as it is carried out: its default for participants, and whose decisions were asked for."""
+        by_majority = self.record.source in ("majority", "pooled")
+        settled_by = "majority" if by_majority else self.plan.settled_by
+        return replace(self.plan, cluster=self.record.cluster, settled_by=settled_by)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the foot of a table says of whose decisions it shows."""
-        if self.counted != "consensus":
-            return ()
-        return (
-            "Consensus: what all coders of a text decided alike, or what was ruled; where one coder alone "
-            "decided, this coder’s decision.",
-        )
-
-    def _check_source(self) -> None:
-        known = [*self.coders, *RESERVED_CODERS]
-        if self._asked is not None and self._asked not in known:
-            raise ArgumentError(
-                "paper: expected as source a coder, consensus, majority or pooled – found "
-                f"{self._asked!r} – {did_you_mean(self._asked, known)}"
+        if self.record.counted == "consensus":
+            return (
+                "Consensus: what all coders of a text decided alike, or what was ruled; where one coder "
+                "alone decided, this coder’s decision.",
             )
+        if self.record.counted == ANY_CODER:
+            return ("Any coder: a text has a code where at least one of its coders applied it.",)
+        return ()
+
+
+def _frame(traced: Traced | None) -> pd.DataFrame:
+    return pd.DataFrame() if traced is None else traced.value
 
 
 def parts_of(
@@ -222,18 +161,15 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
     if sources.round is not None:
         yield "methods, results, checklists", "one round alone is shown, and they tell of the whole study"
         return
-    store, plan = sources.store, sources.plan
-    drawn: dict[str, Any] = {"with_agreement": plan.with_agreement, "n_boot": plan.n_boot, "seed": plan.seed}
-    of: dict[str, Any] = {"rating": plan.rating, "cluster": sources.cluster, **drawn}
-    own: dict[str, Any] = {"positionality": sources.positionality}
+    record, own = sources.record, {"positionality": sources.positionality}
     yield Part("methods", "text", "How it was done, and what is to be answered yet",
-               lambda: methods(store, **of, **own))  # fmt: skip
-    yield Part("results", "text", "What came out", lambda: results(store, **of))
-    yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement(store, **drawn))
-    guidelines: list[GuidelineName] = ["coreq", "srqr"] if plan.with_agreement else ["coreq", "srqr", "rtarg"]
+               lambda: methods_of(record, **own))  # fmt: skip
+    yield Part("results", "text", "What came out", lambda: results_of(record))
+    yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement_of(record))
+    guidelines: list[GuidelineName] = ["coreq", "srqr", *([] if record.with_agreement else ["rtarg"])]
     for name in guidelines:
         yield Part(f"checklist_{name}", "table", f"The reporting checklist {name.upper()}",
-                   partial(checklist, store, name, **drawn, **own))  # fmt: skip
+                   partial(checklist_of, record, name, **own))  # fmt: skip
 
 
 def _of_codebook(sources: Sources) -> Iterator[Part | LeftOut]:
@@ -244,8 +180,8 @@ def _of_codebook(sources: Sources) -> Iterator[Part | LeftOut]:
                    lambda: revision_table(store.revisions(), codebooks=store.codebooks))  # fmt: skip
     else:
         yield "revisions", "the codebook was not revised"
-    on_codes = store.memos()["target_kind"].eq("code").any()
-    if store.revisions() or on_codes or any(act.kind == "record_themes" for act in store.acts()):
+    moved = store.revisions() or any(act.kind == "record_themes" for act in store.acts())
+    if moved or store.memos()["target_kind"].eq("code").any() or not sources.plan.with_agreement:
         yield Part("themes", "table", "How themes and codes came about",
                    lambda: theme_table(store, with_memos=sources.with_texts))  # fmt: skip
     else:
@@ -258,7 +194,7 @@ def _of_plan(sources: Sources) -> Iterator[Part | LeftOut]:
         yield Part("preregistration", "table", "What was registered beforehand",
                    lambda: preregistration_table(store))  # fmt: skip
         yield Part("deviations", "table", "What was done otherwise than registered",
-                   lambda: deviations(store).table)  # fmt: skip
+                   lambda: deviations(store, analysis_plan=sources.analysed).table)  # fmt: skip
     else:
         yield "preregistration, deviations", "no analysis plan was registered"
 
@@ -268,13 +204,13 @@ def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
     if not sources.plan.with_agreement:
         yield "reliability, disagreements", "the analysis plan is without agreement"
         return
-    if not sources.n_double:
+    if not sources.record.n_double.value:
         yield "reliability, disagreements", "no text was coded by two or more, independently of suggestions"
         return
     how_well = "How well coders agree on each code"
     yield Part("reliability", "table", how_well,
                lambda: reliability_table(sources.by_code, codebook=book,
-                                         cluster_name=sources.cluster_name))  # fmt: skip
+                                         cluster_name=sources.record.clusters))  # fmt: skip
     yield Part("agreement", "figure", how_well,
                lambda: figures.agreement_plot(sources.by_code, codebook=book))  # fmt: skip
     if len(sources.disagreements):
@@ -299,43 +235,50 @@ def _of_discussions(sources: Sources) -> Iterator[Part | LeftOut]:
 
 
 def _discussed(sources: Sources, before: str, after: str) -> Any:
-    store, named = sources.store, {"n_boot": sources.plan.n_boot, "seed": sources.plan.seed}
-    frame = agreement.before_after(
-        store.decisions(round=before), store.decisions(round=after), units=sources.units,
-        cluster=sources.cluster, **named,
-    )  # fmt: skip
-    return discussion_table(frame, codebook=sources.codebook, cluster_name=sources.cluster_name)
+    record = sources.record
+    return discussion_table(record.discussed(before, after).value, codebook=sources.codebook,
+                            cluster_name=record.clusters)  # fmt: skip
 
 
 def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | LeftOut]:
-    book, source = sources.codebook, sources.counted
+    book, source = sources.codebook, sources.record.counted
+    counted: dict[str, Any] = {
+        "source": source, "cluster": sources.record.cluster, "codebook": book, "notes": sources.notes
+    }  # fmt: skip
+    if sources.plan.with_agreement:
+        yield Part("codes", "table", "How often each code was applied",
+                   lambda: condition_table(sources.counts, sources.units, **counted))  # fmt: skip
     for name in dict.fromkeys(conditions):
         yield Part(
             f"codes_by_{_NOT_IN_NAMES.sub('_', name)}", "table",
             f"How often each code was applied, by {name}",
-            partial(condition_table, sources.decisions, sources.units, condition=name, source=source,
-                    cluster=sources.cluster, codebook=book, notes=sources.notes),
+            partial(condition_table, sources.counts, sources.units, condition=name, **counted),
         )  # fmt: skip
     if not conditions:
         yield "codes by condition", "no condition was named; pass conditions=['…']"
     yield Part(
         "co_occurrence", "table", "Which codes come together",
-        lambda: co_occurrence_table(links.co_occurrence(sources.decisions, source=source), codebook=book,
-                                    notes=sources.notes),
+        lambda: co_occurrence_table(links.co_occurrence(_together(sources), source=source), codebook=book,
+                                    with_phi=sources.plan.with_agreement, notes=sources.notes),
     )  # fmt: skip
 
 
+def _together(sources: Sources) -> pd.DataFrame:
+    """Return the decisions among which pairs of codes are counted; of a majority those of the coders."""
+    return sources.decisions if sources.record.counted == "majority" else sources.counts
+
+
 def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
-    rating, book, source = sources.plan.rating, sources.codebook, sources.linked
+    rating, book, source = sources.plan.rating, sources.codebook, sources.record.linked
     if rating is None:
         yield "links", "the analysis plan names no rating"
-    elif sources.cluster is None:
+    elif sources.record.cluster is None:
         yield "links", "a text has no participant, so that intervals would be too narrow"
     else:
         yield Part(
             "links", "table", f"Which codes go with higher {rating}",
             lambda: link_table(sources.links, source=source, codebook=book, rating=rating,
-                               cluster_name=sources.cluster_name, notes=sources.notes),
+                               cluster_name=sources.record.clusters, notes=sources.notes),
         )  # fmt: skip
         yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
                    lambda: figures.link_plot(sources.links, source=source, codebook=book))  # fmt: skip

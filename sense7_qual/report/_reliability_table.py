@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -18,8 +18,6 @@ from sense7_qual.report._table import Table
 from sense7_qual.tables import require_column
 
 __all__ = ["reliability_table"]
-
-_CONVENTIONS: Final = (0.667, 0.8)
 
 
 def reliability_table(
@@ -43,7 +41,8 @@ def reliability_table(
     codebook : Codebook, optional
         Gives the labels and the order of the codes; without it the ids are printed in the frame's order.
     digits : int
-        Decimals of alpha and its interval (1–6); percentages have one.
+        Decimals of alpha and its interval (1–6); alpha has more where these would lift it to .667 or .800.
+        Percentages have one.
     cluster_name : str
         What the resampled clusters are, as a plural, such as "participants".
     cross_check : DataFrame, optional
@@ -90,7 +89,6 @@ def reliability_table(
             *reason_notes(rows, ("prevalence", "percent", "alpha", "alpha_low", "alpha_high")),
             "α ≥ .800, and α ≥ .667 for tentative conclusions, are Krippendorff's (2004) conventions, which "
             "are not verdicts.",
-            *_near_conventions(rows, digits),
             *([] if cross_check is None else [_second_opinion(cross_check, rows)]),
             *notes,
             made_with(codebook, rows),
@@ -105,7 +103,7 @@ def _reliability_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
         _present.count(row["n_units"]),
         _present.percent(row["prevalence"]),
         _present.percent(row["percent"]),
-        _present.coefficient(row["alpha"], digits),
+        _present.alpha(row["alpha"], digits),
         _present.interval(row["alpha_low"], row["alpha_high"], digits),
     )
 
@@ -120,20 +118,6 @@ def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
         "applied. Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, "
         "nominal."
     )
-
-
-def _near_conventions(rows: Sequence[Mapping[str, Any]], digits: int) -> list[str]:
-    """Name the codes whose alpha reaches a convention in print only."""
-    known = [(row["label"], float(row["alpha"])) for row in rows if not pd.isna(row["alpha"])]
-    near = {
-        convention: [label for label, alpha in known if alpha < convention <= round(alpha, digits)]
-        for convention in _CONVENTIONS
-    }
-    return [
-        f"Below {_present.coefficient(convention, 3)} before rounding: {', '.join(labels)}."
-        for convention, labels in near.items()
-        if labels
-    ]
 
 
 def _second_opinion(cross_check: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:

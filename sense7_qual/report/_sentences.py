@@ -14,8 +14,8 @@ from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._traced import Traced
 
 __all__ = [
-    "Part", "Phrase", "coefficient", "count", "date", "listed", "named", "number", "percent", "phrase",
-    "plural", "sentence",
+    "Part", "Phrase", "alpha", "coefficient", "count", "date", "grouped", "interval", "level", "listed",
+    "named", "number", "p_value", "percent", "phrase", "plural", "quoted", "reason", "sentence", "times",
 ]  # fmt: skip
 
 Part: TypeAlias = str | Number
@@ -53,14 +53,49 @@ def count(traced: Traced) -> Number:
     return _number(traced, _present.count)
 
 
-def plural(traced: Traced, one: str, several: str | None = None) -> Phrase:
-    """Return a count with its noun."""
-    return (count(traced), " ", one if traced.value == 1 else several or f"{one}s")
+def plural(traced: Traced, one: str, several: str | None = None, *, none: str = "no") -> Phrase:
+    """Return a count with its noun or verb; of none the word for it."""
+    number = count(traced) if traced.value else _number(traced, lambda _: none)
+    return (number, " ", one if traced.value == 1 else several or f"{one}s")
+
+
+def times(traced: Traced) -> Phrase:
+    """Return how often something was done."""
+    return (_number(traced, lambda _: "once"),) if traced.value == 1 else plural(traced, "time")
 
 
 def percent(traced: Traced) -> Number:
     """Return a share of 0 to 1 as a percentage, without the sign."""
     return _number(traced, _present.percent)
+
+
+def level(traced: Traced) -> Number:
+    """Return a confidence level as a percentage, with as many decimals as it has."""
+    return _number(traced, lambda share: f"{100 * share:.10g}")
+
+
+def alpha(traced: Traced) -> Number:
+    """Return Krippendorff's alpha as the tables print it."""
+    return _number(traced, lambda value: _present.alpha(value, 2))
+
+
+def p_value(traced: Traced) -> Phrase:
+    """Return a p value with its sign of equality."""
+    printed = _number(traced, _present.p_value)
+    return (printed,) if printed.printed.startswith(("<", ">")) else ("= ", printed)
+
+
+def reason(traced: Traced) -> Number:
+    """Return why a number is missing, in words."""
+    return _number(traced, _present.reason_words)
+
+
+def grouped(items: Sequence[tuple[str, Part]]) -> dict[str, list[Part]]:
+    """Return the second of each pair under its first, in order."""
+    groups: dict[str, list[Part]] = {}
+    for key, item in items:
+        groups.setdefault(key, []).append(item)
+    return groups
 
 
 def coefficient(traced: Traced, digits: int = 2) -> Number:
@@ -71,6 +106,16 @@ def coefficient(traced: Traced, digits: int = 2) -> Number:
 def number(traced: Traced, digits: int = 2) -> Number:
     """Return any other number."""
     return _number(traced, lambda value: _present.number(value, digits))
+
+
+def interval(of: Traced, low: Part, high: Part) -> Phrase:
+    """Return an interval as tables head it, ``95% CI [.61, .80]``; `of` is its confidence level."""
+    return phrase("{level}% CI [{low}, {high}]", level=level(of), low=low, high=high)
+
+
+def quoted(names: Sequence[Part]) -> Phrase:
+    """Return names in quotation marks, one after the other."""
+    return listed([phrase("“{name}”", name=name) for name in names])
 
 
 def date(traced: Traced) -> Number:

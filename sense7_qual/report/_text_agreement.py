@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pandas as pd
 
-from sense7_qual._present import reason_words
 from sense7_qual.acts import REASONS
 from sense7_qual.report._sentences import (
     Phrase,
+    alpha,
     coefficient,
     count,
+    grouped,
+    interval,
+    level,
     listed,
     named,
     percent,
     phrase,
     plural,
+    quoted,
+    reason,
     sentence,
+    times,
 )
 from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
@@ -28,6 +34,7 @@ __all__ = ["agreement_by_code", "agreement_method", "discussions", "settled", "s
 
 _TENTATIVE: Final = 0.667  # Krippendorff (2004, p. 241)
 _GOOD: Final = 0.8
+_MOST_NAMED: Final = 6  # codes in brackets; the table has them all
 
 
 def agreement_method(record: Record) -> Iterator[Sentence]:
@@ -42,9 +49,7 @@ def agreement_method(record: Record) -> Iterator[Sentence]:
         n=plural(record.n_double, "text"), intervals=_intervals(record),
     )  # fmt: skip
     yield sentence(
-        "It takes decisions as they were before any discussion and before a model's suggestions for the text "
-        "were shown: rulings, what was revised in a round of discussion, and what a coder decided after "
-        "suggestions do not enter it."
+        "It rests on each coder's own decisions, from before any ruling, discussion or suggestion by a model."
     )
     if alphas["reason"].eq("few_clusters").value.any():
         yield sentence(
@@ -60,80 +65,82 @@ def agreement_method(record: Record) -> Iterator[Sentence]:
 
 def _intervals(record: Record) -> Phrase:
     alphas = record.alphas
-    level = percent_whole(alphas["confidence_level"].max())
+    given = level(alphas["confidence_level"].max())
     if not alphas["n_boot"].notna().value.any():
-        return phrase("{level} % confidence intervals over {clusters}", level=level, clusters=record.clusters)
+        return phrase("{level}% confidence intervals over {clusters}", level=given, clusters=record.clusters)
     return phrase(
-        "{level} % confidence intervals from {n} bootstrap resamples of {clusters} (seed {seed})",
-        level=level, n=count(alphas["n_boot"].max()), clusters=f"whole {record.clusters}",
+        "{level}% confidence intervals from {n} bootstrap resamples of {clusters} (seed {seed})",
+        level=given, n=count(alphas["n_boot"].max()), clusters=f"whole {record.clusters}",
         seed=named(alphas["seed"].max()),
     )  # fmt: skip
 
 
-def percent_whole(share: Traced) -> Number:
-    """Return a confidence level as a percentage, with as many decimals as it has."""
-    return Number(f"{100 * share.value:.10g}", float(share.value), share.call, share.where)
-
-
 def agreement_by_code(record: Record) -> Iterator[Sentence]:
-    """Yield the agreement on each code, and how many codes reach a convention."""
+    """Yield the range of agreement over codes, which reach a convention, and which have none."""
     if not record.n_double.value:
         return
     rows = record.alphas.set_index("code")
-    known = [code for code in record.labels() if code in rows.value.index]
-    defined = [code for code in known if not pd.isna(rows.value.loc[code, "alpha"])]
+    known = {code: named(label) for code, label in record.labels().items() if code in rows.value.index}
+    alphas = rows.value["alpha"]
+    defined = sorted((code for code in known if pd.notna(alphas[code])), key=lambda code: alphas[code])
+    if len(defined) == 1:
+        one = _alpha(rows, defined[0])
+        yield sentence("For “{label}” alpha was {alpha}.", label=known[defined[0]], alpha=one)
+    elif defined:
+        yield from _range(record, rows, known, defined)
     if defined:
-        yield from _range(record, defined)
-        for code in defined:
-            yield _of_code(rows, code, named(record.labels()[code]))
-    for code in known:
-        if code not in defined:
-            reason = rows.loc[code, "reason"]
-            yield sentence(
-                "For “{label}” alpha could not be computed: {reason}.",
-                label=named(record.labels()[code]),
-                reason=Number(reason_words(reason.value), reason.value, reason.call, reason.where),
-            )
+        yield from _pairs(record)
+    why = [(str(rows.value.loc[code, "reason"]), code) for code in known if code not in defined]
+    for codes in grouped(why).values():
+        yield sentence(
+            "For {labels} alpha could not be computed: {reason}.",
+            labels=quoted([known[str(code)] for code in codes]), reason=reason(rows.loc[codes[0], "reason"]),
+        )  # fmt: skip
     yield from _overall(record)
 
 
-def _range(record: Record, defined: list[str]) -> Iterator[Sentence]:
-    alpha = record.alphas["alpha"]
-    if len(defined) > 1:
-        yield sentence(
-            "Over {n}, alpha was between {low} and {high} (median {median}).",
-            n=plural(alpha.notna().sum(), "code"), low=_beside_conventions(alpha.min()),
-            high=_beside_conventions(alpha.max()), median=_beside_conventions(alpha.median()),
-        )  # fmt: skip
-    yield sentence(
-        "It was .800 or more for {good}, and at least .667 but below .800 for {tentative}.",
-        good=plural(alpha.ge(_GOOD).sum(), "code"),
-        tentative=plural(alpha.between(_TENTATIVE, _GOOD, inclusive="left").sum(), "code"),
-    )
-
-
-def _of_code(rows: Traced, code: str, label: Number) -> Sentence:
+def _alpha(rows: Traced, code: str) -> Phrase:
+    """Return a code's alpha with its interval."""
     cells = rows.loc
-    interval: Phrase = ("without an interval",)
-    if not pd.isna(rows.value.loc[code, "alpha_low"]):
-        interval = phrase(
-            "{level} % CI [{low}, {high}]",
-            level=percent_whole(cells[code, "confidence_level"]),
-            low=coefficient(cells[code, "alpha_low"]), high=coefficient(cells[code, "alpha_high"]),
-        )  # fmt: skip
-    return sentence(
-        "For “{label}” alpha was {alpha}, {interval}; {percent} % of the pairs of decisions were alike, and "
-        "the code was applied in {prevalence} % of the decisions on {n}.",
-        label=label, alpha=_beside_conventions(cells[code, "alpha"]), interval=interval,
-        percent=percent(cells[code, "percent"]), prevalence=percent(cells[code, "prevalence"]),
-        n=plural(cells[code, "n_units"], "text"),
+    between: Phrase = ("no interval",)
+    if pd.notna(rows.value.loc[code, "alpha_low"]):
+        ends = (coefficient(cells[code, f"alpha_{end}"]) for end in ("low", "high"))
+        between = interval(cells[code, "confidence_level"], *ends)
+    return phrase("{alpha} ({between})", alpha=alpha(cells[code, "alpha"]), between=between)
+
+
+def _range(
+    record: Record, rows: Traced, known: Mapping[str, Number], defined: Sequence[str]
+) -> Iterator[Sentence]:
+    of_all = record.alphas["alpha"]
+    yield sentence(
+        "Over {n}, alpha ranged from {low} for “{worst}” to {high} for “{best}”, with a median of {median}.",
+        n=plural(of_all.notna().sum(), "code"), low=_alpha(rows, defined[0]), worst=known[defined[0]],
+        high=_alpha(rows, defined[-1]), best=known[defined[-1]], median=alpha(of_all.median()),
+    )  # fmt: skip
+    below = [known[code] for code in defined if rows.value.loc[code, "alpha"] < _TENTATIVE]
+    names = phrase(" ({names})", names=quoted(below)) if 0 < len(below) <= _MOST_NAMED else ()
+    yield sentence(
+        "It was .800 or more for {good}, at least .667 but below .800 for {tentative}, and below .667 for "
+        "{poor}{names}.",
+        good=plural(of_all.ge(_GOOD).sum(), "code"),
+        tentative=plural(of_all.between(_TENTATIVE, _GOOD, inclusive="left").sum(), "code"),
+        poor=plural(of_all.lt(_TENTATIVE).sum(), "code"), names=names,
     )  # fmt: skip
 
 
-def _beside_conventions(alpha: Traced) -> Number:
-    """Return alpha with a third decimal where it would else reach a convention by rounding alone."""
-    near = any(alpha.value < convention <= round(alpha.value, 2) for convention in (0.67, _GOOD))
-    return coefficient(alpha, 3 if near or round(alpha.value, 2) == round(_TENTATIVE, 2) else 2)
+def _pairs(record: Record) -> Iterator[Sentence]:
+    """Yield how often pairs of coders decided alike."""
+    low, high = record.alphas["percent"].min(), record.alphas["percent"].max()
+    if pd.isna(low.value):
+        return
+    if str(percent(low)) == str(percent(high)):
+        yield sentence("Pairs of coders decided alike in {share}% of cases.", share=percent(low))
+        return
+    yield sentence(
+        "Depending on the code, pairs of coders decided alike in between {low}% and {high}% of cases.",
+        low=percent(low), high=percent(high),
+    )  # fmt: skip
 
 
 def _overall(record: Record) -> Iterator[Sentence]:
@@ -143,11 +150,10 @@ def _overall(record: Record) -> Iterator[Sentence]:
     row = both.value.iloc[0]
     if pd.isna(row["alpha"]) or pd.isna(row["alpha_low"]):
         return
+    ends = (coefficient(both[f"alpha_{end}"].iloc[0]) for end in ("low", "high"))
     yield sentence(
-        "Of the sets of codes that coders gave to a text, alpha with MASI distance was {alpha}, {level} % CI "
-        "[{low}, {high}].",
-        alpha=coefficient(both["alpha"].iloc[0]), level=percent_whole(both["confidence_level"].iloc[0]),
-        low=coefficient(both["alpha_low"].iloc[0]), high=coefficient(both["alpha_high"].iloc[0]),
+        "For the whole set of codes given to a text, alpha with MASI distance was {alpha} ({between}).",
+        alpha=alpha(both["alpha"].iloc[0]), between=interval(both["confidence_level"].iloc[0], *ends),
     )  # fmt: skip
 
 
@@ -164,7 +170,7 @@ def settling(record: Record) -> Iterator[Sentence]:
             name=named(one.name), coders=plural(one.coders.how_many(), "coder"),
             n=plural(one.units.how_many(), "text"), of=named(one.discusses),
         )  # fmt: skip
-    queue = _queue(record)
+    queue = record.disagreements
     ruled = queue["settled"].notna()
     if ruled.value.any():
         yield sentence(
@@ -176,34 +182,39 @@ def settling(record: Record) -> Iterator[Sentence]:
         if own.value:
             yield sentence("{n} made by somebody who had coded the text.",
                            n=plural(own, "ruling was", "rulings were"))  # fmt: skip
-    yield sentence(
-        "What counts as present or absent in the end is what all coders of a text had decided alike or what "
-        "was ruled; where one coder alone had coded a text, it is that coder's decision."
-    )
 
 
 def settled(record: Record) -> Iterator[Sentence]:
     """Yield how many disagreements there were, and what became of them."""
     if not record.n_double.value:
         return
-    queue = _queue(record)
+    queue = record.disagreements
     if not len(queue.value):
         yield sentence("Coders disagreed about no code on any text.")
         return
-    state = queue["settled"]
-    both = state.eq("differing").sum()
-    stand = phrase(", in {n} both readings were ruled to stand", n=count(both)) if both.value else ()
-    yield sentence(
-        "Coders disagreed {n}, about one code on one text each; {ruled} settled by a ruling{stand}, and "
-        "{open} not ruled on.",
-        n=plural(queue.shape[0], "time"), stand=stand,
-        ruled=plural(state.isin(["applied", "absent"]).sum(), "was", "were"),
-        open=plural(state.isna().sum(), "was", "were"),
-    )  # fmt: skip
+    n, state = len(queue.value), queue["settled"]
+    ruled, both = state.isin(["applied", "absent"]).sum(), state.eq("differing").sum()
+    stand: Phrase = ()
+    if both.value:
+        stand = phrase(", for {n} both readings were ruled to stand", n=count(both))
+    if n == 1:
+        became = "it was left open"
+        if ruled.value or both.value:
+            became = "a ruling settled it" if ruled.value else "both readings were ruled to stand"
+        yield sentence("Coders disagreed {n}, about one code on one text; {became}.",
+                       n=times(queue.shape[0]), became=became)  # fmt: skip
+    else:
+        yield sentence(
+            "Coders disagreed {n}, each time about one code on one text; {ruled} settled by a ruling{stand}, "
+            "and {open} left open.",
+            n=times(queue.shape[0]), stand=stand,
+            ruled=plural(ruled, "was", "were", none="none"),
+            open=plural(state.isna().sum(), "was", "were", none="none"),
+        )  # fmt: skip
     given = [key for key in REASONS if queue.value["reason"].eq(key).any()]
     if given:
         reasons = [
-            phrase("“{words}” {n}", words=REASONS[key], n=plural(queue["reason"].eq(key).sum(), "time"))
+            phrase("“{words}” {n}", words=REASONS[key], n=times(queue["reason"].eq(key).sum()))
             for key in given
         ]
         yield sentence("The reason given was {reasons}.", reasons=listed(reasons))
@@ -217,18 +228,13 @@ def discussions(record: Record) -> Iterator[Sentence]:
 
 
 def _changed(record: Record, before: str, talk: Traced) -> Iterator[Sentence]:
-    decisions = record.store.decisions
-    done = decisions(round=before), decisions(round=talk.value.name)
+    done = (record.store.decisions(round=one) for one in (before, talk.value.name))
     if not all(len(each.value) for each in done):
         return
-    change = record["agreement"].before_after(*done, **record.resampling)
+    change = record.discussed(before, talk.value.name)
     yield sentence(
         "In the discussion “{name}”, {n} revised; the median of alpha over codes was {before} before it and "
         "{after} after it, which is no measure of independent coding.",
         name=named(talk.name), n=plural(change["n_revised"].sum(), "decision was", "decisions were"),
-        before=coefficient(change["before"].median()), after=coefficient(change["after"].median()),
+        before=alpha(change["before"].median()), after=alpha(change["after"].median()),
     )  # fmt: skip
-
-
-def _queue(record: Record) -> Traced:
-    return record["adjudication"].queue(record.decisions, rulings=record.store.rulings())

@@ -1,4 +1,4 @@
-"""Sentences on what was found: how often codes were applied, with which ratings, and what was still new."""
+"""Sentences on what was found: how often codes were applied, and what was still new."""
 
 from __future__ import annotations
 
@@ -6,149 +6,129 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from sense7_qual._present import caution_words, p_value, reason_words
 from sense7_qual.report._sentences import (
     Phrase,
-    coefficient,
     count,
     date,
+    level,
     listed,
     named,
     number,
     percent,
     phrase,
     plural,
+    quoted,
     sentence,
+    times,
 )
-from sense7_qual.report._text import Number, Sentence
-from sense7_qual.report._text_agreement import percent_whole
+from sense7_qual.report._text import Sentence
 from sense7_qual.report._text_record import Record
 from sense7_qual.report._traced import Traced
 
 __all__ = [
-    "applied_codes", "frequencies", "link_method", "links_found", "saturation_found", "saturation_method",
-    "themes_recorded",
+    "applied_codes", "counting", "frequencies", "saturation_found", "saturation_method", "themes_recorded",
 ]  # fmt: skip
 
 
-def frequencies(record: Record) -> Iterator[Sentence]:
-    """Yield in how many texts of how many participants each code is present, by consensus."""
-    agreed = record.agreed
-    if not len(agreed.value):
+def counting(record: Record) -> Iterator[Sentence]:
+    """Yield whose decisions are counted."""
+    if len(record.coders) < 2:
         return
-    rows = agreed.groupby("code")["applied"]
-    sizes = rows.size()
-    yield sentence(
-        "Of {n} the presence of every code or of some of them is settled.",
-        n=plural(agreed["unit_id"].nunique(), "text"),
-    )
-    people = _people(record, agreed.query("applied"))
-    for code, label in record.labels().items():
-        if code in sizes.value.index:
-            yield sentence(
-                "“{label}” is present in {n} ({share} % of those settled for it){people}.",
-                label=named(label), n=plural(rows.sum()[code], "text"), share=percent(rows.mean()[code]),
-                people=_of(people, code),
-            )  # fmt: skip
+    if record.counted == "consensus":
+        yield sentence(
+            "Codes were counted by consensus: what all coders of a text had decided alike or a ruling had "
+            "settled, and, where one coder alone had coded a text, that coder's decision."
+        )
+    elif record.counted == "majority":
+        yield sentence(
+            "A code was counted as present in a text where the majority of the text's coders had applied it; "
+            "texts on which they were tied were left out."
+        )
+    else:
+        yield sentence("Codes were counted as “{name}” had applied them.", name=record.counted)
+
+
+def frequencies(record: Record) -> Iterator[Sentence]:
+    """Yield which codes are most and least frequent, and which are absent, as the table of codes has it."""
+    counts = record.counts
+    if not len(counts.value):
+        return
+    rows = counts.groupby("code")["applied"]
+    shares = rows.mean().value
+    known = {code: named(label) for code, label in record.labels().items() if code in shares.index}
+    absent = [code for code in known if not shares[code]]
+    present = sorted((code for code in known if shares[code]), key=lambda code: -shares[code])
+    if len(present) == 1:
+        yield sentence("“{label}” was present in {where}.", label=known[present[0]],
+                       where=_where(record, rows, present[0]))  # fmt: skip
+    elif present:
+        most, least = present[0], present[-1]
+        yield sentence(
+            "The most frequent code was “{most}”, present in {there}; the least frequent{of} was “{least}”, "
+            "present in {elsewhere}.",
+            most=known[most], there=_where(record, rows, most), least=known[least],
+            of=" of those found" if absent else "", elsewhere=_where(record, rows, least),
+        )  # fmt: skip
+    if absent:
+        yield sentence("{labels} {verb} present in no text.",
+                       labels=quoted([known[code] for code in absent]),
+                       verb="was" if len(absent) == 1 else "were")  # fmt: skip
+
+
+def _where(record: Record, rows: Traced, code: str) -> Phrase:
+    """Return in how many texts of how many, and participants, a code is."""
+    people: Phrase = ()
+    if record.people is not None:
+        people = phrase(", from {n}", n=_people(record, record.people.get(code, 0)))
+    return phrase(
+        "{n} of {all} ({share}%{people})",
+        n=count(rows.sum()[code]), all=plural(rows.size()[code], "text"), share=percent(rows.mean()[code]),
+        people=people,
+    )  # fmt: skip
+
+
+def _people(record: Record, n: Traced) -> Phrase:
+    return plural(n, record.clusters.removesuffix("s"))
 
 
 def applied_codes(record: Record) -> Iterator[Sentence]:
-    """Yield how often each code was applied, without any comparison of coders."""
+    """Yield which codes were applied most and least, and which were not, without any comparison of coders."""
     codings = _codings(record)
     if not len(codings.value):
         return
-    texts, times = codings.groupby("code")["unit_id"].nunique(), codings.groupby("code").size()
-    people = _people(record, codings.drop_duplicates(["unit_id", "code"]))
-    for code, label in record.labels().items():
-        if code not in times.value.index:
-            yield sentence("“{label}” was not applied.", label=named(label))
-            continue
+    often = codings.groupby("code").size().value
+    known = {code: named(label) for code, label in record.labels().items()}
+    absent = [code for code in known if code not in often.index]
+    applied = sorted((one for one in known if one not in absent), key=lambda code: -often[code])
+    if len(applied) == 1:
+        yield sentence("“{label}” was applied {times}.", label=known[applied[0]],
+                       times=_times(record, codings, applied[0]))  # fmt: skip
+    elif applied:
         yield sentence(
-            "“{label}” was applied {times}, in {texts}{people}.",
-            label=named(label), times=plural(times[code], "time"), texts=plural(texts[code], "text"),
-            people=_of(people, code),
+            "The code applied most often was “{most}” ({often}); the one applied least often{of} was "
+            "“{least}” ({seldom}).",
+            most=known[applied[0]], often=_times(record, codings, applied[0]), least=known[applied[-1]],
+            of=" of those applied" if absent else "", seldom=_times(record, codings, applied[-1]),
         )  # fmt: skip
+    if absent:
+        yield sentence("{labels} {verb} not applied.", labels=quoted([known[code] for code in absent]),
+                       verb="was" if len(absent) == 1 else "were")  # fmt: skip
 
 
-def _people(record: Record, applied: Traced) -> Traced | None:
-    """Return how many participants have each code; None where not every text has one."""
-    if record.store.units["case_id"].isna().value.any():
-        return None
-    cases = record.store.units[["unit_id", "case_id"]]
-    return applied.merge(cases, on="unit_id").groupby("code")["case_id"].nunique()
-
-
-def _of(people: Traced | None, code: str) -> Phrase:
-    if people is None:
-        return ()
-    return phrase(" of {n}", n=plural(people.get(code, 0), "participant"))
-
-
-def link_method(record: Record) -> Iterator[Sentence]:
-    """Yield how the association of codes with a rating was computed."""
-    links = _links(record)
-    if links is None:
-        return
-    yield sentence(
-        "Whether texts with a code were rated higher than texts without it was computed as the rank-biserial "
-        "correlation with “{rating}”, with {level} % intervals from {n} bootstrap resamples of whole "
-        "{clusters} (seed {seed}) and p adjusted over codes by Benjamini and Hochberg's method; it is an "
-        "association, and says nothing of what causes it.",
-        rating=_rating(record), level=percent_whole(links["confidence_level"].max()),
-        n=count(links["n_boot"].max()) if links["n_boot"].notna().value.any() else "no",
-        clusters=record.clusters, seed=named(links["seed"].max()),
+def _times(record: Record, codings: Traced, code: str) -> Phrase:
+    texts = codings.groupby("code")["unit_id"].nunique()
+    people: Phrase = ()
+    if not record.store.units["case_id"].isna().value.any():
+        cases = record.store.units[["unit_id", "case_id"]]
+        each = codings.drop_duplicates(["unit_id", "code"]).merge(cases, on="unit_id")
+        people = phrase(
+            " of {n}", n=plural(each.groupby("code")["case_id"].nunique().get(code, 0), "participant")
+        )
+    return phrase(
+        "{times} in {texts}{people}",
+        times=times(codings.groupby("code").size()[code]), texts=plural(texts[code], "text"),
+        people=people,
     )  # fmt: skip
-
-
-def links_found(record: Record) -> Iterator[Sentence]:
-    """Yield the association of each code with the rating."""
-    links = _links(record)
-    if links is None:
-        return
-    rows = links.set_index("code")
-    for code, label in record.labels().items():
-        if code in rows.value.index:
-            yield _link(rows, code, named(label))
-
-
-def _link(rows: Traced, code: str, label: Number) -> Sentence:
-    cells = rows.loc
-    if pd.isna(rows.value.loc[code, "p_adjusted"]):
-        reason = cells[code, "reason"]
-        words = Number(reason_words(reason.value), reason.value, reason.call, reason.where)
-        return sentence("For “{label}” no test could be computed: {words}.", label=label, words=words)
-    p = cells[code, "p_adjusted"]
-    printed = p_value(p.value)
-    equals = "" if printed.startswith(("<", ">")) else "= "
-    caution: Phrase = ()
-    if not pd.isna(rows.value.loc[code, "caution"]):
-        said = cells[code, "caution"]
-        words = Number("; ".join(caution_words(said.value)), said.value, said.call, said.where)
-        caution = phrase(" (to be read with caution: {words})", words=words)
-    return sentence(
-        "Between {n} with “{label}” and {others} without it the mean difference in rating was {d} points: "
-        "rank-biserial r = {r}, {level} % CI [{low}, {high}], p {equals}{p}{caution}.",
-        label=label, n=plural(cells[code, "n_with"], "text"), others=count(cells[code, "n_without"]),
-        d=number(cells[code, "mean_difference"]),
-        r=coefficient(cells[code, "rank_biserial"]), level=percent_whole(cells[code, "confidence_level"]),
-        low=coefficient(cells[code, "rank_biserial_low"]),
-        high=coefficient(cells[code, "rank_biserial_high"]),
-        equals=equals, p=Number(printed, float(p.value), p.call, p.where), caution=caution,
-    )  # fmt: skip
-
-
-def _links(record: Record) -> Traced | None:
-    if record.rating is None or record.cluster is None or not len(record.agreed.value):
-        return None
-    return record["links"].code_to_rating(
-        record.agreed, record.store.units, rating=record.rating, cluster=record.cluster,
-        sources=["consensus"], odds_ratios=False, n_boot=record.n_boot, seed=record.seed,
-    )  # fmt: skip
-
-
-def _rating(record: Record) -> Number:
-    place = list(record.store.units.value.columns).index(record.rating)
-    return named(record.store.units.columns[place])
 
 
 def saturation_method(record: Record) -> Iterator[Sentence]:
@@ -159,10 +139,10 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
     yield sentence(
         "Saturation of the codes that emerged was assessed after Guest, Namey and Chen (2020): "
         "the share of new codes in runs of {run} participants, relative to those of the first {base}, with "
-        "a threshold of {threshold} %, in the order in which participants were coded and in {n} random "
+        "a threshold of {threshold}%, in the order in which participants were coded and in {n} random "
         "orders of them (seed {seed}).",
         run=count(found["run_length"].iloc[0]), base=count(found["place"].iloc[0]),
-        threshold=percent_whole(found["threshold"].iloc[0]), n=count(found["n_orders"].iloc[0]),
+        threshold=level(found["threshold"].iloc[0]), n=count(found["n_orders"].iloc[0]),
         seed=named(found["seed"].iloc[0]),
     )  # fmt: skip
 
@@ -186,9 +166,9 @@ def saturation_found(record: Record) -> Iterator[Sentence]:
     if not pd.isna(more.value["high"].iloc[0]):
         yield sentence(
             "From how rare the codes so far are, {k} further participants are expected to bring {n} new "
-            "codes ({level} % interval {low} to {high}).",
+            "codes ({level}% CI [{low}, {high}]).",
             k=count(more["n_more"].iloc[0]), n=number(more["new_codes"].iloc[0], 1),
-            level=percent_whole(more["confidence_level"].iloc[0]), low=number(more["low"].iloc[0], 1),
+            level=level(more["confidence_level"].iloc[0]), low=number(more["low"].iloc[0], 1),
             high=number(more["high"].iloc[0], 1),
         )  # fmt: skip
     if not pd.isna(more.value["total_at_least"].iloc[0]):
@@ -203,7 +183,7 @@ def _reached(found: Traced) -> Sentence:
         last = found.tail(1)
         return sentence(
             "The threshold was not reached: the last run brought {n} (ratio {ratio}; over other orders {low} "
-            "to {high}), and it was reached at all in {share} % of the orders.",
+            "to {high}), and it was reached at all in {share}% of the orders.",
             n=plural(last["n_new"].iloc[0], "new code"), ratio=number(last["ratio"].iloc[0]),
             low=number(last["ratio_low"].iloc[0]), high=number(last["ratio_high"].iloc[0]),
             share=percent(last["share_reached"].iloc[0]),
@@ -211,7 +191,7 @@ def _reached(found: Traced) -> Sentence:
     first = found.query("reached").head(1)
     return sentence(
         "The threshold was reached at participant {place} with a run of {run} (ratio {ratio}; over other "
-        "orders {low} to {high}); in {share} % of the orders it was reached by then.",
+        "orders {low} to {high}); in {share}% of the orders it was reached by then.",
         place=count(first["place"].iloc[0]), run=count(first["run_length"].iloc[0]),
         ratio=number(first["ratio"].iloc[0]), low=number(first["ratio_low"].iloc[0]),
         high=number(first["ratio_high"].iloc[0]), share=percent(first["share_reached"].iloc[0]),
@@ -246,10 +226,16 @@ def themes_recorded(record: Record) -> Iterator[Sentence]:
     """Yield how often themes were recorded and worked on, and which headings group the codes."""
     runs, edits = record.store.acts(kind="record_themes"), record.store.acts(kind="edit_theme")
     if runs.value:
+        worked: Phrase = ()
+        if edits.value:
+            worked = phrase(
+                ", and people then named, merged, split or dismissed them in {n}",
+                n=plural(edits.how_many(), "step"),
+            )
         yield sentence(
             "Themes that a topic model had proposed were recorded {n} (last on {at}) as starting points for "
-            "reading, and people then named, merged, split or dismissed them in {edits}.",
-            n=plural(runs.how_many(), "time"), at=date(runs[-1].at), edits=plural(edits.how_many(), "step"),
+            "reading{worked}.",
+            n=times(runs.how_many()), at=date(runs[-1].at), worked=worked,
         )  # fmt: skip
     book = record.store.codebook
     heads = [code.id for code in book.value.codes if not code.codable]

@@ -19,6 +19,7 @@ from sense7_qual.report._sentences import (
 )
 from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
+from sense7_qual.report._traced import Traced
 
 __all__ = [
     "blinding",
@@ -49,28 +50,38 @@ def material(record: Record) -> Iterator[Sentence]:
     if not len(units.value):
         return
     cases, missing = units["case_id"].nunique(), units["case_id"].isna().sum()
+    documents = units["document_id"].nunique()
     of: Phrase = ()
     if cases.value:
-        of = phrase(" of {cases}", cases=plural(cases, "participant"))
-    yield sentence(
-        "The material was {n}{of}, from {conversations}.",
-        n=plural(units.shape[0], "text"), of=of,
-        conversations=plural(units["document_id"].nunique(), "conversation or document",
-                             "conversations or documents"),
-    )  # fmt: skip
-    if missing.value:
+        of = phrase(" by {cases}", cases=plural(cases, "participant"))
+    if documents.value:
+        several = "conversations or documents"
+        of += phrase(", from {n}", n=plural(documents, "conversation or document", several))
+    yield sentence("The material was {n}{of}.", n=plural(units.shape[0], "text"), of=of)
+    if cases.value and missing.value:
         yield sentence("For {n} the record names no participant.", n=plural(missing, "text"))
-    length = units["text"].str.len()
-    yield sentence(
+    elif missing.value:
+        yield sentence("The record names no participants.")
+    yield _lengths(units["text"].str.len())
+    yield from _variables(record)
+    if record.with_agreement:
+        yield sentence(
+            "The unit of analysis was the text: a coder who had finished a text had decided on every code of "
+            "the codebook for it, and a text that a coder had not finished counts as missing for that coder, "
+            "never as a text without the code."
+        )
+    else:
+        yield sentence("The unit of analysis was the text.")
+
+
+def _lengths(length: Traced) -> Sentence:
+    if length.value.min() == length.value.max():
+        what = "It had" if len(length.value) == 1 else "Each text had"
+        return sentence("{what} {n}.", what=what, n=plural(length.max(), "character"))
+    return sentence(
         "Texts had between {low} and {high} characters (median {median}).",
         low=count(length.min()), high=count(length.max()), median=number(length.median(), 1),
     )  # fmt: skip
-    yield from _variables(record)
-    yield sentence(
-        "The unit of analysis was the text: a coder who had finished a text had decided on every code of the "
-        "codebook for it, and a text that a coder had not finished counts as missing for that coder, never "
-        "as a text without the code."
-    )
 
 
 def _variables(record: Record) -> Iterator[Sentence]:
@@ -79,13 +90,19 @@ def _variables(record: Record) -> Iterator[Sentence]:
     own = [place for place, name in enumerate(columns.value) if name not in _CONTRACTED]
     if 0 < len(own) <= _MOST_VARIABLES:
         names = listed([phrase("“{name}”", name=named(columns[place])) for place in own])
-        yield sentence("Beside the texts the study holds {names}.", names=names)
+        yield sentence("Besides the texts, the data include {names}.", names=names)
 
 
 def conversations(record: Record) -> Iterator[Sentence]:
     """Yield in how many conversations participants were."""
     each = record.store.units.groupby("case_id")["document_id"].nunique()
-    if len(each.value):
+    several = "conversations or documents"
+    if not len(each.value) or not each.value.max():
+        return
+    if each.value.min() == each.value.max():
+        yield sentence("The texts of each participant are from {n}.",
+                       n=plural(each.max(), "conversation or document", several))  # fmt: skip
+    else:
         yield sentence(
             "A participant has texts from between {low} and {high} conversations or documents (median "
             "{median}).",
@@ -97,9 +114,9 @@ def origins(record: Record) -> Iterator[Sentence]:
     """Yield how many codes were there before coding began."""
     emerged = record["revisions"].emerged(record.store.revisions(), record.store.codebooks)
     yield sentence(
-        "Of {n} in the codebook, {emerged} not in its first version.",
+        "Of {n} in the codebook, {emerged} added after its first version.",
         n=plural(record.store.codebook.codable.how_many(), "code"),
-        emerged=plural(emerged.how_many(), "was", "were"),
+        emerged=plural(emerged.how_many(), "was", "were", none="none"),
     )  # fmt: skip
 
 
@@ -146,8 +163,8 @@ def _revisions(record: Record) -> Iterator[Sentence]:
     )  # fmt: skip
     emerged = record["revisions"].emerged(revisions, record.store.codebooks)
     if emerged.value:
-        n = count(emerged.how_many())
-        yield sentence("{n} of the present codes had not been in its first version.", n=n)
+        yield sentence("Of the present codes, {n} added after its first version.",
+                       n=plural(emerged.how_many(), "was", "were"))  # fmt: skip
     else:
         yield sentence("All of the present codes had been in its first version.")
     yield sentence(
@@ -185,21 +202,10 @@ def coding(record: Record) -> Iterator[Sentence]:
     )  # fmt: skip
     yield from _models(record)
     yield from _dealing(record)
-    if record.n_coders.value > 1:
-        yield sentence(
-            "Two or more of them coded {n} ({share} % of these), before any suggestion of a model.",
-            n=plural(record.n_double, "text"), share=percent(record.n_double / record.n_coded),
-        )  # fmt: skip
+    yield from _double(record)
     codings = record.store.codings()
     if len(codings.value):
-        unsure = codings["confidence"].eq("unsure").sum()
-        noted: Phrase = ()
-        if unsure.value:
-            noted = phrase("; of {unsure} the coder had noted to be unsure", unsure=count(unsure))
-        yield sentence(
-            "On record are {n}, {spans} of them on a passage and the others on a whole text{noted}.",
-            n=plural(codings.shape[0], "coding"), spans=count(codings["start"].notna().sum()), noted=noted,
-        )  # fmt: skip
+        yield _on_record(codings)
     unfinished = record.objected("unfinished")
     if unfinished.value:
         yield sentence("{n} not finished.", n=plural(unfinished, "assigned coding of a text was",
@@ -218,6 +224,38 @@ def _models(record: Record) -> Iterator[Sentence]:
         )  # fmt: skip
 
 
+def _double(record: Record) -> Iterator[Sentence]:
+    """Yield how many texts several coded, where several could."""
+    if record.n_coders.value < 2:
+        return
+    shown = record.store.acts(kind="show_suggestions").value
+    before = " before a model's suggestions were shown" if shown else ""
+    if not record.n_double.value:
+        yield sentence("No text was coded by two or more of them{before}.", before=before)
+    elif record.n_double.value == record.n_coded.value:
+        yield sentence("Two or more of them coded each text{before}.", before=before)
+    else:
+        yield sentence(
+            "Two or more of them coded {n} ({share}%){before}.", before=before,
+            n=plural(record.n_double, "text"), share=percent(record.n_double / record.n_coded),
+        )  # fmt: skip
+
+
+def _on_record(codings: Traced) -> Sentence:
+    spans, unsure = codings["start"].notna().sum(), codings["confidence"].eq("unsure").sum()
+    where: Phrase = (" on whole texts",)
+    if spans.value == len(codings.value):
+        where = (" on passages of texts",)
+    elif spans.value:
+        where = phrase(", {n} on a passage and {others} on a whole text", n=count(spans),
+                       others=count(codings["start"].isna().sum()))  # fmt: skip
+    noted: Phrase = ()
+    if unsure.value:
+        noted = phrase("; coders marked {n} as unsure", n=count(unsure))
+    return sentence("The record holds {n}{where}{noted}.", n=plural(codings.shape[0], "coding"), where=where,
+                    noted=noted)  # fmt: skip
+
+
 def _dealing(record: Record) -> Iterator[Sentence]:
     dealt = record["corpus"].assignments(record.store.acts())
     if not dealt.value or not dealt.value[-1][1].coders:
@@ -227,17 +265,27 @@ def _dealing(record: Record) -> Iterator[Sentence]:
     if plan.stratify:
         names = listed([named(last.stratify[place]) for place in range(len(plan.stratify))])
         strata = phrase(" within strata of {names}", names=names)
+    weighted = " with unequal probabilities" if plan.weights else ""
+    yield sentence(
+        "The texts were assigned to {n} at random{weighted}{strata} (seed {seed}){share}.",
+        n=plural(last.coders.how_many(), "coder"), weighted=weighted, strata=strata, seed=named(last.seed),
+        share=_overlap(last),
+    )  # fmt: skip
+    if plan.calibration:
+        yield sentence("All of them coded the same {n} first.", n=plural(last.calibration.how_many(), "text"))
+
+
+def _overlap(last: Traced) -> Phrase:
+    """Return what share of the texts went to how many coders."""
+    plan = last.value
+    if len(plan.coders) < 2:
+        return ()
     each: Phrase = ("all coders",)
     if plan.coders_per_unit:
         each = plural(last.coders_per_unit, "coder")
-    weighted = " with unequal probabilities" if plan.weights else ""
-    yield sentence(
-        "The texts were dealt to {n} at random{weighted}{strata} (seed {seed}), {share} % of them to {each}.",
-        n=plural(last.coders.how_many(), "coder"), weighted=weighted, strata=strata, seed=named(last.seed),
-        share=percent(last.overlap), each=each,
-    )  # fmt: skip
-    if plan.calibration:
-        yield sentence("Everybody coded the same {n} first.", n=plural(last.calibration.how_many(), "text"))
+    if plan.overlap in (0, 1):
+        return phrase(", each of them to {each}", each=each if plan.overlap else "one coder")
+    return phrase(", {share}% of them to {each}", share=percent(last.overlap), each=each)
 
 
 def training(record: Record) -> Iterator[Sentence]:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import did_you_mean, word
+from sense7_qual.errors import ArgumentError
+from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._traced import Traced, trace
 
-__all__ = ["Record", "record_of"]
+__all__ = ["ANY_CODER", "COMPUTED", "Record", "record_of"]
+
+PARTICIPANT: Final = "case_id"
+COMPUTED: Final = ("majority", "pooled", "consensus")
+ANY_CODER: Final = "any coder"
+"""Whose decisions are counted where several code and agreement is no part of the argument."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,6 +31,8 @@ class Record:
     cluster: str | None
     n_boot: int
     seed: int
+    source: str | None = None
+    round: str | None = None
 
     def __getitem__(self, name: str) -> Traced:
         return self.names[name]
@@ -34,17 +45,87 @@ class Record:
     @cached_property
     def decisions(self) -> Traced:
         """What each coder decided in the end, without training and discussions."""
-        return self.store.decisions()
+        return self.store.decisions(**self._in_round)
 
     @cached_property
     def independent(self) -> Traced:
         """What each coder had decided before any suggestion was shown to them."""
-        return self.store.decisions(before_suggestions=True)
+        return self.store.decisions(**self._in_round, before_suggestions=True)
 
     @cached_property
-    def agreed(self) -> Traced:
-        """What all decided alike, one coder alone decided, or a ruling settled."""
-        return self.store.decisions(consensus=True, single=True).query('coder == "consensus"')
+    def decided(self) -> Traced:
+        """What each coder decided, and the consensus; of one coder where only one decided."""
+        return self.store.decisions(**self._in_round, consensus=True, single=True)
+
+    @property
+    def _in_round(self) -> dict[str, str]:
+        return {} if self.round is None else {"round": self.round}
+
+    @cached_property
+    def coders(self) -> list[str]:
+        """Who decided."""
+        return sorted(self.decisions.value["coder"].unique())
+
+    @cached_property
+    def is_settled(self) -> bool:
+        """Whether everything that was decided on has a consensus."""
+        decided, pairs = self.decided.value, ["unit_id", "code"]
+        agreed = decided.loc[decided["coder"] == "consensus", pairs]
+        return len(agreed) == len(decided[pairs].drop_duplicates())
+
+    @property
+    def linked(self) -> str:
+        """Whose decisions are linked to ratings: those asked for, or the consensus where it is complete."""
+        if self.source is not None:
+            return self.source
+        if len(self.coders) == 1:
+            return self.coders[0]
+        return "consensus" if self.is_settled else "pooled"
+
+    @property
+    def counted(self) -> str:
+        """Whose decisions are counted: those that are linked, or, in place of estimates, the majority."""
+        if not self.with_agreement and self.source is None and len(self.coders) > 1:
+            return ANY_CODER
+        return "majority" if self.linked == "pooled" else self.linked
+
+    @cached_property
+    def counts(self) -> Traced:
+        """The decisions that are counted, of the coder that `counted` names."""
+        if self.counted == ANY_CODER:
+            applied = self.decisions.groupby(["unit_id", "code"], as_index=False)["applied"].any()
+            return applied.assign(coder=ANY_CODER)
+        if self.counted == "majority":
+            return self["codings"].majority(self.decided)
+        return self.decided.query(f"coder == {self.counted!r}")
+
+    @cached_property
+    def people(self) -> Traced | None:
+        """How many participants have each code among the decisions counted; None where not all are known."""
+        if self.cluster is None:
+            return None
+        applied, whose = self.counts.query("applied"), self.store.units[["unit_id", self.cluster]]
+        return applied.merge(whose, on="unit_id").groupby("code")[self.cluster].nunique()
+
+    @cached_property
+    def links(self) -> Traced | None:
+        """How ratings differ with each code; None without a rating, participants, or anything decided."""
+        if self.rating is None or self.cluster is None or not len(self.decided.value):
+            return None
+        return self["links"].code_to_rating(
+            self.decided, self.store.units, rating=self.rating, cluster=self.cluster, sources=[self.linked],
+            n_boot=self.n_boot, seed=self.seed,
+        )  # fmt: skip
+
+    @cached_property
+    def disagreements(self) -> Traced:
+        """On which text and code coders disagree, and what became of it."""
+        return self["adjudication"].queue(self.decisions, rulings=self.store.rulings())
+
+    def discussed(self, before: str, after: str) -> Traced:
+        """Return agreement before and after a round of discussion; empty where nothing was decided in one."""
+        rounds = (self.store.decisions(round=one) for one in (before, after))
+        return self["agreement"].before_after(*rounds, **self.resampling)
 
     @cached_property
     def n_coders(self) -> Traced:
@@ -77,7 +158,7 @@ class Record:
         """What is resampled, as a plural."""
         if self.cluster is None:
             return "texts"
-        return "participants" if self.cluster == "case_id" else "clusters"
+        return "participants" if self.cluster == PARTICIPANT else f"{self.cluster} clusters"
 
     @cached_property
     def objections(self) -> Traced:
@@ -98,12 +179,41 @@ class Record:
 
 
 def record_of(
-    store: Study, *, with_agreement: bool, rating: str | None, cluster: str | None, n_boot: int, seed: int
+    store: Study,
+    *,
+    function: str,
+    with_agreement: bool = True,
+    rating: str | None = None,
+    cluster: str | None = None,
+    n_boot: int = 2000,
+    seed: int = 0,
+    source: str | None = None,
+    round: str | None = None,
 ) -> Record:
-    """Return the record of a study; participants are its clusters where every coded text has one."""
-    names = trace(store)
-    if cluster is None:
-        coded = names["store"].decisions().value["unit_id"].unique()
-        cases = store.units.set_index("unit_id")["case_id"].reindex(coded)
-        cluster = None if cases.isna().any() or not len(cases) else "case_id"
-    return Record(names, with_agreement, rating, cluster, n_boot, seed)
+    """Return the record of a study; participants are its clusters where every coded text has one.
+
+    Raises `ArgumentError`, as of `function`, where `store` is no open study or a setting is none of its.
+    """
+    store = read_once(store, function=function)
+    check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
+    columns = [name for name in store.units.columns if name not in ("unit_id", "text", "context")]
+    for what, name in (("rating", rating), ("cluster", cluster)):
+        if name is not None and name not in columns:
+            raise ArgumentError(
+                f"{function}: expected {what} to be a column of the study's units – found {word(name)} – "
+                f"{did_you_mean(name, columns)}"
+            )
+    record = Record(trace(store), with_agreement, rating, cluster, n_boot, seed, source, round)
+    known = [*record.coders, *COMPUTED]
+    if source is not None and source not in known:
+        raise ArgumentError(
+            f"{function}: expected as source a coder, consensus, majority or pooled – found {word(source)} – "
+            f"{did_you_mean(source, known)}"
+        )
+    return record if cluster is not None else replace(record, cluster=_participants(record))
+
+
+def _participants(record: Record) -> str | None:
+    coded = record.decisions.value["unit_id"].unique()
+    cases = record.store.value.units.set_index("unit_id")[PARTICIPANT].reindex(coded)
+    return None if cases.isna().any() or not len(cases) else PARTICIPANT

@@ -22,12 +22,12 @@ def reflexivity(record: Record) -> Iterator[Sentence]:
     by_models = proposed.query("origin.notna()", engine="python")
     if len(by_people.value):
         yield sentence(
-            "In the course of reading {n} proposed, each with the words that showed it.",
+            "In the course of reading, {n} proposed, each with the words that showed it.",
             n=plural(by_people.shape[0], "code was", "codes were"),
         )
     if len(by_models.value):
         yield sentence(
-            "Of themes that a topic model had found {n} proposed, each with texts that show it.",
+            "From themes that a topic model had found, {n} proposed, each with texts that show it.",
             n=plural(by_models.shape[0], "code was", "codes were"),
         )
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, report
+from sense7_qual import acts, corpus, report
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import CHECKS
+from sense7_qual.report._deviations_of_analysis import FIELDS, of_analysis
+from sense7_qual.store import Store
 from tests.helpers.planned_study import BEFORE, DEVIATIONS, NAMED, PLAN, planned_study
 from tests.helpers.reviewed_study import study
 from tests.helpers.simulation import studies
@@ -86,6 +88,81 @@ def test_the_clocks_tell_where_somebody_else_unblinded(tmp_path: Path) -> None:
     found = report.deviations(store)
     assert len(found) == 0
     assert "before the first unblinding, by lead, as their computers' clocks tell" in found.registered
+
+
+#: For each field of a plan, what is registered and what else is analysed. A new field needs a row.
+ELSE: dict[str, tuple[object, object]] = {
+    "question": ("Why?", "What for?"),
+    "hypotheses": (("Warm texts are rated higher.",), ("Cold texts are rated lower.",)),
+    "coders": (("ana", "ben"), ("ana", "cleo")),
+    "rounds": (("one",), ("two",)),
+    "n_units": (160, 150),
+    "n_participants": (40, 39),
+    "double_coded": (0.375, 0.25),
+    "n_repeated": (0, 10),
+    "level": ("unit", "span"),
+    "codebook": ("fixed", "open"),
+    "blind": (True, False),
+    "new_codes": ("propose", "add"),
+    "rating_shown": ("hidden", "shown"),
+    "suggestions": ("never", "finished"),
+    "themes": (False, True),
+    "discussion": (False, True),
+    "settled_by": ("rulings", "majority"),
+    "coding_until": ("2026-03-02", "2026-03-03"),
+    "with_agreement": (True, False),
+    "min_alpha": (0.667, 0.6),
+    "rating": ("Warmth", "Trust"),
+    "cluster": ("case_id", "document_id"),
+    "n_boot": (2000, 1000),
+    "seed": (0, 7),
+    "answers": ({"aims": "To explore."}, {"aims": "To confirm."}),
+}
+
+
+@pytest.mark.parametrize("field", [one.name for one in fields(acts.AnalysisPlan)])
+def test_every_field_that_is_analysed_otherwise_is_told(field: str) -> None:
+    planned, done = (acts.AnalysisPlan(**{"question": "Why?"} | {field: value}) for value in ELSE[field])
+    (told,) = of_analysis(planned, done)
+    assert (told.kind, told.n) == (f"analysed_{field}", 1)
+    assert told.planned.startswith(f"{FIELDS[field]}: ")
+    assert told.done.startswith("Analysed: ")
+    assert told.planned.partition(": ")[2] != told.done.partition(": ")[2]
+    assert not list(of_analysis(planned, planned))
+
+
+def test_a_rating_of_which_the_plan_says_nothing_is_told_and_an_open_field_is_not() -> None:
+    plan = acts.AnalysisPlan(question="Why?")
+    added = replace(plan, rating="Warmth", hypotheses=("It rises.",), n_units=10, cluster="case_id")
+    assert [one.kind for one in of_analysis(plan, added)] == ["analysed_hypotheses", "analysed_rating"]
+    assert [one.kind for one in of_analysis(added, plan)] == ["analysed_hypotheses", "analysed_rating"]
+
+
+def test_a_paper_prints_what_it_analyses_otherwise(tmp_path: Path) -> None:
+    store = rated_study(tmp_path / "study", replace(PLAN, rating="Warmth", n_boot=20))
+    other = replace(PLAN, rating="Trust", question="What for?", seed=3, n_boot=30)
+    report.paper(store, other, tmp_path / "paper", formats=["md"], with_prose=False)
+    printed = (tmp_path / "paper" / "deviations.md").read_text("utf-8")
+    for row in ("Rating that codes are linked to: Warmth. | Analysed: Trust.", "| Analysed: What for?",
+                "Seed of the intervals: 0. | Analysed: 3.", "resamples: 20. | Analysed: 30."):  # fmt: skip
+        assert row in printed
+    report.paper(store, None, tmp_path / "as_planned", formats=["md"], with_prose=False)
+    assert "Analysed" not in (tmp_path / "as_planned" / "deviations.md").read_text("utf-8")
+
+
+def rated_study(path: Path, plan: acts.AnalysisPlan) -> Store:
+    """Make the planned study anew with two ratings, its units read from a file."""
+    made = study(path.with_name("first"), plan=plan)
+    file = path.with_name("units.csv")
+    made.units.assign(
+        Warmth=[1 + i * 7 % 5 for i in range(160)], Trust=[1 + i * 3 % 5 for i in range(160)]
+    ).to_csv(file, index=False)
+    units = corpus.read(file, text="text", unit_id="unit_id", document_id="document_id", case_id="case_id",
+                        position="position", ratings=["Warmth", "Trust"])  # fmt: skip
+    store = Store.create(path, units=units, codebook=made.codebook)
+    for coder in made.coders:
+        store.append(made.acts(coder=coder))
+    return store
 
 
 def test_without_a_plan_or_a_study_it_says_what_is_missing(tmp_path: Path) -> None:

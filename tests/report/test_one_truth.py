@@ -1,0 +1,198 @@
+"""One paper, one truth: a number in the results that a table of the paper prints too is the same in both."""
+
+from __future__ import annotations
+
+import csv
+import re
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from sense7_qual import report
+from sense7_qual.store import Store
+from tests.helpers.example_papers import PLAN, settled, shipped
+
+pytestmark = pytest.mark.long
+
+#: Column of a result → the head of its table, and which number of the cell; "+1" is the column behind that.
+_INTERVAL = re.compile(r"\[(.+), (.+)\]")
+_RELIABILITY = {
+    "n_units": "n", "prevalence": "Prevalence (%)", "percent": "Agreement (%)", "alpha": "α",
+    "alpha_low": "α+1", "alpha_high": "α+1",
+}  # fmt: skip
+_LINKS = {
+    "n_with": "n with", "n_without": "n without", "mean_difference": "Mean difference",
+    "odds_ratio": "Odds ratio", "odds_ratio_low": "Odds ratio+1", "odds_ratio_high": "Odds ratio+1",
+    "odds_ratio_p": "p", "odds_ratio_p_adjusted": "Adjusted p", "p": "p", "p_adjusted": "Adjusted p",
+    "rank_biserial": "Rank-biserial r", "rank_biserial_low": "Rank-biserial r+1",
+    "rank_biserial_high": "Rank-biserial r+1",
+}  # fmt: skip
+_DISCUSSED = {"before": "α before", "after": "α after", "n_revised": "Changed"}
+_TABLES = {
+    "agreement.by_code": ("reliability", _RELIABILITY),
+    "links.code_to_rating": ("links", _LINKS),
+    "agreement.before_after": ("discussion", _DISCUSSED),
+}
+_WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
+#: Of all codes together, or of one code among none: no table has it.
+_ALONE = ("agreement.overall", "revisions.emerged", "codings.new_information", "codings.saturation")
+
+STUDIES: dict[str, tuple[Callable[[Path], Store], str | None]] = {
+    "shipped": (shipped, None),
+    "consensus asked for": (shipped, "consensus"),
+    "wholly settled": (settled, None),
+    "the other one, by one coder": (lambda path: shipped(path, "follow_up"), "ana"),
+}
+
+
+class Cells:
+    """A table as its CSV has it."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            self.heads, *self.rows = csv.reader(file)
+
+    def column(self, head: str) -> dict[str, str]:
+        name, _, further = head.partition("+")
+        place = self.heads.index(name) + int(further or 0)
+        return {row[0]: row[place].removeprefix("'") for row in self.rows}
+
+
+def number(printed: str) -> float:
+    plain = printed.replace("−", "-").replace(",", "").replace("%", "").strip()
+    limit = {"<": -1e-9, ">": 1e-9}.get(plain[0], 0.0)
+    return float(plain.lstrip("<> ")) + limit
+
+
+def part(cell: str, column: str) -> str:
+    """Return the end of an interval that a column is, or the whole cell."""
+    ends = _INTERVAL.fullmatch(cell)
+    return cell if ends is None else ends[1 if column.endswith("low") else 2]
+
+
+def expected(where: str, cells: Cells, heads: dict[str, str], labels: dict[str, str]) -> str:
+    """Return what the table prints for a place in its result, one cell or a summary of a column."""
+    one = re.fullmatch(r'\.set_index\("code"\)\.loc\["(\w+)", "(\w+)"\]', where)
+    if one:
+        return part(cells.column(heads[one[2]])[labels[one[1]]], one[2])
+    chosen, name, summary = re.fullmatch(  # type: ignore[union-attr]
+        r'(?:\.query\("(.+)"\))?\["(\w+)"\]\.(.+)', where
+    ).groups()
+    printed = {
+        code: part(cell, name) for code, cell in cells.column(heads[name]).items() if part(cell, name) != "–"
+    }
+    if chosen:
+        column, limit = re.fullmatch(r"(\w+) >= ([.\d]+)", chosen).groups()  # type: ignore[union-attr]
+        among = cells.column(heads[column])
+        printed = {code: cell for code, cell in printed.items() if number(among[code]) >= float(limit)}
+    return summarized(list(printed.values()), summary)
+
+
+def summarized(cells: Sequence[str], summary: str) -> str:
+    values = [number(cell) for cell in cells]
+    if summary in ("min()", "max()"):
+        return min(cells, key=number) if summary == "min()" else max(cells, key=number)
+    if summary == "median()":
+        return f"about {statistics.median(values)}"
+    limits = [float(one) for one in re.findall(r"\d*\.\d+", summary)]
+    counts: dict[str, Callable[[float], bool]] = {
+        "notna": lambda value: True,
+        "ge": lambda value: value >= limits[0],
+        "lt": lambda value: value < limits[0],
+        "between": lambda value: limits[0] <= value < limits[1],
+        "sum": lambda value: True,
+    }
+    if summary == "sum()":
+        return str(int(sum(values)))
+    return str(sum(map(counts[summary.partition("(")[0]], values)))
+
+
+def same(printed: str, in_table: str) -> bool:
+    printed = {"no": "0", "none": "0", "once": "1"}.get(printed, printed)
+    if in_table.startswith("about "):
+        return abs(number(printed) - float(in_table[6:])) <= 0.0051
+    return printed == in_table
+
+
+@pytest.fixture(scope="module", params=STUDIES)
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Store]:
+    make, source = STUDIES[request.param]
+    folder = tmp_path_factory.mktemp("paper")
+    store = make(folder / "study")
+    report.paper(store, PLAN, folder / "paper", formats=["csv", "md"], source=source)
+    return folder / "paper", store
+
+
+def numbers(folder: Path) -> Iterator[dict[str, str]]:
+    """Yield the numbers of the results, without the names, reasons and cautions between them."""
+    with (folder / "results.csv").open(encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file):
+            if not _WORDS.search(row["call"] + row["where"]):
+                yield row | {"printed": row["printed"].removeprefix("'")}
+
+
+def in_table(row: dict[str, str], folder: Path, labels: dict[str, str]) -> tuple[str, str] | None:
+    """Return the table that has a number of the text, and what it prints for it; None where none has it."""
+    call, where = row["call"], row["where"]
+    kind = next((one for one in _TABLES if call.startswith(one)), None)
+    if kind:
+        name, heads = _TABLES[kind]
+        cells = Cells(folder / f"{name}.csv")
+        if "confidence_level" in where:
+            level = {head for head in cells.heads if head.endswith("% CI")}
+            return name, level.pop().removesuffix("% CI")
+        return name, expected(where, cells, heads, labels)
+    if call.startswith("adjudication.queue"):
+        return "disagreements", settled_cell(where, Cells(folder / "disagreements.csv"))
+    if '.groupby("code")' in where or '.groupby("code")' in call:
+        return "codes", frequency(call + where, Cells(folder / "codes.csv"), labels)
+    assert call.startswith(_ALONE), (call, where)
+    return None
+
+
+def test_every_number_of_the_results_is_the_tables(written: tuple[Path, Store]) -> None:
+    folder, store = written
+    labels = {code.id: code.label for code in store.codebook.codes}
+    compared, wrong = Counter[str](), []
+    for row in numbers(folder):
+        found = in_table(row, folder, labels)
+        if found:
+            compared[found[0]] += 1
+            if not same(row["printed"], found[1]):
+                wrong.append((found[0], row["sentence"][:60], row["where"], row["printed"], found[1]))
+    assert wrong == []
+    assert {"reliability", "links", "disagreements", "codes"} <= set(compared)
+    assert compared["links"] >= 5
+
+
+def settled_cell(where: str, cells: Cells) -> str:
+    every = {head: cells.column(head)["All codes"] for head in ("Disagreements", "Open")}
+    total, still_open = (int(every[head].replace(",", "")) for head in ("Disagreements", "Open"))
+    if where == ".shape[0]":
+        return every["Disagreements"]
+    return every["Open"] if "isna" in where else str(total - still_open)
+
+
+def frequency(where: str, cells: Cells, labels: dict[str, str]) -> str:
+    """Return a part of a cell such as "67 / 287 (23.3)", a line below it "36 / 40"."""
+    code = re.findall(r'\["?(\w+)"?\]|get\("(\w+)"', where)[-1]
+    texts, people = cells.column(cells.heads[1])[labels[code[0] or code[1]]].split("\n")
+    having, decided, share = re.fullmatch(r"([\d,]+) / ([\d,]+) \((.+)\)", texts).groups()  # type: ignore[union-attr]
+    kind = re.search(r"sum|size|mean|nunique", where)[0]  # type: ignore[index]
+    return {"sum": having, "size": decided, "mean": share, "nunique": people.split(" / ")[0]}[kind]
+
+
+def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> None:
+    folder, _ = written
+    methods, links = ((folder / f"{name}.md").read_text("utf-8") for name in ("methods", "links"))
+    assert ("mixed model" in methods) == ("Odds ratio" in links)
+    assert ("pooled" in methods) == ("(pooled)" in links)
+    assert ("consensus" in methods.lower()) == ("consensus after adjudication" in links)
+    (n_tests,) = set(re.findall(r"codes of \w+ \((\d+)\)", links))
+    assert f"adjusted over the {n_tests} codes" in methods
+    assert "60 bootstrap resamples" in methods
+    assert "seed 3" in methods
+    assert ("resamples" in links) == ("pooled" not in methods)
