@@ -38,6 +38,16 @@ def add(commands: Parsers) -> None:
         help=f"of the tables: {', '.join(_FORMATS)} (default: docx); figures are pdf and png",
     )
     report.add_argument("--style", choices=_STYLES, default="plain", help="of the tables (default: plain)")
+    report.add_argument(
+        "--columns", type=int, choices=(1, 2), default=1, help="of text on the pages of the LaTeX document"
+    )
+    report.add_argument(
+        "--paper-size", choices=("a4", "letter"), default="a4", help="of Word documents (default: a4)"
+    )
+    report.add_argument(
+        "--codebook", choices=("list", "grid"), default="list",
+        help="as a list, each code with its parts below it (default), or in rows and columns",
+    )  # fmt: skip
     report.add_argument("--rating", metavar="COLUMN", help="the rating that codes are linked to")
     report.add_argument(
         "--cluster", metavar="COLUMN", help="the participant (default: case_id, where every text has one)"
@@ -76,6 +86,9 @@ def _report(parsed: argparse.Namespace) -> int:
         folder,
         formats=[name.strip().lower().lstrip(".") for name in parsed.format.split(",")],
         style=parsed.style,
+        page_columns=parsed.columns,
+        paper_size=parsed.paper_size,
+        codebook_layout=parsed.codebook,
         conditions=parsed.condition,
         source=parsed.source,
         round=parsed.round,

@@ -196,6 +196,12 @@ class Codebook:
         """The codes that can be applied (without those that only group others)."""
         return tuple(code for code in self.codes if code.codable)
 
+    @property
+    def tree(self) -> tuple[tuple[Code, int], ...]:
+        """Each code with its depth (from 0), followed by the codes under it; siblings in the given order."""
+        placed = _qdc.in_tree([{"id": code.id, "parent": code.parent} for code in self.codes])
+        return tuple((self[code["id"]], depth) for code, depth in placed)
+
     def facets_of(self, code_id: str) -> tuple[Facet, ...]:
         """Return the facets that are for the code with this id, in order."""
         check_arguments(Codebook.facets_of, locals())

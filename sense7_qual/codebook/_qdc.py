@@ -25,7 +25,7 @@ from xml.sax.saxutils import escape, quoteattr
 from sense7_qual.codebook._yaml_csv import Entries, load_yaml, refuse_many, to_yaml
 from sense7_qual.errors import CodebookError
 
-__all__ = ["parse_qdc", "to_qdc"]
+__all__ = ["in_tree", "parse_qdc", "to_qdc"]
 
 _NAMESPACE: Final = "urn:QDA-XML:codebook:1.0"
 _GUIDS: Final = uuid.UUID("5e0d1a58-7a4f-4a52-9a43-2f3d8f1f6a77")  # of this package: equal codes, equal guids
@@ -46,7 +46,7 @@ def to_qdc(content: Mapping[str, Any]) -> bytes:
         A text holds a control character, which XML cannot hold.
     """
     codes: Sequence[dict[str, Any]] = content["codes"]
-    tree = _in_tree(codes)
+    tree = in_tree(codes)
     own = {name: value for name, value in content.items() if name != "codes"}
     ids = [code["id"] for code in codes]
     if [code["id"] for code, _ in tree] != ids:
@@ -73,12 +73,12 @@ def to_qdc(content: Mapping[str, Any]) -> bytes:
     return text.encode()
 
 
-def _in_tree(codes: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]]:
+def in_tree(codes: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], int]]:
     """Return each code with its depth, parents before what stands under them."""
-    under: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
+    under: dict[str | None, list[Mapping[str, Any]]] = defaultdict(list)
     for code in codes:
         under[code.get("parent")].append(code)
-    tree = []
+    tree: list[tuple[Mapping[str, Any], int]] = []
     waiting = [(code, 0) for code in reversed(under[None])]
     while waiting:
         code, depth = waiting.pop()
@@ -87,7 +87,7 @@ def _in_tree(codes: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], int]
     return tree
 
 
-def _code_lines(tree: Sequence[tuple[dict[str, Any], int]], guids: Mapping[str, str]) -> list[str]:
+def _code_lines(tree: Sequence[tuple[Mapping[str, Any], int]], guids: Mapping[str, str]) -> list[str]:
     lines = []
     open_codes = 0
     for code, depth in tree:

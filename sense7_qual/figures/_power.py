@@ -47,7 +47,7 @@ _PARAMETERS: Final[Mapping[str, str]] = {
 def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 1) -> Figure:
     """Draw how likely a link is to be found, against the number of participants.
 
-    A point per number of participants, with the 95 % interval of the simulation's own error, joined by
+    A point per number of participants, with the 95% CI of the simulation's own error, joined by
     a line; a dashed line stands at `target`. Results for links of several sizes, or for coders of several
     qualities, can be given together: each is a line of its own, named at its end.
 
@@ -73,7 +73,7 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     ...     "standard_error": [0.016, 0.012], "rank_biserial": 0.25, "odds_ratio": 2.9, "sensitivity": 1.0,
     ...     "specificity": 1.0, "significance": 0.05, "n_simulations": 1000})
     >>> print(power_curve(result).description)
-    Power by number of participants. 40: 50.0 %, 80: 82.0 %.
+    Power by number of participants. 40: 50.0%, 80: 82.0%.
     """
     check_arguments(power_curve, locals())
     import altair as alt
@@ -201,7 +201,7 @@ def _in_words(rows: pd.DataFrame, names: Sequence[str]) -> str:
     for name in names:
         of_line = rows[rows["line"] == name]
         points = [
-            f"{_present.count(row['participants'])}: {_present.percent(row['power'])} %"
+            f"{_present.count(row['participants'])}: {_present.percent(row['power'])}%"
             for row in of_line.to_dict("records")
         ]
         sentences.append(f"{name}{': ' if name else ''}{', '.join(points)}.")

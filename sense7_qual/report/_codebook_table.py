@@ -22,9 +22,9 @@ def codebook_table(codebook: Codebook, *, layout: Layout = "list", notes: Sequen
     `layout` is "list", each code with its parts below it, which reads well on any page, or "grid", in rows
     and columns on pages in landscape.
 
-    One row per code in the codebook's order: label (and the code that it stands under), definition, when to
-    use it, when not to, examples and counter-examples, origin and source. A part that the codebook leaves
-    empty is printed as "–". `notes` adds lines to the foot.
+    One row per code, each followed by the codes under it: label (and the code that it stands under),
+    definition, when to use it, when not to, examples and counter-examples, origin and source. A part that the
+    codebook leaves empty is printed as "–". `notes` adds lines to the foot.
 
     References
     ----------
@@ -40,7 +40,7 @@ def codebook_table(codebook: Codebook, *, layout: Layout = "list", notes: Sequen
     'Prosocial Expression'
     """
     check_arguments(codebook_table, locals())
-    rows = tuple(_codebook_row(code, codebook) for code in codebook.codes)
+    rows = tuple(_codebook_row(code, codebook) for code, _ in codebook.tree)
     empty = [f"{MISSING} = not given in the codebook."] if any(MISSING in row for row in rows) else []
     facets = [_facet_note(facet, codebook) for facet in codebook.facets]
     source = [f"Source of the codebook: {codebook.source.rstrip('.')}."] if codebook.source else []

@@ -10,12 +10,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Final
 
-from sense7_qual._present import coefficient, count, percent
+from sense7_qual._present import coefficient, counted, percent
 from sense7_qual.acts import Act, AnalysisPlan, Preregistration, Suggested, preregistrations
 from sense7_qual.report._review_facts import Facts
 
 __all__ = ["CHECKS", "Deviation", "Done", "minute"]
 
+_CODINGS: Final = ("coding of a text", "codings of a text")
 _DECIDING: Final = ("apply", "finish")
 _OPTIONS: Final = {"new_codes": "propose", "rating": "hidden"}  # as the store has them until some are set
 
@@ -43,6 +44,12 @@ class Deviation:
 def minute(at: str) -> str:
     """Return a time of the record as it is printed: ``2026-03-02 09:00 UTC``."""
     return f"{at[:10]} {at[11:16]} UTC"
+
+
+def were(n: int, one: str, several: str | None = None) -> str:
+    """Return a count with its noun and verb, at the beginning of a sentence: ``No texts were``."""
+    words = f"{counted(n, one, several)} {'was' if n == 1 else 'were'}"
+    return words[0].upper() + words[1:]
 
 
 class Done:
@@ -117,7 +124,7 @@ def _registered_late(done: Done) -> Iterator[Deviation]:
         n = sum(act.kind == "finish" and act.at < at for act in done.coding)
         yield Deviation(
             kind="registered_late", n=n, planned="Registered before coding.",
-            done=f"Registered {minute(at)}, when {count(n)} codings of a text were finished.",
+            done=f"Registered {minute(at)}, when {counted(n, *_CODINGS)} had been finished.",
         )  # fmt: skip
     if not done.registered_before_unblinding:
         yield Deviation(
@@ -145,24 +152,24 @@ def _amended(done: Done) -> Iterator[Deviation]:
 
 def _amounts(done: Done) -> Iterator[Deviation]:
     for what, planned, n in (
-        ("texts", done.plan.n_units, done.n_units),
-        ("participants", done.plan.n_participants, done.n_participants),
+        ("text", done.plan.n_units, done.n_units),
+        ("participant", done.plan.n_participants, done.n_participants),
     ):
         if planned is not None and n != planned:
             yield Deviation(
-                kind=f"{'fewer' if n < planned else 'more'}_{what}", n=abs(n - planned),
-                planned=f"{planned:,} {what}.", done=f"{n:,} {what} were coded.",
+                kind=f"{'fewer' if n < planned else 'more'}_{what}s", n=abs(n - planned),
+                planned=f"{counted(planned, what)}.", done=f"{were(n, what)} coded.",
             )  # fmt: skip
 
 
 def _double_coded(done: Done) -> Iterator[Deviation]:
     share, n, total = done.plan.double_coded, len(done.facts.double), done.n_units
     if share is not None and n < math.floor(share * total):
-        seen = f" ({percent(n / total)} %)" if total else ""
+        seen = f" ({percent(n / total)}%)" if total else ""
         yield Deviation(
             kind="fewer_double_coded", n=math.floor(share * total) - n,
-            planned=f"{percent(share)} % of the texts coded by two or more, independently.",
-            done=f"{n:,} of {total:,} texts{seen}.",
+            planned=f"{percent(share)}% of the texts coded by two or more, independently.",
+            done=f"{n:,} of {counted(total, 'text')}{seen}.",
         )  # fmt: skip
 
 
@@ -172,8 +179,8 @@ def _repeated(done: Done) -> Iterator[Deviation]:
     n = int((rounds_of > 1).groupby(level="unit_id").any().sum()) if len(rounds_of) else 0
     if planned is not None and n < planned:
         yield Deviation(
-            kind="fewer_repeated", n=planned - n, planned=f"{planned:,} texts coded twice by the same coder.",
-            done=f"{n:,} texts were.",
+            kind="fewer_repeated", n=planned - n,
+            planned=f"{counted(planned, 'text')} coded twice by the same coder.", done=f"{were(n, 'text')}.",
         )  # fmt: skip
 
 
@@ -227,7 +234,7 @@ def _level(done: Done) -> Iterator[Deviation]:
         other = names["span" if planned == "unit" else "unit"]
         yield Deviation(
             kind="level", n=n, planned=f"Codes on {names[planned]}.",
-            done=f"{n:,} of {len(on_words):,} codings are on {other}.",
+            done=f"Of {counted(len(on_words), 'coding')}, {n:,} {'is' if n == 1 else 'are'} on {other}.",
         )  # fmt: skip
 
 
@@ -248,7 +255,7 @@ def _blind(done: Done) -> Iterator[Deviation]:
             yield Deviation(
                 kind="unblinded_early", n=n,
                 planned="A round is unblinded once all its coders have finished.",
-                done=f"Round “{one.name}” was unblinded with {n:,} of {len(due):,} codings open.",
+                done=f"Round “{one.name}” was unblinded with {n:,} of {counted(len(due), 'coding')} open.",
             )  # fmt: skip
 
 
@@ -306,7 +313,7 @@ def _switches(done: Done) -> Iterator[Deviation]:
     ):
         kind = "themes" if "themes" in what else "discussion"
         if planned is False and n:
-            yield Deviation(kind=f"{kind}_added", n=n, planned=f"No {what}.", done=f"{n:,} in the record.")
+            yield Deviation(kind=f"{kind}_added", n=n, planned=f"No {what}.", done=f"The record has {n:,}.")
         if planned and not n:
             yield Deviation(
                 kind=f"{kind}_missing", n=1, planned=f"{what.capitalize()}.", done="None recorded."
@@ -319,9 +326,16 @@ def _settled(done: Done) -> Iterator[Deviation]:
              "majority": "… by the majority.", "nothing": "Disagreements left as they are."}  # fmt: skip
     if planned in ("discussion", "majority", "nothing") and n_rulings:
         text = names[planned].replace("…", "Disagreements settled")
-        yield Deviation(kind="settled_otherwise", n=n_rulings, planned=text, done=f"{n_rulings:,} rulings.")
+        yield Deviation(
+            kind="settled_otherwise", n=n_rulings, planned=text, done=f"{counted(n_rulings, 'ruling')}."
+        )
     if planned == "rulings" and (n := done.facts.n_unsettled):
-        yield Deviation(kind="left_unsettled", n=n, planned=names[planned], done=f"{n:,} are not settled.")
+        yield Deviation(
+            kind="left_unsettled",
+            n=n,
+            planned=names[planned],
+            done=f"{n:,} {'is' if n == 1 else 'are'} not settled.",
+        )
 
 
 def _late(done: Done) -> Iterator[Deviation]:
@@ -332,7 +346,7 @@ def _late(done: Done) -> Iterator[Deviation]:
     n = sum(day > until for day in days)
     if n:
         yield Deviation(kind="coded_late", n=n, planned=f"Coded until {until}.",
-                        done=f"{n:,} codings of a text were finished later.")  # fmt: skip
+                        done=f"{were(n, *_CODINGS)} finished later.")  # fmt: skip
 
 
 def _alpha(done: Done) -> Iterator[Deviation]:

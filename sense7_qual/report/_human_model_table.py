@@ -143,6 +143,6 @@ def _comparison_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
         _present.percent(row["prevalence_humans"]),
         _present.percent(row["prevalence_model"]),
         _present.percent(row["percent"]),
-        _present.coefficient(row["estimate"], digits),
+        _present.alpha(row["estimate"], digits),
         _present.interval(row["low"], row["high"], digits),
     )

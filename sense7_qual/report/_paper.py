@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -22,8 +23,8 @@ from sense7_qual.report._paper_earlier import listed, note_begun, note_written, 
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
-from sense7_qual.report._styles import Style
-from sense7_qual.report._table import Table
+from sense7_qual.report._styles import Page, Paper, Style
+from sense7_qual.report._table import Layout, Table
 from sense7_qual.report._text_record import record_of
 
 __all__ = ["PaperFolder", "paper"]
@@ -78,6 +79,9 @@ def paper(
     *,
     formats: Sequence[str] = ("docx", "tex"),
     style: Style = "plain",
+    page_columns: Literal[1, 2] = 1,
+    paper_size: Paper = "a4",
+    codebook_layout: Layout = "list",
     conditions: Sequence[str] = (),
     source: str | None = None,
     round: str | None = None,
@@ -110,6 +114,12 @@ def paper(
         the call that gives it. Figures are PDF and PNG.
     style : {"plain", "acm", "apa"}
         Of the tables in Word and LaTeX.
+    page_columns : {1, 2}
+        Columns of text on the pages of the LaTeX document that reads the tables.
+    paper_size : {"a4", "letter"}
+        The page of Word documents.
+    codebook_layout : {"list", "grid"}
+        The codebook as a list, each code with its parts below it, or in rows and columns.
     conditions : sequence of str
         Columns of units by which the frequency of codes is compared, a table each.
     source : str, optional
@@ -162,7 +172,8 @@ def paper(
         n_boot=plan.n_boot, seed=plan.seed, source=source, round=round,
     )  # fmt: skip
     sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
-    wanted, left_out = parts_of(sources, conditions, with_prose=with_prose)
+    page = Page(style, page_columns, paper_size)
+    wanted, left_out = parts_of(sources, conditions, with_prose=with_prose, codebook_layout=codebook_layout)
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
     earlier, written = listed(folder), {f"{part.name}.{form}" for part, form in named}
@@ -174,7 +185,7 @@ def paper(
             tell(done, len(wanted))
     with _folder_to_write(folder) as finished:
         for part, form in named:
-            part.write(made[part.name], finished / f"{part.name}.{form}", style=style, overwrite=False)
+            part.write(made[part.name], finished / f"{part.name}.{form}", page=page, overwrite=False)
         for name in removed_files:
             (folder / name).unlink(missing_ok=True)
         note_begun(folder, earlier, written)

@@ -32,7 +32,9 @@ from sense7_qual.report._reliability_table import reliability_table
 from sense7_qual.report._review import review
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._revision_table import revision_table
+from sense7_qual.report._styles import Page
 from sense7_qual.report._suggestion_table import suggestion_table
+from sense7_qual.report._table import Layout
 from sense7_qual.report._text_record import ANY_CODER, Record
 from sense7_qual.report._theme_table import theme_table
 from sense7_qual.report._traced import Traced
@@ -59,12 +61,15 @@ class Part:
     def __repr__(self) -> str:
         return f"Part({self.name!r}, {self.kind!r})"
 
-    def write(self, made: Any, path: Path, *, style: str, overwrite: bool) -> None:
+    def write(self, made: Any, path: Path, *, page: Page, overwrite: bool) -> None:
         """Write what was made; a file of data is made as it is written."""
         if self.kind == "data":
             made(path, overwrite=overwrite)
         elif self.kind == "table":
-            made.write(path, overwrite=overwrite, style=style)
+            made.write(path, overwrite=overwrite, style=page.style, page_columns=page.columns,
+                       paper_size=page.size)  # fmt: skip
+        elif self.kind == "text":
+            made.write(path, overwrite=overwrite, paper_size=page.size)
         else:
             made.write(path, overwrite=overwrite)
 
@@ -143,11 +148,12 @@ def _frame(traced: Traced | None) -> pd.DataFrame:
 
 
 def parts_of(
-    sources: Sources, conditions: Sequence[str], *, with_prose: bool
+    sources: Sources, conditions: Sequence[str], *, with_prose: bool, codebook_layout: Layout
 ) -> tuple[list[Part], list[LeftOut]]:
     """Return what is written of a study, and what is not: its name, and why."""
     found: list[Part | LeftOut] = [
-        *(_of_prose(sources) if with_prose else ()), *_of_codebook(sources), *_of_plan(sources),
+        *(_of_prose(sources) if with_prose else ()), *_of_codebook(sources, codebook_layout),
+        *_of_plan(sources),
         *_of_agreement(sources), *_of_codes(sources, conditions), *_of_links(sources), *_of_models(sources),
         *_of_texts(sources), *_of_review(sources),
     ]  # fmt: skip
@@ -166,15 +172,16 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
                lambda: methods_of(record, **own))  # fmt: skip
     yield Part("results", "text", "What came out", lambda: results_of(record))
     yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement_of(record))
-    guidelines: list[GuidelineName] = ["coreq", "srqr", *([] if record.with_agreement else ["rtarg"])]
+    guidelines: list[GuidelineName] = ["coreq", "srqr"]
+    guidelines += [] if record.with_agreement else ["rtarg"]
     for name in guidelines:
         yield Part(f"checklist_{name}", "table", f"The reporting checklist {name.upper()}",
                    partial(checklist_of, record, name, **own))  # fmt: skip
 
 
-def _of_codebook(sources: Sources) -> Iterator[Part | LeftOut]:
+def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
     book, store = sources.codebook, sources.store
-    yield Part("codebook", "table", "What the codes mean", lambda: codebook_table(book))
+    yield Part("codebook", "table", "What the codes mean", lambda: codebook_table(book, layout=layout))
     if store.revisions():
         yield Part("revisions", "table", "How the codebook came about",
                    lambda: revision_table(store.revisions(), codebooks=store.codebooks))  # fmt: skip

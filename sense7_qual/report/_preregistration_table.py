@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import coefficient, percent
+from sense7_qual._present import coefficient, counted, percent
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import minute
@@ -91,7 +91,7 @@ def _questions(plan: AnalysisPlan, store: Study) -> str:
 
 def _sampling(plan: AnalysisPlan, store: Study) -> str:
     parts = [
-        f"{n:,} {what}" for n, what in ((plan.n_units, "texts"), (plan.n_participants, "participants"))
+        counted(n, what) for n, what in ((plan.n_units, "text"), (plan.n_participants, "participant"))
         if n is not None
     ]  # fmt: skip
     return f"To be coded: {' of '.join(parts)}." if parts else ""
@@ -100,8 +100,10 @@ def _sampling(plan: AnalysisPlan, store: Study) -> str:
 def _sources(plan: AnalysisPlan, store: Study) -> str:
     units = store.units
     n_cases, n_documents = units["case_id"].nunique(), units["document_id"].nunique()
-    of = f" by {n_cases:,} participants" if n_cases else ""
-    return f"{len(units):,} texts{of} from {n_documents:,} documents or conversations."
+    of = f" by {counted(n_cases, 'participant')}" if n_cases else ""
+    if n_documents:
+        of += f" from {counted(n_documents, 'document or conversation', 'documents or conversations')}"
+    return f"{counted(len(units), 'text')}{of}."
 
 
 def _stopping(plan: AnalysisPlan, store: Study) -> str:
@@ -111,7 +113,10 @@ def _stopping(plan: AnalysisPlan, store: Study) -> str:
 def _approach(plan: AnalysisPlan, store: Study) -> str:
     book = store.codebook
     level = {"unit": "whole texts", "span": "words of texts", None: "texts"}[plan.level]
-    sentences = [f"{len(book.codable)} codes of the codebook “{book.name}” are put on {level}."]
+    sentences = [
+        f"{counted(len(book.codable), 'code')} of the codebook “{book.name}” "
+        f"{'is' if len(book.codable) == 1 else 'are'} put on {level}."
+    ]
     if plan.codebook:
         sentences.append(
             {"fixed": "The codebook does not change.", "open": "Codes may change as coding goes on."}[
@@ -160,10 +165,10 @@ def _credibility(plan: AnalysisPlan, store: Study) -> str:
     sentences = []
     if plan.double_coded is not None:
         sentences.append(
-            f"{percent(plan.double_coded)} % of the texts are coded by two or more, independently."
+            f"{percent(plan.double_coded)}% of the texts are coded by two or more, independently."
         )
     if plan.n_repeated:
-        sentences.append(f"{plan.n_repeated:,} texts are coded twice by the same coder.")
+        sentences.append(f"To be coded twice by the same coder: {counted(plan.n_repeated, 'text')}.")
     if plan.with_agreement:
         least = f" of {coefficient(plan.min_alpha, 3)} or more" if plan.min_alpha is not None else ""
         sentences.append(f"Agreement is reported for each code as Krippendorff's alpha{least}.")

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["Paper", "Style", "caption_setup"]
+__all__ = ["Page", "Paper", "Style", "caption_setup"]
 
 Style = Literal["plain", "acm", "apa"]
 Paper = Literal["a4", "letter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a paper's files are laid out for: style of captions, columns of text, and size of the paper."""
+
+    style: Style
+    columns: Literal[1, 2]
+    size: Paper
+
 
 # APA 7, section 7.10–7.12: the number in bold, the title in italics on a line below, both at the left.
 _APA: Final = (

@@ -224,7 +224,7 @@ class Table:
         overwrite: bool = False,
         style: Style = "plain",
         page_columns: Literal[1, 2] = 1,
-        paper: Paper = "a4",
+        paper_size: Paper = "a4",
     ) -> None:
         """Write the table to `path` in the format of its suffix, whole or not at all.
 
@@ -241,13 +241,13 @@ class Table:
             How the caption looks in LaTeX (see `latex`) and Word, where "acm" and "apa" number the table.
         page_columns : {1, 2}
             Columns of text on the pages of a LaTeX document.
-        paper : {"a4", "letter"}
+        paper_size : {"a4", "letter"}
             The page of a Word document.
 
         Raises
         ------
         ArgumentError
-            The suffix, style, number of columns or paper is another one; nothing was written.
+            The suffix, style, number of columns or paper size is another one; nothing was written.
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
@@ -256,7 +256,7 @@ class Table:
             ".md": lambda: self.markdown().encode(),
             ".tex": lambda: self.latex(style=style, page_columns=page_columns).encode(),
             ".html": lambda: html_page(self.title, self.html()).encode(),
-            ".docx": lambda: self._word(style, paper),
+            ".docx": lambda: self._word(style, paper_size),
             ".csv": lambda: self.csv().encode("utf-8-sig"),
         }
         write_by_suffix(path, formats, what="table", overwrite=overwrite)

@@ -169,7 +169,7 @@ class Text:
         """Return the text as LaTeX, for pdfLaTeX, XeLaTeX and LuaLaTeX, as `Table.latex` escapes it."""
         return latex_text(self.title, self._blocks(), _QUESTIONS, self.questions)
 
-    def write(self, path: str | Path, *, overwrite: bool = False, paper: Paper = "a4") -> None:
+    def write(self, path: str | Path, *, overwrite: bool = False, paper_size: Paper = "a4") -> None:
         """Write the text to `path` in the format of its suffix, whole or not at all.
 
         Parameters
@@ -179,13 +179,13 @@ class Text:
             .csv (one row for each number in it, with the call that gives it).
         overwrite : bool
             Whether to replace a file that is there: what somebody wrote into it would be lost.
-        paper : {"a4", "letter"}
+        paper_size : {"a4", "letter"}
             The page of a Word document.
 
         Raises
         ------
         ArgumentError
-            The suffix or the paper is another one; nothing was written.
+            The suffix or the paper size is another one; nothing was written.
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
@@ -193,7 +193,7 @@ class Text:
         formats = {
             ".md": lambda: self.markdown().encode(),
             ".docx": lambda: word_text(
-                clean(self.title), self._blocks(), _QUESTIONS, [*map(clean, self.questions)], paper=paper
+                clean(self.title), self._blocks(), _QUESTIONS, [*map(clean, self.questions)], paper=paper_size
             ),
             ".tex": lambda: self.latex().encode(),
             ".html": lambda: html_page(self.title, self.html()).encode(),

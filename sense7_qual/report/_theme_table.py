@@ -70,7 +70,8 @@ def theme_table(store: Study, *, with_memos: bool = False, notes: Sequence[str] 
     applied, memos = _applied(store), _memos(store)
     rows = []
     for code, lines in lives.items():
-        own = applied[applied["code"].isin(_with_those_below(code, book))]
+        is_heading = code in book and not book[code].codable
+        own = applied[applied["code"].isin(_with_those_below(code, book) if is_heading else {code})]
         beside = _memos_on(code, own, memos)
         rows.append((_called(code, book, labels), _listed(lines), _texts(own), _told(beside, with_memos)))
     rows += _of_the_model(found, book)
@@ -104,7 +105,7 @@ def _lives(store: Study, found: pd.DataFrame) -> tuple[Lines, dict[str, str]]:
             lives[code_id].append(_line(step.at, step.coder, "; ".join(all_of), step.why))
     for row in found[found["done"] == "made a code"].itertuples():
         lives[str(row.value)].append(_line(row.at, row.coder, f"made of theme {row.theme}", row.why))
-    order = [*book.ids, *(code for code in labels if code not in book)]
+    order = [*(code.id for code, _ in book.tree), *(code for code in labels if code not in book)]
     return {code: lives[code] for code in order if lives[code]}, labels
 
 

@@ -119,7 +119,7 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
     if not rows:
         return [*said, "No text that two coders have finished may be seen yet."]
     said.append(
-        "Krippendorff’s alpha. Thick: its 95 % interval for one look; thin: one that holds however often "
+        "Krippendorff’s alpha. Thick: its 95% CI for one look; thin: one that holds however often "
         "you look. Lines at .667 and .80."
     )
     pooled = _pooled(board)

@@ -101,5 +101,5 @@ def _saturated(board: Board, codings: pd.DataFrame, cluster: str) -> str:
     ends = f"{number(row['low'], 1)} to {number(row['high'], 1)}"
     return (
         f"Of codes that came while coding, {_MORE} further participants would bring about "
-        f"{number(row['new_codes'], 1)} more (95 % interval {ends})."
+        f"{number(row['new_codes'], 1)} more (95% CI {ends})."
     )

@@ -571,7 +571,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.codebook_table": call(p.codebook_table, codebook=x.codebook, layout="list",
                                       notes=["A note."]),
         "report.co_occurrence_table": drawn_from(p.co_occurrence_table, "links.co_occurrence",
-                                                 form="matrix", most=3,
+                                                 form="matrix", most=3, with_phi=False,
                                                  codebook=x.codebook, digits=2, notes=["A note."]),
         "report.condition_table": call(
             p.condition_table, decisions=x.decisions, units=x.units.assign(system="one"), condition="system",
@@ -618,9 +618,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                      style=lambda: "apa", page_columns=lambda: 2),
         "report.Table.write": method("write", partial(x.made, "report.codebook_table"),
                                      path=partial(path, ".md"), overwrite=lambda: False,
-                                     style=lambda: "acm", page_columns=lambda: 2, paper=lambda: "letter"),
+                                     style=lambda: "acm", page_columns=lambda: 2,
+                                     paper_size=lambda: "letter"),
         "report.Text.write": method("write", partial(x.made, "report.methods"), path=partial(path, ".md"),
-                                    overwrite=lambda: False, paper=lambda: "letter"),
+                                    overwrite=lambda: False, paper_size=lambda: "letter"),
         "revisions.changes": call(qual.revisions.changes, old=x.codebook, new=x.changed, merged=None,
                                   split=None),
         "revisions.combine": call(qual.revisions.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
@@ -717,11 +718,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.paper": late(
             qual.report.paper, store=registered,
             analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), path=path,
-            formats=lambda: ["csv"], style=lambda: "plain", conditions=lambda: ["document_id"],
+            formats=lambda: ["csv"], style=lambda: "plain", page_columns=lambda: 2,
+            paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
             source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
             overwrite=lambda: True, progress=lambda: False),
-        "report.deviations": late(qual.report.deviations, store=registered),
+        "report.deviations": late(
+            qual.report.deviations, store=registered,
+            analysis_plan=lambda: k.AnalysisPlan(question="Why?", seed=1)),
         "report.preregistration_table": late(
             qual.report.preregistration_table, store=registered,
             plan=lambda: k.AnalysisPlan(question="Why?")),
@@ -735,8 +739,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
-                "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None},
-                "results": {"rating": lambda: None, "cluster": lambda: None},
+                "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
+                            "source": lambda: "ana"},
+                "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana"},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
                 "ai_statement": {"models": lambda: ()},
             }.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import unicodedata
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Literal
@@ -12,10 +13,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from sense7_qual import report
 from sense7_qual.report import Table
 from sense7_qual.report._styles import Style
 from tests.helpers import documents
 from tests.helpers.engines import office, program
+from tests.helpers.example_papers import PLAN, shipped
 
 pytestmark = pytest.mark.documents
 
@@ -98,6 +101,36 @@ def test_every_table_compiles_and_stays_within_its_page(
     assert shown.count("thumbs up sign") >= 4  # in no font here
     if engine != "pdflatex" or preamble:  # in its old encoding the accents are drawn apart from the letters
         assert "caf\u00e9, na\u00efve, \u0141\u00f3d\u017a" in shown
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_the_files_of_a_paper_compile_in_a_document_of_one_and_of_two_columns(
+    columns: Literal[1, 2], tmp_path: Path
+) -> None:
+    """Read in as they are: what the folder holds is laid out for the pages that were asked for."""
+    store = shipped(tmp_path / "study")
+    done = report.paper(
+        store, PLAN, tmp_path / "paper", formats=["tex", "docx"], page_columns=columns, paper_size="letter",
+        codebook_layout="grid" if columns == 2 else "list", conditions=["Model"],
+    )  # fmt: skip
+    files = [name.removesuffix(".tex") for name in done.files["file"] if name.endswith(".tex")]
+    assert {"links", "codes", "codebook", "checklist_coreq", "methods"} <= set(files)
+    read = "\\clearpage\n".join(f"\\input{{paper/{name}}}\n" for name in files)
+    options = "letterpaper,10pt" + (",twocolumn" if columns == 2 else "")
+    packages = "\\usepackage[T1]{fontenc}\\usepackage{lmodern,array,booktabs,longtable,pdflscape}"
+    (tmp_path / "all.tex").write_text(
+        f"\\documentclass[{options}]{{article}}\n{packages}\n\\begin{{document}}\n{read}\\end{{document}}\n",
+        "utf-8",
+    )
+    command = [program("pdflatex"), "-interaction=nonstopmode", "-no-shell-escape", "all.tex"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300)
+    log = (tmp_path / "all.log").read_text("utf-8", errors="replace")
+    assert not re.findall(r"^!.*", log, re.MULTILINE)
+    assert not re.findall(r"Missing character.*|Float too large.*", log)
+    shown = text_of(tmp_path / "all.pdf")
+    assert "5.73" in shown.replace(" ", ""), "the table of links is there"
+    pages = zipfile.ZipFile(tmp_path / "paper" / "results.docx").read("word/document.xml").decode()
+    assert 'w:w="12240"' in pages
 
 
 def test_every_word_document_stays_within_its_page(tmp_path: Path) -> None:
