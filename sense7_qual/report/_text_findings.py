@@ -77,13 +77,17 @@ def frequencies(record: Record) -> Iterator[Sentence]:
 
 def _where(record: Record, rows: Traced, code: str) -> Phrase:
     """Return in how many texts of how many, and participants, a code is."""
+    there, n = count(rows.sum()[code]), rows.size()[code]
     people: Phrase = ()
     if record.people is not None:
-        people = phrase(", from {n}", n=_people(record, record.people.get(code, 0)))
+        people = phrase("from {n}", n=_people(record, record.people.get(code, 0)))
+    if rows.mean().value[code] == 1:
+        every = phrase("all {n} texts", n=there) if n.value > 1 else phrase("the {n} text", n=there)
+        return phrase("{every} ({people})", every=every, people=people) if people else every
     return phrase(
         "{n} of {all} ({share}%{people})",
-        n=count(rows.sum()[code]), all=plural(rows.size()[code], "text"), share=percent(rows.mean()[code]),
-        people=people,
+        n=there, all=plural(n, "text"), share=percent(rows.mean()[code]),
+        people=(", ", *people) if people else (),
     )  # fmt: skip
 
 

@@ -371,9 +371,11 @@ def _when(first: Number, last: Number) -> Phrase:
 
 def software(record: Record) -> Iterator[Sentence]:
     """Yield which software was used, and what the record is."""
+    acts = record.store.acts().how_many()
     yield sentence(
         "Coding and analysis were done with sense7_qual {version}, which keeps every step of every coder as "
-        "an act that is never changed ({acts} so far), so that the way from each text to each number can be "
+        "an act that is never changed{acts}, so that the way from each text to each number can be "
         "followed.",
-        version=named(record["metadata"].version("sense7_qual")), acts=count(record.store.acts().how_many()),
+        version=named(record["metadata"].version("sense7_qual")),
+        acts=phrase(" ({n} so far)", n=count(acts)) if acts.value else "",
     )  # fmt: skip
