@@ -187,8 +187,9 @@ def _themes(record: Record) -> Iterator[Sentence]:
         ]  # fmt: skip
         settings = phrase(" ({values})", values=listed(values))
     yield sentence(
-        "A topic model proposed themes, which were recorded {n}, last on {at}{settings}; people {changed}.",
-        n=times(runs.how_many()), at=date(runs[-1].at), settings=settings,
+        "A topic model proposed themes, which were recorded {n}, {last}on {at}{settings}; people {changed}.",
+        last="last " if len(runs.value) > 1 else "", n=times(runs.how_many()), at=date(runs[-1].at),
+        settings=settings,
         changed=phrase("changed them in {n}", n=plural(edits.how_many(), "step")) if edits.value
         else "left them as they were",
     )  # fmt: skip

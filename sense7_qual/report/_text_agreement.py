@@ -113,20 +113,28 @@ def _range(
     record: Record, rows: Traced, known: Mapping[str, Number], defined: Sequence[str]
 ) -> Iterator[Sentence]:
     of_all = record.alphas["alpha"]
-    yield sentence(
-        "Over {n}, alpha ranged from {low} for “{worst}” to {high} for “{best}”, with a median of {median}.",
-        n=plural(of_all.notna().sum(), "code"), low=_alpha(rows, defined[0]), worst=known[defined[0]],
-        high=_alpha(rows, defined[-1]), best=known[defined[-1]], median=alpha(of_all.median()),
-    )  # fmt: skip
+    low, high = _alpha(rows, defined[0]), _alpha(rows, defined[-1])
+    if str(alpha(of_all.min())) == str(alpha(of_all.max())):
+        yield sentence("For each of {n} alpha was {alpha}.", n=plural(of_all.notna().sum(), "code"),
+                       alpha=alpha(of_all.min()))  # fmt: skip
+    else:
+        yield sentence(
+            "Over {n}, alpha ranged from {low} for “{worst}” to {high} for “{best}”, with a median of "
+            "{median}.",
+            n=plural(of_all.notna().sum(), "code"), low=low, worst=known[defined[0]], high=high,
+            best=known[defined[-1]], median=alpha(of_all.median()),
+        )  # fmt: skip
     below = [known[code] for code in defined if rows.value.loc[code, "alpha"] < _TENTATIVE]
     names = phrase(" ({names})", names=quoted(below)) if 0 < len(below) <= _MOST_NAMED else ()
-    yield sentence(
-        "It was .800 or more for {good}, at least .667 but below .800 for {tentative}, and below .667 for "
-        "{poor}{names}.",
-        good=plural(of_all.ge(_GOOD).sum(), "code"),
-        tentative=plural(of_all.between(_TENTATIVE, _GOOD, inclusive="left").sum(), "code"),
-        poor=plural(of_all.lt(_TENTATIVE).sum(), "code"), names=names,
-    )  # fmt: skip
+    reached = {
+        ".800 or more": of_all.ge(_GOOD).sum(),
+        "at least .667 but below .800": of_all.between(_TENTATIVE, _GOOD, inclusive="left").sum(),
+        "below .667": of_all.lt(_TENTATIVE).sum(),
+    }
+    parts = [
+        phrase("{level} for {n}", level=words, n=plural(n, "code")) for words, n in reached.items() if n.value
+    ]
+    yield sentence("It was {parts}{names}.", parts=listed(parts), names=names)
 
 
 def _pairs(record: Record) -> Iterator[Sentence]:

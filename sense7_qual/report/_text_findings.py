@@ -61,6 +61,10 @@ def frequencies(record: Record) -> Iterator[Sentence]:
     if len(present) == 1:
         yield sentence("“{label}” was present in {where}.", label=known[present[0]],
                        where=_where(record, rows, present[0]))  # fmt: skip
+    elif present and shares[present[0]] == shares[present[-1]]:
+        yield sentence("{labels} were equally frequent, each present in {share}% of the texts.",
+                       labels=quoted([known[code] for code in present]),
+                       share=percent(rows.mean()[present[0]]))  # fmt: skip
     elif present:
         most, least = present[0], present[-1]
         yield sentence(
@@ -237,9 +241,10 @@ def themes_recorded(record: Record) -> Iterator[Sentence]:
                 n=plural(edits.how_many(), "step"),
             )
         yield sentence(
-            "Themes that a topic model had proposed were recorded {n} (last on {at}) as starting points for "
+            "Themes that a topic model had proposed were recorded {n} ({last}on {at}) as starting points for "
             "reading{worked}.",
             n=times(runs.how_many()), at=date(runs[-1].at), worked=worked,
+            last="last " if len(runs.value) > 1 else "",
         )  # fmt: skip
     book = record.store.codebook
     heads = [code.id for code in book.value.codes if not code.codable]

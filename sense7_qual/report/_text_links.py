@@ -62,11 +62,13 @@ def link_method(record: Record) -> Iterator[Sentence]:
             "applied it.",
             scale=scale,
         )
-    yield sentence(
-        "P values were adjusted over the {n} by the method of Benjamini and Hochberg (1995). These are "
-        "associations, which do not show what raised or lowered a rating.",
-        n=plural(links[_adjusted(links)].notna().sum(), "code"),
-    )
+    n_tests = links[_adjusted(links)].notna().sum()
+    if n_tests.value > 1:
+        yield sentence(
+            "P values were adjusted over the {n} codes by the method of Benjamini and Hochberg (1995).",
+            n=count(n_tests),
+        )
+    yield sentence("These are associations, which do not show what raised or lowered a rating.")
 
 
 def _of_ranks(record: Record, links: Traced) -> Sentence:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from sense7_qual import report
+from sense7_qual.report._paper_parts import Sources, parts_of
+from sense7_qual.report._text_record import record_of
 from sense7_qual.store import Store
 from tests.helpers.example_papers import PLAN, settled, shipped
 
@@ -196,3 +198,23 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     assert "60 bootstrap resamples" in methods
     assert "seed 3" in methods
     assert ("resamples" in links) == ("pooled" not in methods)
+
+
+@pytest.mark.parametrize("source", [None, "consensus"])
+def test_the_figures_draw_the_numbers_of_the_tables(source: str | None, tmp_path: Path) -> None:
+    store = shipped(tmp_path / "study")
+    record = record_of(
+        store, function="paper", rating=PLAN.rating, n_boot=PLAN.n_boot, seed=PLAN.seed, source=source
+    )
+    sources = Sources(record, PLAN, with_texts=False, names=(), positionality=None)
+    parts, _ = parts_of(sources, (), with_prose=False, codebook_layout="list")
+    made = {part.name: part for part in parts}
+    for figure, table, head in (
+        ("links_plot", "links", "Rank-biserial r"),
+        ("agreement", "reliability", "α"),
+    ):
+        words, printed = made[figure].make().description, made[table].make().frame
+        numbers = printed.set_index("Code").loc[:, head]
+        between = printed.iloc[:, list(printed.columns).index(head) + 1]
+        for (label, number), interval in zip(numbers.items(), between, strict=True):
+            assert f"{label}: {number} {interval}." in words

@@ -375,9 +375,7 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
         coverage=store.coverage(viewer="chair"),
         more=[5],
     ).iloc[0]
-    assert (
-        f"about {wanted['new_codes']:.1f} more (95% CI {wanted['low']:.1f} to" in change["came_words"]
-    )
+    assert f"about {wanted['new_codes']:.1f} more (95% CI {wanted['low']:.1f} to" in change["came_words"]
 
 
 # blindness ------------------------------------------------------------------------------------------
