@@ -39,9 +39,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.long
 def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     out = tmp_path / "paper"
-    assert main(["report", str(folder), "--out", str(out), "--format", "csv, tex,docx", "--seed", "7"]) == 0
+    laid_out = ["--columns", "2", "--paper-size", "letter", "--codebook", "grid"]
+    words = ["report", str(folder), "--out", str(out), "--format", "csv, tex,docx", "--seed", "7"]
+    assert main([*words, *laid_out]) == 0
+    assert "longtable" not in (out / "codebook.tex").read_text("utf-8"), "it cannot stand in two columns"
     prose = ("methods", "results", "use_of_ai", "checklist_coreq", "checklist_srqr")
-    names = ("codebook", "reliability", "disagreements", "co_occurrence", "review")
+    names = ("codebook", "reliability", "disagreements", "codes", "co_occurrence", "review")
     tables = [f"{name}.{form}" for name in (*prose, *names) for form in ("csv", "docx", "tex")]
     assert sorted(path.name for path in out.iterdir()) == sorted(
         [*tables, "agreement.pdf", "agreement.png", "reliability_data.csv", "paper.json"]
@@ -54,8 +57,9 @@ def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     printed = capsys.readouterr().out
     first, *rest = printed.splitlines()
     assert first == (
-        f"33 files in {out}: methods, results, use_of_ai, checklist_coreq, checklist_srqr, codebook, "
-        "reliability, agreement, disagreements, reliability_data, co_occurrence, review."
+        f"36 files in {out}: methods, results, use_of_ai, checklist_coreq, checklist_srqr, codebook, "
+        "reliability, agreement, disagreements, reliability_data, codes, co_occurrence, "
+        "review."
     )
     assert "Left out: links – the analysis plan names no rating." in rest
     read = [path for path in out.iterdir() if path.suffix in (".tex", ".csv") and path.stem != "codebook"]
@@ -118,7 +122,7 @@ def test_an_earlier_report_stays_unless_it_may_be_written_over(folder, tmp_path,
     [
         (["--format", "docs"], "did you mean 'docx'?"),
         (["--rating", "Empathy"], "did you mean 'EmpathyOverall'?"),
-        (["--rating", "text"], "expected a column of the study's units"),
+        (["--rating", "text"], "expected rating to be a column of the study's units"),
         (["--rating", "EmpathyOverall", "--cluster", "caseid"], "did you mean 'case_id'?"),
         (["--rating", "EmpathyOverall", "--source", "anna"], "'ana'"),
         (["--round", "blind"], "round"),
