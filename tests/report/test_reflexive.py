@@ -82,7 +82,7 @@ def test_a_theme_is_told_with_its_history_its_texts_and_its_memos(store: Store) 
     table = report.theme_table(store, with_memos=True)
     rows = {row[0]: row[1:] for row in table.rows}
     assert list(rows) == [
-        "Care\n(heading)", "Heard\n(under Care)", "Pushed", "Left alone\n(under Care)",
+        "Care\n(heading)", "Heard\n(under Care)", "Left alone\n(under Care)", "Pushed",
         "Being listened to\n(no longer in the codebook)", "Odd\n(no longer in the codebook)",
         "Theme 0 of the topic model: Haste", "Theme 1 of the topic model", "Theme 2 of the topic model",
     ]  # fmt: skip
