@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from sense7_qual import agreement
-from sense7_qual._present import coefficient, percent
+from sense7_qual._present import coefficient, counted, percent
 from sense7_qual.report._review_facts import Facts, Objection
 
 __all__ = ["ON_AGREEMENT"]
@@ -33,9 +33,9 @@ def _overlap(facts: Facts) -> Iterator[Objection]:
     if len(facts.coders) > 1 and n < _LEAST_SHARE * total:
         yield Objection(
             kind="overlap_small", n=n,
-            seen=f"{n:,} of {total:,} coded texts ({percent(n / total)} %) were coded by two or more, "
+            seen=f"{n:,} of {total:,} coded texts ({percent(n / total)}%) were coded by two or more, "
             "independently of suggestions.",
-            why="Agreement on so few says little of the rest; 10 to 25 % are usual (O'Connor & Joffe 2020).",
+            why="Agreement on so few says little of the rest; 10 to 25% is usual (O'Connor & Joffe 2020).",
             answer="Deal more texts to two coders, at random (store.assign(…, overlap=0.2)).",
         )  # fmt: skip
 
@@ -49,7 +49,7 @@ def _wide(facts: Facts) -> Iterator[Objection]:
         codes = wide["code"].tolist()
         yield Objection(
             kind="wide_intervals", n=len(codes),
-            seen=f"Alpha's 95 % interval is wider than {coefficient(_WIDE, 2)} for {facts.labels(codes)}.",
+            seen=f"Alpha's 95% CI is wider than {coefficient(_WIDE, 2)} for {facts.labels(codes)}.",
             why="Such agreement may be good or poor: the overlap is too small for what is claimed.",
             answer="Code more texts twice; agreement.sequential says how many.",
         )  # fmt: skip
@@ -83,7 +83,8 @@ def _pair(facts: Facts) -> Iterator[Objection]:
         codes = list(dict.fromkeys(poor["code"]))
         yield Objection(
             kind="pooled_coders", n=len(poor),
-            seen=f"{len(poor)} pairs of coders agree below .667 on {facts.labels(codes)}, though all coders "
+            seen=f"{counted(len(poor), 'pair of coders agrees', 'pairs of coders agree')}"
+            f" below .667 on {facts.labels(codes)}, though all coders "
             "together pass it.",
             why="A coefficient over all coders hides one who reads a code differently.",
             answer="Report pairs (agreement.pairwise), and talk with the coder who differs.",
@@ -113,7 +114,8 @@ def _unsettled(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="unsettled", n=n,
-            seen=f"{n:,} of {len(facts.disagreements):,} disagreements are not settled.",
+            seen=f"{counted(n, 'disagreement is', 'disagreements are')}"
+            f" not settled, of {len(facts.disagreements):,}.",
             why="What is counted for these texts depends on whom one believes, and papers must say.",
             answer="Settle them (AdjudicationWidget), leaving readings that are both right as they are.",
         )  # fmt: skip
@@ -125,7 +127,7 @@ def _ruled_own(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="ruled_own", n=n,
-            seen=f"{n:,} rulings are by somebody who had coded the text.",
+            seen=f"{counted(n, 'ruling is', 'rulings are')} by somebody who had coded the text.",
             why="Who is a party to a disagreement does not settle it.",
             answer="Have somebody else look at them, or settle them in a discussion and say so.",
         )  # fmt: skip

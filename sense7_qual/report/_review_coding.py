@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from sense7_qual._present import counted
 from sense7_qual.acts import Suggested
 from sense7_qual.report._review_facts import Facts, Objection
 
@@ -25,7 +26,7 @@ def _unfinished(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="unfinished", n=n,
-            seen=f"{n:,} of {len(dealt):,} assigned codings of a text are not finished.",
+            seen=f"{counted(n, 'assigned coding')} of a text not finished, of {len(dealt):,}.",
             why="Who leaves out which texts is seldom chance.",
             answer="Finish them, or deal the rest anew (store.assign) and say what was left out and why.",
         )  # fmt: skip
@@ -37,7 +38,8 @@ def _no_round(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="no_round", n=n,
-            seen=f"{n:,} texts that several coded were coded in no round.",
+            seen=f"{counted(n, 'text that several coded was', 'texts that several coded were')}"
+            " coded in no round.",
             why="Nothing in the record shows that their coders were blind to each other.",
             answer="Open a round for texts that several code (rounds.open_round) before they are coded; of "
             "these, say how coders were kept blind.",
@@ -56,7 +58,8 @@ def _late(facts: Facts) -> Iterator[Objection]:
     if late:
         yield Objection(
             kind="finished_after_unblinding", n=len(late),
-            seen=f"{len(late):,} texts were first finished after their round was unblinded.",
+            seen=f"{counted(len(late), 'text was', 'texts were')}"
+            " first finished after their round was unblinded.",
             why="Whoever could see the others' codings did not code independently of them.",
             answer="Code other texts in a new round, blind, and report those.",
         )  # fmt: skip
@@ -75,7 +78,8 @@ def _changed(facts: Facts) -> Iterator[Objection]:
     if changed:
         yield Objection(
             kind="changed_after_unblinding", n=len(changed),
-            seen=f"{len(changed):,} codings of a text were changed in a round after it was unblinded.",
+            seen=f"{counted(len(changed), 'coding of a text was', 'codings of a text were')}"
+            " changed in a round after it was unblinded.",
             why="What they hold then is partly yielding to the others, not what each coder read.",
             answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report before "
             "and after apart (report.discussion_table).",
@@ -93,7 +97,8 @@ def _revised(facts: Facts) -> Iterator[Objection]:
     if late:
         yield Objection(
             kind="revised_after_unblinding", n=len(late),
-            seen=f"{len(late)} revisions changed what codes mean after a round was unblinded, and nothing "
+            seen=f"{counted(len(late), 'revision')}"
+            " changed what codes mean after a round was unblinded, and nothing "
             "was coded since.",
             why="A codebook that was changed after the codings were compared is not the one that was tried.",
             answer="Code fresh texts under the last version, blind, and report those.",
@@ -106,7 +111,7 @@ def _stale(facts: Facts) -> Iterator[Objection]:
         codes = list(dict.fromkeys(facts.stale["code"]))
         yield Objection(
             kind="stale_open", n=n,
-            seen=f"{n:,} decisions on {facts.labels(codes)} are open since the codebook changed.",
+            seen=f"{counted(n, 'decision')} on {facts.labels(codes)} left open since the codebook changed.",
             why="They are missing from every count, and not at random.",
             answer="Have them looked at again: CodingWidget(store, coder=…, review=codings.stale(…)).",
         )  # fmt: skip
@@ -122,7 +127,7 @@ def _suggested_first(facts: Facts) -> Iterator[Objection]:
     if first:
         yield Objection(
             kind="suggestions_first", n=len(first),
-            seen=f"A model's suggestions were shown before {len(first):,} codings of a text.",
+            seen=f"A model's suggestions were shown before {counted(len(first), 'coding')} of a text.",
             why="Coders follow what they are shown, so what they decide is partly the model's.",
             answer="Report what was decided before any suggestion apart (store.decisions("
             "before_suggestions=True)), and what suggestions changed (suggestions.effect).",
@@ -150,14 +155,14 @@ def _participants(facts: Facts) -> Iterator[Objection]:
     if n_missing:
         yield Objection(
             kind="no_participant", n=n_missing,
-            seen=f"{n_missing:,} coded texts name no participant.",
+            seen=f"{counted(n_missing, 'coded text names', 'coded texts name')} no participant.",
             why="Texts of one person are alike: intervals that take them for independent are too narrow.",
             answer="Import the column of participants (case_id).",
         )  # fmt: skip
     elif 0 < n < _FEWEST_PARTICIPANTS:
         yield Objection(
             kind="few_participants", n=n,
-            seen=f"The coded texts are of {n} participants.",
+            seen=f"The coded texts are of {counted(n, 'participant')}.",
             why=f"Intervals over fewer than {_FEWEST_PARTICIPANTS} participants cannot be relied on, "
             "whatever they are of.",
             answer="Describe what was found, and test no link; or code texts of more participants.",
@@ -169,7 +174,7 @@ def _coders_are_participants(facts: Facts) -> Iterator[Objection]:
     if both:
         yield Objection(
             kind="coder_is_participant", n=len(both),
-            seen=f"{len(both)} coders have the id of a participant.",
+            seen=f"{counted(len(both), 'coder has', 'coders have')} the id of a participant.",
             why="Either people coded their own texts, or two columns were taken for each other on import.",
             answer="Compare the columns of the import (corpus.describe_columns) with the file.",
         )  # fmt: skip
@@ -273,7 +278,8 @@ def _too_fast(facts: Facts) -> Iterator[Objection]:
     if fast:
         yield Objection(
             kind="too_fast", n=len(fast),
-            seen=f"{len(fast)} coders finished half of their texts in under {_SECONDS:g} seconds each.",
+            seen=f"{counted(len(fast), 'coder')}"
+            f" finished half of their texts in under {_SECONDS:g} seconds each.",
             why="Nobody reads a text and decides on every code so fast.",
             answer="Ask them how they coded; have a part of their texts coded by somebody else.",
         )  # fmt: skip
@@ -286,7 +292,8 @@ def _repeated(facts: Facts) -> Iterator[Objection]:
     if n * 20 > len(texts):
         yield Objection(
             kind="same_texts", n=n,
-            seen=f"{n:,} of {len(texts):,} coded texts repeat another one word for word.",
+            seen=f"{counted(n, 'coded text repeats', 'coded texts repeat')}"
+            f" another one word for word, of {len(texts):,}.",
             why="Texts that are there twice count twice in every number.",
             answer="Find out where they come from, and leave the repetitions out.",
         )  # fmt: skip

@@ -58,7 +58,7 @@ def _ceiling(facts: Facts) -> Iterator[Objection]:
     if share[end] > _CEILING and values.nunique() != 2:
         yield Objection(
             kind="rating_ceiling", n=int(share[end] * len(values)),
-            seen=f"“{rating}” has its {end} value for {percent(share[end])} % of {len(values):,} texts.",
+            seen=f"“{rating}” has its {end} value for {percent(share[end])}% of {len(values):,} texts.",
             why="Where nearly all ratings are alike, no code can go with higher ones, whatever it does.",
             answer="Say how ratings are distributed (figures.rating_distributions), and take an absent link "
             "for not knowing.",
@@ -75,7 +75,7 @@ def _missing_by_condition(facts: Facts) -> Iterator[Objection]:
             shares = missing.groupby(facts.coded[name].astype(str)).mean()
             yield Objection(
                 kind="rating_missing_by_condition", n=int(missing.sum()),
-                seen=f"“{rating}” is missing for {percent(shares.min())} to {percent(shares.max())} % of the "
+                seen=f"“{rating}” is missing for {percent(shares.min())} to {percent(shares.max())}% of the "
                 f"coded texts, by {name}.",
                 why="Who did not rate is then not left out by chance, and conditions are no longer alike.",
                 answer="Say why ratings are missing, and show what is found with and without that condition.",
@@ -166,7 +166,7 @@ def _always(facts: Facts) -> Iterator[Objection]:
     if codes:
         yield Objection(
             kind="code_always", n=len(codes),
-            seen=f"{facts.labels(codes)}: applied on {100 * _ALWAYS:g} % of the texts or more.",
+            seen=f"{facts.labels(codes)}: applied on {100 * _ALWAYS:g}% of the texts or more.",
             why="A code that is nearly everywhere tells no text from another, and agreement on it is of few.",
             answer="Say so, and link it to nothing; or part it into what differs.",
         )  # fmt: skip
