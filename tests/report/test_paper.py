@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import _atomic, acts, agreement, links, report
+from sense7_qual import _atomic, acts, agreement, corpus, links, report
 from sense7_qual.acts import AnalysisPlan
+from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._paper_parts import Part
 from sense7_qual.store import Store
@@ -280,3 +281,37 @@ def test_a_study_that_nobody_has_coded_has_no_paper(store: Store, tmp_path: Path
     empty.append([acts.preregister(QUICK, coder="lead", codebook=store.codebook)])
     with pytest.raises(ArgumentError, match="texts that a coder has finished"):
         report.paper(empty, None, tmp_path / "paper")
+
+
+LABELS = {
+    "warm": "Warmth 👩‍👩‍👧 ❤️",
+    "kind": "關心 (care)",
+    "cold": "تعاطف",
+    "long": "Über-e\u0301motion " + "of a very long label " * 6,
+}
+
+
+@pytest.mark.filterwarnings("ignore:figure. no font on this machine has")
+def test_labels_of_any_letters_end_no_paper(tmp_path: Path) -> None:
+    book = Codebook(name="letters", codes=tuple(Code(id=one, label=label) for one, label in LABELS.items()))
+    stars = {"Said": [f"Text {i} 👍🏽" for i in range(24)], "P": [f"p{i % 8}" for i in range(24)],
+             "Stars": [1 + i * 7 % 5 for i in range(24)], "Group": ["a 👍", "b"] * 12}  # fmt: skip
+    pd.DataFrame(stars).to_csv(tmp_path / "said.csv", index=False)
+    units = corpus.read(tmp_path / "said.csv", text="Said", case_id="P", ratings=["Stars"])
+    store = Store.create(tmp_path / "study", units=units, codebook=book)
+    for step, coder in enumerate(("ana", "ben")):
+        here = {"coder": coder, "codebook": book}
+        store.append(
+            [acts.apply(unit_id=unit, code=code, **here)
+             for i, unit in enumerate(units["unit_id"]) for j, code in enumerate(LABELS)
+             if (i * (j + 2) + step * (i % 5 == 0)) % 3 == 0]
+            + [acts.finish(unit_id=unit, **here) for unit in units["unit_id"]]
+        )  # fmt: skip
+    plan = AnalysisPlan(question="Why 👍?", rating="Stars", n_boot=20)
+    written = report.paper(
+        store, plan, tmp_path / "paper", formats=["docx", "tex", "md", "csv"], conditions=["Group"]
+    )
+    assert names(tmp_path / "paper") == {*written.files["file"], "paper.json"}
+    assert {"agreement.pdf", "links_plot.pdf", "links.tex", "codebook.docx"} <= set(written.files["file"])
+    printed = (tmp_path / "paper" / "links.md").read_text("utf-8")
+    assert all(label.strip() in printed for label in LABELS.values())
