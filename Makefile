@@ -50,7 +50,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 lab: $(READY)
-	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.default_url=/lab/tree/notebooks/01_coding.ipynb
+	$(BIN)/sense7-qual lab . $(AS_ROOT)
 
 lint: $(READY)
 	$(BIN)/ruff check .

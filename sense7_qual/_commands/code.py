@@ -13,6 +13,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Final
 
+from sense7_qual._commands.kernels import short_enough, transport
 from sense7_qual._commands.words import STUDY, Parsers, is_address, opened
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ActError, ArgumentError
@@ -119,6 +120,7 @@ def _notebook(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def _serve(notebook: Path, port: int, *, dark: bool, browser: bool) -> None:
     """Serve the page until Ctrl+C; what a user has set for Voilà elsewhere does not count."""
+    from traitlets.config import Config
     from voila.app import Voila
 
     token = secrets.token_urlsafe(32)
@@ -130,7 +132,10 @@ def _serve(notebook: Path, port: int, *, dark: bool, browser: bool) -> None:
             if browser:
                 webbrowser.open(address)
 
-    page = Page(config_file_paths=[], log_level=logging.ERROR)
+    # Voilà makes a folder in this one for the kernel's sockets, which no other user can open.
+    place = short_enough(Path(tempfile.gettempdir()), name="voila_xxxxxxxx")
+    settled = Config({"KernelManager": {"transport": transport()}})
+    page = Page(config=settled, config_file_paths=[], connection_dir_root=str(place), log_level=logging.ERROR)
     page.initialize([str(notebook)])
     page.ip, page.port, page.port_retries = _LOOPBACK, port, 0
     page.token, page.open_browser = token, True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from sense7_qual._atomic import save
+from sense7_qual._commands.kernels import short_enough, transport
 from sense7_qual._commands.words import Parsers
 from sense7_qual.errors import ArgumentError, StoreError
 
@@ -100,9 +102,15 @@ def _lab(parsed: argparse.Namespace) -> int:
     print(f"{len(written)} files put into {folder.resolve()}.")
     if differing:
         print(f"Left as they are, though they differ from this version's: {', '.join(differing)}.")
+    from jupyter_core.paths import jupyter_runtime_dir
     from jupyterlab.labapp import LabApp
 
-    place = [f"--ServerApp.root_dir={folder.resolve()}", f"--LabApp.default_url=/lab/tree/{_FIRST}"]
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(short_enough(Path(jupyter_runtime_dir())))
+    place = [
+        f"--ServerApp.root_dir={folder.resolve()}",
+        f"--LabApp.default_url=/lab/tree/{_FIRST}",
+        f"--KernelManager.transport={transport()}",
+    ]
     LabApp.launch_instance(argv=[*place, *parsed.for_lab])  # later words win: the user's
     return 0
 

@@ -125,11 +125,13 @@ def test_what_follows_the_folder_goes_to_jupyterlab(words, folder, for_lab, tmp_
     from jupyterlab.labapp import LabApp
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/run/user/1000/jupyter")
     given: list[str] = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda argv: given.extend(argv))
     assert main(words) == 0
     place = f"--ServerApp.root_dir={(tmp_path / folder).resolve()}"
-    assert given == [place, "--LabApp.default_url=/lab/tree/notebooks/01_coding.ipynb", *for_lab]
+    first = "--LabApp.default_url=/lab/tree/notebooks/01_coding.ipynb"
+    assert given == [place, first, "--KernelManager.transport=ipc", *for_lab]
 
 
 @pytest.mark.parametrize("words", [["--help"], ["lab", "--help"], ["lab", "x", "--port", "1", "-h"]])

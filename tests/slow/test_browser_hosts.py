@@ -5,13 +5,17 @@ The page is asked over HTTP as well: only with its token, and only by this compu
 
 from __future__ import annotations
 
+import os
+import re
 import secrets
 import signal
 import socket
+import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPMessage
 from pathlib import Path
 from typing import IO, Any
@@ -95,6 +99,93 @@ def test_a_text_is_coded_on_the_page_and_ctrl_c_ends_it(voila: Host, browser: Br
     assert SENTINEL not in printed
     assert voila.files_with_texts() == []
     assert list((voila.home / "tmp").glob("sense7-qual-*")) == []
+
+
+LISTENING = """
+import os, stat, sys
+from pathlib import Path
+
+def sockets(pid):
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            name = os.readlink(link)
+        except OSError:
+            continue
+        if name.startswith("socket:"):
+            yield name[8:-1]
+
+pid = int(sys.argv[1])
+own = set(sockets(pid))
+tcp = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+print("tcp", *(int(line[1].split(":")[1], 16) for line in tcp if line[3] == "0A" and line[9] in own))
+unix = [line.split() for line in Path(f"/proc/{pid}/net/unix").read_text().splitlines()[1:]]
+print("ipc", *sorted({line[7] for line in unix if len(line) > 7 and "-ipc-" in line[7] and line[6] in own}))
+"""
+AS_NOBODY = """
+import os, socket, sys, time
+import zmq
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+places = sys.argv[1:]
+listener = zmq.Context().socket(zmq.SUB)
+listener.subscribe(b"")
+for place in places:
+    if place.isdigit():
+        listener.connect(f"tcp://127.0.0.1:{place}")
+    else:
+        try:
+            socket.socket(socket.AF_UNIX).connect(place)
+            print("open", flush=True)
+        except PermissionError:
+            print("refused", flush=True)
+print("listening", flush=True)
+end, heard = time.time() + 8, 0
+while time.time() < end:
+    heard += listener.poll(200) and len(listener.recv_multipart())
+print("heard", heard)
+"""
+
+
+def kernel_of(host: Host) -> int:
+    """Return the process of the kernel that the host started."""
+    for process in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            parent = re.search(r"^PPid:\t(\d+)$", (process / "status").read_text(), re.MULTILINE)
+            if (
+                parent
+                and int(parent[1]) == host.process.pid
+                and b"ipykernel" in (process / "cmdline").read_bytes()
+            ):
+                return int(process.name)
+    raise AssertionError("no kernel")
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/unix").exists(), reason="looks a process up as Linux shows it")
+@pytest.mark.parametrize("voila", [False], indirect=True)
+def test_no_other_user_of_the_computer_can_listen_to_the_kernel(voila: Host, browser: Browser) -> None:
+    with voila.page(browser) as page:
+        ports, paths = (line.split()[1:] for line in python(LISTENING, str(kernel_of(voila))).splitlines())
+        assert len(paths) == 5
+        command = [sys.executable, "-c", AS_NOBODY, *ports, *paths]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as listener:
+            assert listener.stdout
+            printed = [listener.stdout.readline().strip() for _ in range(6)]
+            page.locator(".s7").focus()
+            press(page, "3", "Enter")
+            shows(page, "t1/1")
+            printed += listener.stdout.read().split("\n")
+        assert "heard 0" in printed
+        if os.geteuid() == 0:  # else the listener is this user
+            assert printed[:6] == ["refused"] * 5 + ["listening"]
+    assert "Other users of this computer" not in voila.log.read_text("utf-8")
+
+
+def python(program: str, *arguments: str) -> str:
+    """Return what a Python program prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
 
 
 @pytest.mark.parametrize("voila", [False], indirect=True)
