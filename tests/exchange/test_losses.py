@@ -48,7 +48,8 @@ def without(root: Element, nth: int) -> tuple[Element, Element, Element]:
 def silent_losses(root: Element, folder: Path) -> list[str]:
     """The elements that can be taken out and nobody would notice: what is read, and what is listed, is alike.
 
-    The parts of a thing that is not read (the code of a coding on a picture) count with it.
+    The parts of a thing that is not read (the code of a coding on a picture) count with it. A memo that
+    nothing refers to is read as one on the study, so its reference there says nothing more.
     """
     whole = read(root, folder / "whole.qdpx")
     known = frames(whole), str(whole.losses)
@@ -61,7 +62,7 @@ def silent_losses(root: Element, folder: Path) -> list[str]:
                 parent_less = read(without(root, index[parent])[0], folder / "less.qdpx")
                 if frames(parent_less) != known[0] or str(parent_less.losses) == known[1]:
                     silent.append(f"{child.tag} in {parent.tag}")
-            elif (frames(less), str(less.losses)) == known:
+            elif (frames(less), str(less.losses)) == known and child.tag != "NoteRef":
                 silent.append(f"{child.tag} in the project")
     return silent
 

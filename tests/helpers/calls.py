@@ -194,7 +194,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     def merging() -> Call:
         study, place = fresh(), path()
         study.backup(place)
-        return study.merge, {"other": place}
+        return study.merge, {"other": place, "coders": None}
 
     def method(name: str, of: Callable[[], Any], /, **given: Callable[[], Any]) -> Callable[[], Call]:
         return lambda: (getattr(of(), name), {key: make() for key, make in given.items()})
@@ -644,7 +644,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                 coverage=x.coverage),
         "rounds.unblind": call(qual.rounds.unblind, round="one", coder="lead", codebook=x.codebook, **stamp),
         "rounds.visible": call(qual.rounds.visible, acts=x.acts, viewer="ana"),
-        "store.Store": late(qual.Store, path=lambda: store().path),
+        "store.Store": late(qual.Store, path=lambda: store().path, forget_again=lambda: False),
         "store.Store.create": late(qual.Store.create, path=path, units=lambda: x.units,
                                    codebook=lambda: x.codebook),
         "store.Store.add_coder": method("add_coder", store, coder=lambda: "cat", role=lambda: None,
