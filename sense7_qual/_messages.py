@@ -62,7 +62,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def outside() -> int:
-    """Return how many calls up the code stands that is not of this package: the `stacklevel` of a warning."""
+    """Return the `stacklevel` that makes a warning name the caller outside this package."""
     package, level = __name__.partition(".")[0], 1
     frame = sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(f"{package}."):

@@ -33,7 +33,7 @@ _HIGHEST_OF_SCALES: Final = 11
 
 
 def codes_for_missing(levels: Floats) -> npt.NDArray[np.bool_]:
-    """Return which levels, sorted and each once, are codes for missing by the rule of this module."""
+    """Return the levels, sorted and distinct, that look like codes for missing values."""
     own = np.flatnonzero(~np.isin(levels, _CODES))
     if len(own) and levels[own[-1]] > _HIGHEST_OF_SCALES:
         own = np.flatnonzero(~np.isin(levels, _CODES) | ((levels > _HIGHEST_OF_SCALES) & (levels < 100)))

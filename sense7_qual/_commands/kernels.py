@@ -18,7 +18,7 @@ others use the computer."""
 
 
 def transport() -> str:
-    """Return how kernels talk: "ipc", or "tcp" where the system has nothing else, which is printed.
+    """Return the transport of kernels: "ipc", or "tcp" (with a printed warning) where there is no other.
 
     A kernel publishes the texts that a widget shows. Over TCP any user of the computer can subscribe to them;
     sockets in a folder of one's own are opened by nobody else.

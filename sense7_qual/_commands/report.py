@@ -31,23 +31,7 @@ def add(commands: Parsers) -> None:
     report = commands.add_parser("report", help="write tables, figures and data", description=_REPORT)
     report.add_argument("study", metavar="STUDY", help=STUDY)
     report.add_argument("--out", metavar="FOLDER", required=True, help="where the files are put")
-    report.add_argument(
-        "--format",
-        metavar="docx,csv",
-        default="docx",
-        help=f"of the tables: {', '.join(_FORMATS)} (default: docx); figures are pdf and png",
-    )
-    report.add_argument("--style", choices=_STYLES, default="plain", help="of the tables (default: plain)")
-    report.add_argument(
-        "--columns", type=int, choices=(1, 2), default=1, help="of text on the pages of the LaTeX document"
-    )
-    report.add_argument(
-        "--paper-size", choices=("a4", "letter"), default="a4", help="of Word documents (default: a4)"
-    )
-    report.add_argument(
-        "--codebook", choices=("list", "grid"), default="list",
-        help="as a list, each code with its parts below it (default), or in rows and columns",
-    )  # fmt: skip
+    _add_layout(report)
     report.add_argument("--rating", metavar="COLUMN", help="the rating that codes are linked to")
     report.add_argument(
         "--cluster", metavar="COLUMN", help="the participant (default: case_id, where every text has one)"
@@ -74,6 +58,27 @@ def add(commands: Parsers) -> None:
         help="take the place of an earlier report: its other files are removed",
     )
     report.set_defaults(run=_report)
+
+
+def _add_layout(report: argparse.ArgumentParser) -> None:
+    """Add the options of how tables are laid out."""
+    report.add_argument(
+        "--format",
+        metavar="docx,csv",
+        default="docx",
+        help=f"of the tables: {', '.join(_FORMATS)} (default: docx); figures are pdf and png",
+    )
+    report.add_argument("--style", choices=_STYLES, default="plain", help="of the tables (default: plain)")
+    report.add_argument(
+        "--columns", type=int, choices=(1, 2), default=1, help="of text on the pages of the LaTeX document"
+    )
+    report.add_argument(
+        "--paper-size", choices=("a4", "letter"), default="a4", help="of Word documents (default: a4)"
+    )
+    report.add_argument(
+        "--codebook", choices=("list", "grid"), default="list",
+        help="as a list, each code with its parts below it (default), or in rows and columns",
+    )  # fmt: skip
 
 
 def _report(parsed: argparse.Namespace) -> int:

@@ -39,7 +39,7 @@ class Groups:
         return COVERAGE.check(rows, as_written=True)
 
     def open_decisions(self) -> pd.DataFrame:
-        """Return what was not decided on finished texts."""
+        """Return the codes left undecided on finished texts."""
         return pd.DataFrame(self.undecided, columns=["unit_id", "coder", "code"], dtype="string")
 
 
@@ -51,7 +51,7 @@ def groups_of(
     ours: bool,
     lost: Mapping[str, list[str]],
 ) -> Groups:
-    """Return what the sets say; `texts` and `codes` have the ids of the sources and codes, by identifier."""
+    """Parse the sets of a project; `texts` and `codes` map its identifiers to ids."""
     groups, names = Groups(), Counter[str]()
     for each in tree.under("Sets", "Set"):
         if _refi.holds_codebook(each):

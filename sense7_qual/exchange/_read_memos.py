@@ -40,7 +40,7 @@ class Memos:
         return MEMOS.check(pd.DataFrame(self._rows, columns=list(MEMOS.columns)))
 
     def beside_coding(self, note_id: str) -> dict[str, str] | None:
-        """Return what a note says of a coding beside its code; None where it is a memo."""
+        """Return the facets and round that a note states for a coding; None if it is a memo."""
         note = self._notes.get(note_id)
         stated = None if note is None else _refi.lines_of(self._text(note), _refi.NOTE_ON_CODING)
         if stated is not None:

@@ -57,7 +57,7 @@ class Tree:
         return found
 
     def under(self, wrapper: str, *names: str) -> list[Element]:
-        """Return what stands in the wrappers of this name: the sources in Sources, say."""
+        """Return the children of the wrappers of this name, such as the sources in Sources."""
         return [child for each in self.of(self.root, wrapper) for child in self.of(each, *names)]
 
     def first(self, element: Element, name: str) -> Element | None:
@@ -77,7 +77,7 @@ class Tree:
         return [plain_guid(each.get("targetGUID")) for each in self.of(element, name)]
 
     def unread(self) -> Iterator[tuple[str, str]]:
-        """Yield what each element is that was not read, in words, and the name of the thing that it is in."""
+        """Yield a description of each unread element and the name of the thing that contains it."""
         waiting = [(self.root, "", "")]
         while waiting:
             element, where, name = waiting.pop()

@@ -229,7 +229,7 @@ def label_lines(
 
 
 def plot_width(columns: Columns, lines: Sequence[Sequence[tuple[int, str]]] | None = None) -> float:
-    """Return how many pixels the plot has beside the labels of its rows, or an axis of numbers."""
+    """Return the width of the plot in pixels, next to the labels of its rows or an axis of numbers."""
     if lines is None:
         return WIDTHS[columns] - _NUMBERS
     names = max(widths([line for block in lines for _, line in block]), default=0.0)

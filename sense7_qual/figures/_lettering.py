@@ -36,7 +36,7 @@ _SCRIPT: Final = re.compile(r"(.*?) (?:CAPITAL|SMALL|LETTER|SYLLABLE|UNIFIED|VOW
 
 
 def widths(texts: Sequence[str], *, bold: bool = False, size: float = SIZE) -> list[float]:
-    """Return how wide each text is drawn, in CSS pixels."""
+    """Measure the drawn width of each text in CSS pixels."""
     import vl_convert
 
     letters = {"fontSize": size, "font": FONT, "fontWeight": "bold" if bold else "normal"}
@@ -81,7 +81,7 @@ def _atoms(text: str) -> list[str]:
 
 
 def _letters(text: str) -> list[str]:
-    """Return what is drawn as one letter each."""
+    """Split a text into the units that are drawn as one letter."""
     starts = [at for at in range(len(text)) if not divides(text, at)]
     return [text[start:end] for start, end in pairwise([*starts, len(text)])]
 
@@ -132,7 +132,7 @@ def with_names(texts: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def _boxes(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where letters begin and end that are drawn as the box of a character that does not exist."""
+    """Find the ranges of letters that the renderer draws as a missing-character box."""
     if _ANYWHERE.fullmatch(text):
         return ()
     drawn, at, goes_on = _picture(text), 0, False
@@ -179,7 +179,7 @@ def _picture(text: str) -> bytes:
 
 
 def _name(run: str) -> str:
-    """Return what stands for letters that cannot be drawn: how many of which script, or the sign's name.
+    """Describe letters that cannot be drawn: their number and script, or the name of the sign.
 
     >>> _name("漢字"), _name("👍🏽")
     ('[2 CJK letters]', '[thumbs up sign]')

@@ -32,7 +32,7 @@ def condition_table(
     codebook: Codebook | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return how many texts (of each condition) have each code, and how many participants, as a table.
+    """Tabulate the texts and participants with each code, by condition if there is one.
 
     One row per code and one column per condition, or one for all texts: texts with the code, of those that
     were decided on, and the percentage; with `cluster` below it participants with such a text, of those with
