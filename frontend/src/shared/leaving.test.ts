@@ -14,7 +14,7 @@ const isLeft = () => document.activeElement !== root;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  document.body.innerHTML = '<div class="jp-Notebook" tabindex="-1"><div class="s7" tabindex="0"></div></div>';
+  document.body.innerHTML = '<div class="jp-NotebookPanel"><div class="jp-Notebook" tabindex="-1"><div class="s7" tabindex="0"></div></div></div>';
   root = document.querySelector<HTMLElement>(".s7")!;
   root.focus();
   words = [];
@@ -59,8 +59,8 @@ test("any other key in between begins again, a modifier does not", () => {
   expect(isLeft()).toBe(true);
 });
 
-test("outside a notebook it leaves for the page", () => {
-  document.body.append(root);
+test("on a page without a notebook's panel it leaves for the page", () => {
+  document.querySelector(".jp-NotebookPanel")!.className = "";
   root.focus();
   at(1000);
   at(2000);

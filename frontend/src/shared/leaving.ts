@@ -46,8 +46,9 @@ export class Leaving {
     this.notebook()?.focus();
   }
 
+  /** The notebook around the widget; the coder's page has one without its panel, in which nothing is to be done. */
   private notebook(): HTMLElement | null {
-    return this.root()?.closest<HTMLElement>(".jp-Notebook") ?? null;
+    return this.root()?.closest<HTMLElement>(".jp-NotebookPanel .jp-Notebook") ?? null;
   }
 }
 
