@@ -46,7 +46,7 @@ def noise(
 @pytest.mark.parametrize("all_known", [True, False])
 def test_noise_is_never_suggested_on_most_texts(n: int, present: int, all_known: bool) -> None:
     """Formerly on every text, with one probability, in half of the studies."""
-    for seed in studies(2):
+    for seed in studies(20):
         units, decided, embed = noise(n, present, seed)
         known = units if all_known else units.head(n)
         found = suggestions.fit(known, decided.head(n), BOOK, embed=embed).suggest(units, with_spans=False)
