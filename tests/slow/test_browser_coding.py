@@ -81,6 +81,26 @@ def test_pressing_a_code_again_removes_it_and_finishing_goes_on(lab, folder):
     assert len(store.coverage()) == len(TEXTS)
 
 
+SEEN = """() => {
+  const [row, list] = ['.s7-coding.s7-active', '.s7-codings'].map(
+    name => document.querySelector(name).getBoundingClientRect());
+  return row.top >= list.top - 1 && row.bottom <= list.bottom + 1;
+}"""
+
+
+def test_the_coding_that_the_next_key_acts_on_is_in_sight(lab, folder):
+    labs.notebook(lab.root / "in_sight.ipynb", cell(folder))
+    with lab.page(new=True) as page:
+        page.set_viewport_size({"width": 900, "height": 720})
+        enter(lab, page, "in_sight.ipynb")
+        for key in "1234567":
+            press(page, key)
+            page.wait_for_function(SEEN)
+        for _ in range(7):
+            press(page, "ArrowUp")
+            page.wait_for_function(SEEN)
+
+
 # Every key of the widget, and those by which a notebook deletes, converts, runs, moves or inserts cells.
 HOSTILE = [
     *COMMANDS.values(),

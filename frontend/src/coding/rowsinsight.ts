@@ -50,6 +50,18 @@ export function useRowsInSight(count: number, many: boolean, active: number) {
     if (!isSeen) setSeen((seen) => ({ ...seen, top: (box.current!.scrollTop = Math.max(0, active * row - (height - row) / 2)) }));
   }, [many, active]);
 
+  // The coding that the next key acts on is in sight; only this list scrolls for it, and only before it is drawn.
+  useLayoutEffect(() => {
+    if (many || active < 0) return;
+    const frame = requestAnimationFrame(() => {
+      const [pane, one] = [box.current, box.current?.children[active]];
+      if (!pane || !one) return;
+      const [inside, outside] = [one.getBoundingClientRect(), pane.getBoundingClientRect()];
+      pane.scrollTop += Math.min(0, inside.top - outside.top) || Math.max(0, inside.bottom - outside.bottom);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [many, active, count]);
+
   if (!many) return { box, parts: [{ start: 0, end: count, drawn: true }], row, hears: {} };
   const first = Math.max(0, Math.min(count - 1, Math.floor(top / row)) - BEYOND);
   const last = Math.min(count, Math.ceil((top + height) / row) + BEYOND);
