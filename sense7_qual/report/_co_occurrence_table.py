@@ -113,7 +113,7 @@ def co_occurrence_table(
 
 
 def _terms(rows: Sequence[_Row], explained: str, *, with_phi: bool) -> Iterator[str]:
-    """Yield what the cells are, and of how many texts."""
+    """Yield the notes that explain the cells and the number of texts."""
     if not with_phi:
         yield explained
         return

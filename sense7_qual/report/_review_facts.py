@@ -265,7 +265,7 @@ class Facts:
         return set(self.coverage.loc[self.coverage["coder"] == coder, "unit_id"])
 
     def same_words(self, one: str, other: str) -> tuple[int, int]:
-        """Return how many of all codings of words two coders have in common, of texts that both finished."""
+        """Count the codings of words that two coders share on texts that both finished, and all of them."""
         both = self.texts_of(one) & self.texts_of(other)
         rows = self.codings[self.codings["start"].notna() & self.codings["unit_id"].isin(both)]
         key = ["unit_id", "code", "start", "end"]

@@ -60,7 +60,7 @@ def plural(traced: Traced, one: str, several: str | None = None, *, none: str = 
 
 
 def times(traced: Traced) -> Phrase:
-    """Return how often something was done."""
+    """Return a count of occasions in words: "once", or "n times"."""
     return (_number(traced, lambda _: "once"),) if traced.value == 1 else plural(traced, "time")
 
 

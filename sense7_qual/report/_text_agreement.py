@@ -138,7 +138,7 @@ def _range(
 
 
 def _pairs(record: Record) -> Iterator[Sentence]:
-    """Yield how often pairs of coders decided alike."""
+    """Yield the share of cases in which pairs of coders agreed."""
     low, high = record.alphas["percent"].min(), record.alphas["percent"].max()
     if pd.isna(low.value):
         return

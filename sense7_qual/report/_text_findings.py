@@ -31,7 +31,7 @@ __all__ = [
 
 
 def counting(record: Record) -> Iterator[Sentence]:
-    """Yield whose decisions are counted."""
+    """Yield the sentence that names the decisions counted."""
     if len(record.coders) < 2:
         return
     if record.counted == "consensus":
@@ -49,7 +49,7 @@ def counting(record: Record) -> Iterator[Sentence]:
 
 
 def frequencies(record: Record) -> Iterator[Sentence]:
-    """Yield which codes are most and least frequent, and which are absent, as the table of codes has it."""
+    """Yield the most and least frequent codes and the absent ones, as in the table of codes."""
     counts = record.counts
     if not len(counts.value):
         return
