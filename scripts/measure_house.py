@@ -1,0 +1,234 @@
+"""Measure the house: what a stranger has to look at, in figures.
+
+python scripts/measure_house.py            # a table, a figure a row
+python scripts/measure_house.py --tests    # with the number of test cases (collects them: a minute)
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+PACKAGE: Final = ROOT / "sense7_qual"
+LONG_BODY: Final = 40
+SMALL_MODULE: Final = 60
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """Return the syntax tree of every module of the package, by its name without "sense7_qual."."""
+    return {
+        ".".join(part for part in path.relative_to(PACKAGE).with_suffix("").parts if part != "__init__"):
+            ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }  # fmt: skip
+
+
+def sizes() -> list[int]:
+    return [len(path.read_text("utf-8").splitlines()) for path in PACKAGE.rglob("*.py")]
+
+
+def typescript() -> int:
+    """Return the lines of the front end's sources, without tests and style sheets."""
+    sources = [*(ROOT / "frontend/src").rglob("*.ts"), *(ROOT / "frontend/src").rglob("*.tsx")]
+    return sum(len(one.read_text("utf-8").splitlines()) for one in sources if ".test." not in one.name)
+
+
+# Imports ---------------------------------------------------------------------------------------------------
+
+
+def imports(name: str) -> Iterator[str]:
+    """Yield the modules of the package that a module imports when it is imported itself."""
+    for node in _at_once(trees()[name]):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sense7_qual"):
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}".removeprefix("sense7_qual").removeprefix(".")
+                while inner and inner not in trees():
+                    inner = inner.rpartition(".")[0]
+                if inner and inner != name:
+                    yield inner
+
+
+def _at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs on import: nothing inside functions or for type checkers alone."""
+    for child in ast.iter_child_nodes(node):
+        waits = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or (
+            isinstance(child, ast.If)
+            and isinstance(child.test, ast.Name)
+            and child.test.id == "TYPE_CHECKING"
+        )
+        if not waits:
+            yield child
+            yield from _at_once(child)
+
+
+@functools.cache
+def chain_from(name: str) -> tuple[str, ...]:
+    """Return the longest chain of imports that begins with a module."""
+    return (name, *max((chain_from(one) for one in set(imports(name))), key=len, default=()))
+
+
+def longest_chain() -> tuple[str, ...]:
+    return max((chain_from(name) for name in trees() if name), key=len)
+
+
+# Public names ----------------------------------------------------------------------------------------------
+
+
+def public_modules() -> list[ModuleType]:
+    """Return the fronts and the rooms: modules without an underscore in their names, but the commands."""
+    names = [name for name in trees() if name and not re.search(r"(^|\.)_", name)]
+    return [importlib.import_module(f"sense7_qual.{name}") for name in sorted(names)]
+
+
+def fronts() -> dict[str, int]:
+    return {one.__name__: len(one.__all__) for one in public_modules() if one.__name__.count(".") == 1}
+
+
+def rooms() -> dict[str, int]:
+    return {one.__name__: len(one.__all__) for one in public_modules() if one.__name__.count(".") > 1}
+
+
+def leaking() -> list[str]:
+    """Return the public modules whose `dir` shows other names than `__all__`."""
+    return [
+        one.__name__
+        for one in public_modules()
+        if {name for name in dir(one) if not name.startswith("_")} != set(one.__all__)
+    ]
+
+
+def store_members() -> int:
+    from sense7_qual.store import Store
+
+    return sum(not name.startswith("_") for name in dir(Store))
+
+
+# Kinds of act ----------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def kinds() -> frozenset[str]:
+    from sense7_qual.acts import KINDS
+
+    return frozenset(KINDS)
+
+
+def asks_for_a_kind(node: ast.AST) -> bool:
+    """Return whether a node compares an act's kind with some, matches it, or asks for acts of a kind."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        return any(_is_kind(side) for side in sides) and any(map(_names_kinds, sides))
+    if isinstance(node, ast.match_case):
+        return any(
+            isinstance(one, ast.MatchValue) and _names_kinds(one.value) for one in ast.walk(node.pattern)
+        )
+    if isinstance(node, ast.Call):
+        return any(one.arg in ("kind", "kinds") and _names_kinds(one.value) for one in node.keywords)
+    return False
+
+
+def _is_kind(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr == "kind") or (
+        isinstance(node, ast.Name) and node.id == "kind"
+    )
+
+
+def _names_kinds(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Constant) and one.value in kinds() for one in ast.walk(node)) or (
+        isinstance(node, ast.Name | ast.Attribute) and (_last(node).isupper() and "KIND" in _last(node))
+    )
+
+
+def _last(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+def is_list_of_kinds(node: ast.AST) -> bool:
+    """Return whether a node is a tuple, list, set or dictionary of two kinds or more, and of nothing else."""
+    if isinstance(node, ast.Dict):
+        parts: list[ast.expr | None] = list(node.keys)
+    elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+        parts = list(node.elts)
+    else:
+        return False
+    return len(parts) > 1 and all(isinstance(one, ast.Constant) and one.value in kinds() for one in parts)
+
+
+def places(of: Callable[[ast.AST], bool]) -> dict[str, int]:
+    """Return how often a question is asked in each module, outside the table of kinds."""
+    counted = {name: sum(map(of, ast.walk(tree))) for name, tree in trees().items() if name != "acts._kinds"}
+    return {name: count for name, count in counted.items() if count}
+
+
+# Shapes ----------------------------------------------------------------------------------------------------
+
+
+def seam() -> int:
+    """Return the number of methods that a place for studies has to have, over all protocols of the store."""
+    return sum(
+        isinstance(method, ast.FunctionDef)
+        for name, tree in trees().items()
+        if name.startswith("store")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
+        for method in node.body
+    )
+
+
+def long_bodies() -> list[str]:
+    """Return the functions whose bodies, without their docstrings, are over 40 lines."""
+    found = []
+    for name, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+                length = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+                if length > LONG_BODY:
+                    found.append(f"{name}:{node.name} {length}")
+    return found
+
+
+def collected() -> str:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--no-header", "-p", "no:randomly"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return printed.strip().splitlines()[-1]
+
+
+def rows() -> Iterator[tuple[str, object]]:
+    lines, chain = sizes(), longest_chain()
+    asked, lists = places(asks_for_a_kind), places(is_list_of_kinds)
+    yield "lines of the package", sum(lines)
+    yield "modules; under 60 lines", f"{len(lines)}; {sum(size < SMALL_MODULE for size in lines)}"
+    yield "longest chain of imports", f"{len(chain)}, from {chain[0]}"
+    yield "names on fronts; longest front", f"{sum(fronts().values())}; {max(fronts().values())}"
+    yield "names in rooms", f"{sum(rooms().values())} in {len(rooms())}"
+    yield "public modules whose dir is not their __all__", len(leaking())
+    yield "members of Store", store_members()
+    yield "places that ask for a kind of act", f"{sum(asked.values())} in {len(asked)} modules"
+    yield "lists of kinds", f"{sum(lists.values())} in {len(lists)} modules"
+    yield "methods of the store's protocols", seam()
+    yield "bodies over 40 lines", f"{len(long_bodies())}: {', '.join(long_bodies())}"
+    yield "lines of TypeScript", typescript()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the house.")
+    parser.add_argument("--tests", action="store_true", help="count the test cases, too")
+    for name, figure in [*rows(), *([("test cases", collected())] if parser.parse_args().tests else [])]:
+        print(f"{name:46} {figure}")
+
+
+if __name__ == "__main__":
+    main()
