@@ -1,0 +1,117 @@
+# Forks a worker for each line on its input ("seed file"): it does one operation after another on a study,
+# drawn by the seed, and writes a line into the file right after each that returned: what it was, and what it
+# promised. All that is written beside the study goes into the folder of copies. A worker is killed at any
+# moment.
+import itertools
+import os
+import random
+import sys
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+from sense7_qual import acts, rounds
+from sense7_qual.acts import AnalysisPlan
+from sense7_qual.store import Store
+
+STUDY, COPIES = Path(sys.argv[1]), Path(sys.argv[2])
+PLAN = AnalysisPlan(question="What is said?", with_agreement=False, n_boot=20)
+for name in ("report", "bundle"):  # imported once, before forking
+    __import__({"report": "sense7_qual.report", "bundle": "sense7_qual.store._bundle"}[name])
+
+
+def batch(store, coder, dice, round=None):
+    units = dice.sample(list(store.units["unit_id"]), 3)
+    who = {"coder": coder, "codebook": store.codebook, "round": round}
+    made = [
+        acts.apply(unit_id=unit, code="interest", start=0, end=dice.randint(1, 9), **who) for unit in units
+    ]
+    return [*made, acts.finish(unit_id=units[0], **who)]
+
+
+def append(store, dice):
+    done = batch(store, "ana", dice)
+    store.append(done)
+    return [act.act_id for act in done]
+
+
+def merge(store, dice):
+    place = COPIES / str(uuid.uuid4())
+    store.backup(place)
+    copy = Store(place)
+    done = batch(copy, "ben", dice)
+    copy.append(done)
+    store.merge(place)
+    return [act.act_id for act in done]
+
+
+def forget(store, dice):
+    case = dice.choice(sorted(set(store.units["case_id"])))
+    store.forget(case, why="Withdrew.")
+    return [case]
+
+
+def bundle(store, dice):
+    place = COPIES / str(uuid.uuid4())
+    store.bundle(place, texts="withheld", analysis_plan=PLAN, formats=("csv",))
+    return [place]
+
+
+def archive(store, dice):
+    place = COPIES / f"{uuid.uuid4()}.zip"
+    store.archive(place)
+    return [place]
+
+
+def backup(store, dice):
+    place = COPIES / str(uuid.uuid4())
+    store.backup(place)
+    return [place]
+
+
+def revise(store, dice):
+    book = store.codebook
+    new = replace(book.codes[0], definition=f"Said {dice.random()}.")
+    made = store.revise(replace(book, codes=(new, *book.codes[1:])), why="It was vague.", coder="lead")
+    return [made.fingerprint]
+
+
+def hand_out(store, dice):
+    name, place = f"r{uuid.uuid4().hex[:8]}", COPIES / str(uuid.uuid4())
+    units = dice.sample(list(store.units["unit_id"]), 3)
+    lead = {"coder": "lead", "codebook": store.codebook}
+    store.append([rounds.open_round(name, units=units, coders=["ben"], **lead)])
+    store.hand_out(name, "ben", place)
+    copy = Store(place)
+    who = {"coder": "ben", "codebook": copy.codebook, "round": name}
+    done = [acts.apply(unit_id=unit, code="interest", **who) for unit in units]
+    copy.append(done)
+    store.merge(place)
+    return [act.act_id for act in done]
+
+
+OFTEN = [append] * 3 + [merge, merge, forget, bundle, bundle, archive, backup, revise, hand_out]
+
+
+def work(seed, file):
+    dice, store = random.Random(seed), Store(STUDY)
+    said = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    for _ in itertools.count():
+        operation = dice.choice(OFTEN)
+        if operation is forget and store.units["case_id"].nunique() < 4:
+            continue
+        os.write(said, f"begin {operation.__name__}\n".encode())
+        promised = operation(store, dice)
+        os.write(said, f"{operation.__name__} {' '.join(map(str, promised))}\n".encode())
+
+
+for line in sys.stdin:
+    seed, file = line.split()
+    child = os.fork()
+    if not child:
+        try:
+            work(int(seed), file)
+        finally:
+            os._exit(1)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
