@@ -211,7 +211,7 @@ def test_a_study_is_coded_in_rounds(tmp_path: Path) -> None:
     shown = stamped(rounds.unblind, "one")
     stamp = acts.stamp("lead", BOOK, None, None)
     with pytest.raises(ActError, match="found an act of kind 'unblind'"):
-        store.append([shown, Act(kind="undo", target=shown.act_id, **stamp)])
+        store.append([shown, Act(kind="undo", target=shown.act_id, round="one", **stamp)])
 
 
 def test_gold_makes_a_round_of_training_and_must_be_whole() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual import agreement, links, ratings, report
+from sense7_qual import acts, agreement, corpus, links, ratings, report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.store import Store
 from sense7_qual.tables import CODINGS
 from tests.helpers.conversations import rated_turns
 from tests.helpers.reference import in_clusters
@@ -138,6 +139,21 @@ def test_resampled_texts_are_called_that() -> None:
 )
 def test_alpha_never_reaches_a_convention_by_rounding(alpha: float, digits: int, printed: str) -> None:
     assert report.reliability_table(agreement_frame(alpha=alpha), digits=digits).rows[0][4] == printed
+
+
+def test_a_text_counts_an_alpha_just_below_a_convention_as_below_it(tmp_path: Path) -> None:
+    """Alphas of .798 and .666, which two decimals would lift to .80 and .67."""
+    (tmp_path / "said.csv").write_text("id,said,who\n" + "".join(f"m{i},Text {i}.,p{i}\n" for i in range(32)))
+    units = corpus.read(tmp_path / "said.csv", text="said", unit_id="id", case_id="who")
+    book = Codebook(name="two", codes=(Code(id="warm", label="Warmth"), Code(id="cold", label="Coldness")))
+    store = Store.create(tmp_path / "study", units=units, codebook=book)
+    for coder, n_warm, n_cold in (("ana", 7, 14), ("ben", 5, 9)):
+        named = [{"coder": coder, "unit_id": f"m{i}", "codebook": book} for i in range(32)]
+        applied = [acts.apply(code="warm", **each) for each in named[:n_warm]]
+        applied += [acts.apply(code="cold", **each) for each in named[:n_cold]]
+        store.append([*applied, *(acts.finish(**each) for each in named)])
+    told = str(report.results(store, n_boot=20))
+    assert "at least .667 but below .800 for 1 code and below .667 for 1 code (“Coldness”)" in told
 
 
 def test_missing_numbers_are_dashes_with_their_reason() -> None:

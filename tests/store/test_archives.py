@@ -161,6 +161,7 @@ def with_units(members: dict[str, bytes], old: bytes, new: bytes) -> Members:
 HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "a way out": lambda m: with_manifest(m | {"../../evil.yaml": b"x"}),
     "a way out by a folder's name": lambda m: with_manifest(m | {"codebooks/../../evil.yaml": b"x"}),
+    "a way out past where it is built": lambda m: with_manifest(m | {"codebooks/../../../evil.yaml": b"x"}),
     "an absolute name": lambda m: with_manifest(m | {"/etc/evil": b"x"}),
     "a name of Windows": lambda m: with_manifest(m | {"codebooks\\\\..\\\\evil.yaml": b"x"}),
     "an acts file": lambda m: with_manifest(m | {"acts/ana.sqlite": b"x"}),

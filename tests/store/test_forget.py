@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -73,6 +74,39 @@ def test_no_byte_of_the_study_holds_their_words_and_everything_else_is_there(sto
     report = store.verify()
     assert report["ok"].all()
     assert report["note"].str.contains("participant 'p1' withdrew").sum() == 1
+
+
+def test_what_sqlite_left_in_unused_parts_of_the_file_goes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many builds of SQLite leave a copy behind of what they move to another page; so does this one here."""
+    monkeypatch.setitem(sqlite.PRAGMAS, "secure_delete", 0)
+    store = Store.create(tmp_path / "pilot", units=UNITS, codebook=CODEBOOK)
+    for number in range(60):
+        mine = {"coder": "ana", "unit_id": UNITS["unit_id"][number % 4], "codebook": CODEBOOK}
+        store.append([acts.memo(text=f"Quokka {number} in {mine['unit_id']}, " * (number % 20 + 1), **mine)])
+    store.forget("p1", why="withdrew")
+    kept = all_bytes(store.path)
+    assert b"Quokka 2 in m3" in kept
+    assert b"in m1" not in kept
+    assert b"in m2" not in kept
+
+
+def test_what_comes_in_while_a_withdrawal_runs_is_looked_through_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memo that is saved after the files were looked through, and before the note keeps such memos out."""
+    meanwhile, note = Store(store.path), layout.note
+
+    def note_after_a_memo(*given: Any) -> None:
+        monkeypatch.setattr(layout, "note", note)
+        memo = acts.memo(coder="ben", target_kind="study", text=f"Said: '{WORDS}'", codebook=CODEBOOK)
+        assert meanwhile.append([memo]) == 1
+        note(*given)
+
+    monkeypatch.setattr(layout, "note", note_after_a_memo)
+    assert store.forget("p1", why="withdrew").n_memos_elsewhere == 2
+    assert b"sister" not in all_bytes(store.path)
 
 
 def test_their_units_leave_the_frames_and_statistics_go_on(store: Store) -> None:
