@@ -31,7 +31,7 @@ help:
 	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks, documents)"
 	@echo "make coverage  all tests, and which lines and branches of the package they run (a third longer)"
 	@echo "make check     lint, types and the fast tests (about 2 minutes)"
-	@echo "make faults    plant 45 known faults in a copy, one by one, and see that tests notice each (some 8 minutes)"
+	@echo "make faults    plant 45 known faults in a copy, one by one, and see that tests notice each (some 5 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"

@@ -77,6 +77,8 @@ def test_rows_of_units_arrive_whole_and_seeds_differ():
         pd.testing.assert_frame_equal(part, expected[units.columns])
     other = assign(units, coders=["ana", "ben"], overlap=0.25, seed=8)
     assert plan["ana"]["unit_id"].tolist() != other["ana"]["unit_id"].tolist()
+    orders = [assign(units, coders=["ana", "ben"], overlap=1, seed=seed)["ana"]["unit_id"] for seed in (7, 8)]
+    assert orders[0].tolist() != orders[1].tolist()
 
 
 @pytest.mark.long
