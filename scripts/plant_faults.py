@@ -30,7 +30,11 @@ from defusedxml import ElementTree
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FAULTS: Final = Path("tests/faults/faults.toml")
-PYTEST: Final = "-q -x -p no:cacheprovider"
+PYTEST: Final = (
+    "-q", "-x", "-p", "no:cacheprovider", "--deselect=tests/laws/test_faults.py",
+    "--deselect=tests/laws/test_bundle.py::test_building_again_gives_the_same_bytes",
+)  # fmt: skip
+"""Without the two tests that any change of a source turns red."""
 CRASHES: Final = (
     "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "SyntaxError", "TypeError",
 )  # fmt: skip
@@ -108,10 +112,7 @@ def run(tests: Sequence[str], project: Path) -> tuple[int, bool]:
     """Run tests in a copy of the project; return the exit code, and whether a test failed for what it saw."""
     report = project / "report.xml"
     report.unlink(missing_ok=True)
-    folder, command = (
-        project,
-        [sys.executable, "-m", "pytest", *PYTEST.split(), f"--junitxml={report}", *tests],
-    )
+    folder, command = project, [sys.executable, "-m", "pytest", *PYTEST, f"--junitxml={report}", *tests]
     if tests[0].startswith("frontend/"):
         folder, named = project / "frontend", [test.removeprefix("frontend/") for test in tests]
         command = [
