@@ -22,6 +22,8 @@ ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "sense7_qual"
 LONG_BODY: Final = 40
 SMALL_MODULE: Final = 60
+TABLES: Final = ("acts._kinds", "store._operations.contents")
+_LISTS: Final = ("LEAD_KINDS", "WRITTEN_KINDS", "TEAM_KINDS", "THEME_KINDS")  # before there was a table
 
 
 @functools.cache
@@ -125,15 +127,11 @@ def kinds() -> frozenset[str]:
 
 
 def asks_for_a_kind(node: ast.AST) -> bool:
-    """Return whether a node compares an act's kind with some, matches it, or asks for acts of a kind."""
+    """Return whether a node compares an act's kind with some, or asks for the acts of one."""
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
-        return any(_is_kind(side) for side in sides) and any(map(_names_kinds, sides))
-    if isinstance(node, ast.match_case):
-        return any(
-            isinstance(one, ast.MatchValue) and _names_kinds(one.value) for one in ast.walk(node.pattern)
-        )
-    if isinstance(node, ast.Call):
+        return any(map(_is_kind, sides)) and any(map(_names_kinds, sides))
+    if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id == "Act"):
         return any(one.arg in ("kind", "kinds") and _names_kinds(one.value) for one in node.keywords)
     return False
 
@@ -145,8 +143,9 @@ def _is_kind(node: ast.AST) -> bool:
 
 
 def _names_kinds(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Constant) and one.value in kinds() for one in ast.walk(node)) or (
-        isinstance(node, ast.Name | ast.Attribute) and (_last(node).isupper() and "KIND" in _last(node))
+    named = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    return any(name in kinds() for name in named) or any(
+        isinstance(one, ast.Name | ast.Attribute) and _last(one) in _LISTS for one in ast.walk(node)
     )
 
 
@@ -166,7 +165,7 @@ def is_list_of_kinds(node: ast.AST) -> bool:
 
 
 def places(of: Callable[[ast.AST], bool]) -> dict[str, int]:
-    """Return how often a question is asked in each module, outside the table of kinds."""
+    """Return how often a question is asked in each module, outside the tables of kinds."""
     counted = {name: sum(map(of, ast.walk(tree))) for name, tree in trees().items() if name != "acts._kinds"}
     return {name: count for name, count in counted.items() if count}
 

@@ -33,7 +33,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._checks import is_name
 from sense7_qual._messages import first_three
-from sense7_qual.acts import LEAD_KINDS, Act, check_coder, check_person, stamp, standing
+from sense7_qual.acts import Act, check_coder, check_person, stamp, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.tables import COVERAGE, DECISIONS, is_model
@@ -219,7 +219,7 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
     """
     acts = read_once(acts)
     check_arguments(opened, locals())
-    ordered = sorted((act for act in acts if act.kind in LEAD_KINDS), key=lambda act: (act.at, act.act_id))
+    ordered = sorted((act for act in acts if act.traits.by == "team"), key=lambda act: (act.at, act.act_id))
     openings: dict[str, list[Act]] = {}
     for act in ordered:
         if act.kind == "open_round":
@@ -273,7 +273,7 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
         act
         for act in everything
         if act.coder == viewer
-        or act.kind in LEAD_KINDS
+        or act.traits.by == "team"
         or (act.coder, act.target or act.act_id) in visible_ids
     ]
 

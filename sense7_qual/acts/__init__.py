@@ -33,6 +33,7 @@ preregister        the lead registers what the study will do (`Store.preregister
 question                             function                        file
 ===================================  ==============================  ================
 What is an act?                      `Act`                           ``_act.py``
+What is true of each kind?           `Act.traits`                    ``_kinds.py``
 How is one made?                     `apply`, `finish`, `undo` …     ``_make.py``
 What does a memo on a span hold?     `SpanMemo`                      ``_memo.py``
 How is a new code proposed?          `propose`, `Proposal`           ``_propose.py``
@@ -48,7 +49,7 @@ How do acts become frames?           `fold`                          ``_fold.py`
 
 from __future__ import annotations
 
-from sense7_qual.acts._act import CONFIDENCES, KINDS, LEAD_KINDS, WRITTEN_KINDS, Act
+from sense7_qual.acts._act import CONFIDENCES, Act
 from sense7_qual.acts._analysis_plan import (
     ANSWERS,
     AnalysisPlan,
@@ -57,6 +58,8 @@ from sense7_qual.acts._analysis_plan import (
     preregistrations,
 )
 from sense7_qual.acts._fold import Record, fold
+from sense7_qual.acts._kinds import KINDS as KINDS
+from sense7_qual.acts._kinds import kinds_where as kinds_where
 from sense7_qual.acts._make import apply, finish, memo, quote, redo, remove, reopen, rule, stamp, undo
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._propose import Proposal, propose, words_written
@@ -76,13 +79,10 @@ from sense7_qual.tables import RESERVED_CODERS
 __all__ = [
     "ANSWERS",
     "CONFIDENCES",
-    "KINDS",
-    "LEAD_KINDS",
     "QUOTE_ROLES",
     "QUOTE_STATES",
     "REASONS",
     "RESERVED_CODERS",
-    "WRITTEN_KINDS",
     "Act",
     "AnalysisPlan",
     "Preregistration",

@@ -10,6 +10,7 @@ from typing import Final
 
 from sense7_qual._checks import is_name
 from sense7_qual._messages import word
+from sense7_qual.acts._kinds import KINDS, Kind
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._quote import check_paraphrase, quote_decision
 from sense7_qual.acts._ruling import check_reason, reason_of
@@ -21,20 +22,8 @@ from sense7_qual.acts._validate import (
 )
 from sense7_qual.errors import ActError
 
-__all__ = ["CONFIDENCES", "KINDS", "LEAD_KINDS", "WRITTEN_KINDS", "Act"]
+__all__ = ["CONFIDENCES", "Act"]
 
-LEAD_KINDS: Final = (
-    "open_round", "unblind", "assign", "revise", "set_options", "record_themes", "edit_theme", "preregister",
-)  # fmt: skip
-"""What the lead does for the whole team: seen by everybody at once, and never undone."""
-
-WRITTEN_KINDS: Final = ("memo", "propose", "rule", "edit_theme", "quote")
-"""What a person wrote in words of their own, which may repeat a participant's: erased, it is empty."""
-
-KINDS: Final = (
-    "apply", "remove", "finish", "reopen", "memo", "rule", "propose", "show_suggestions",
-    "reject_suggestion", "quote", "undo", "redo", *LEAD_KINDS
-)  # fmt: skip
 CONFIDENCES: Final = ("sure", "unsure")
 
 _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -52,7 +41,7 @@ class Act:
     act_id : str
         A UUID made where it was done, so that sending it twice changes nothing.
     kind : str
-        One of `KINDS`.
+        One of the kinds in the table of this package.
     coder : str
         The pseudonym of the person (or the name of the model) whose act it is.
     at : str
@@ -130,12 +119,12 @@ class Act:
             raise ActError(
                 "act: expected at and codebook – found none – make acts with `apply` and the others."
             )
-        for name in _NEEDS[self.kind]:
+        for name in self.traits.needs:
             if getattr(self, name) is None:
                 raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
-        if self.kind == "rule":
+        if self.traits.facets == "ruling":
             check_reason(self.reason, self.applied)
-        if self.kind == "quote":
+        if self.traits.facets == "quote":
             check_paraphrase(quote_decision(self.facets).paraphrased, self.text)
 
     def _check_texts(self) -> None:
@@ -158,6 +147,11 @@ class Act:
             )
 
     @property
+    def traits(self) -> Kind:
+        """What is true of every act of its kind."""
+        return KINDS[self.kind]
+
+    @property
     def facet_values(self) -> dict[str, str]:
         """What a coding says beside its code: the value of each facet that it states."""
         return {} if self.facets is None else facet_values(self.facets)
@@ -165,7 +159,7 @@ class Act:
     @property
     def reason(self) -> str | None:
         """Why the ruling was needed, out of `REASONS`; None where it has no reason, and of other acts."""
-        return reason_of(self.facets) if self.kind == "rule" else None
+        return reason_of(self.facets) if self.traits.facets == "ruling" else None
 
     @property
     def memo_text(self) -> str:
@@ -183,26 +177,3 @@ class Act:
 _TEXTS: Final = ("at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "text")
 _texts_of: Final = attrgetter(*_TEXTS)
 _TEXT_OR_NONE: Final = frozenset({str, NoneType})
-
-_NEEDS: Final[dict[str, tuple[str, ...]]] = {
-    "apply": ("unit_id", "code"),
-    "remove": ("unit_id", "code"),
-    "finish": ("unit_id",),
-    "reopen": ("unit_id",),
-    "memo": ("target_kind", "memo_id", "text"),
-    "rule": ("unit_id", "code"),
-    "propose": ("unit_id", "text"),
-    "show_suggestions": ("unit_id",),
-    "reject_suggestion": ("unit_id", "code"),
-    "quote": ("unit_id", "code", "facets"),
-    "undo": ("target",),
-    "redo": ("target",),
-    "open_round": ("round", "text"),
-    "unblind": ("round",),
-    "assign": ("text",),
-    "revise": ("text",),
-    "set_options": ("text",),
-    "record_themes": ("text",),
-    "edit_theme": ("text",),
-    "preregister": ("text",),
-}

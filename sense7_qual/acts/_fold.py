@@ -56,14 +56,16 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
         if act.kind == "finish":
             first.setdefault((act.coder, act.unit_id, act.round), act.at)
     now = current(acts)
-    kinds: dict[str, list[Act]] = {"apply": [], "finish": [], "memo": [], "propose": []}
+    about: dict[str, list[Act]] = {subject: [] for subject in _FRAMES}
     for act in now:
-        if act.kind in kinds:
-            kinds[act.kind].append(act)
+        if (subject := act.traits.subject) in about:
+            about[subject].append(act)
     del now
-    facets = _facets(kinds["apply"], codebook)
-    firsts = [first[act.coder, act.unit_id, act.round] for act in kinds["finish"]]
-    codings, coverage, memos, proposals = (_frame(kinds.pop(kind), contract) for kind, contract in _FRAMES)
+    facets = _facets(about["coding"], codebook)
+    firsts = [first[act.coder, act.unit_id, act.round] for act in about["coverage"]]
+    codings, coverage, memos, proposals = (
+        _frame(about.pop(subject), contract) for subject, contract in _FRAMES.items()
+    )
     coverage["first_finished_at"] = pd.array(firsts, dtype="string")
     return Record(codings.assign(**facets), coverage, memos, proposals)
 
@@ -111,7 +113,7 @@ def _proposed(act: Act) -> Proposal | None:
         return None
 
 
-_FRAMES: Final = (("apply", CODINGS), ("finish", COVERAGE), ("memo", MEMOS), ("propose", PROPOSALS))
+_FRAMES: Final = {"coding": CODINGS, "coverage": COVERAGE, "memo": MEMOS, "proposal": PROPOSALS}
 
 _COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
     "finished_at": attrgetter("at"),

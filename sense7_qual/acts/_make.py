@@ -10,7 +10,7 @@ from typing import Any
 from sense7_qual._arguments import check_arguments
 from sense7_qual._checks import check_codebook
 from sense7_qual._messages import word
-from sense7_qual.acts._act import LEAD_KINDS, Act
+from sense7_qual.acts._act import Act
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._quote import quote_facets
 from sense7_qual.acts._ruling import check_reason
@@ -323,12 +323,12 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
             f"{kind}: expected the act itself – found {type(act).__name__} – take it from "
             "store.acts(coder=…)."
         )
-    if act.kind in ("undo", "redo"):
+    if act.traits.takes_back:
         raise ActError(
             f"{kind}: expected an act that did something – found an act of kind {act.kind!r} – "
             "name the act that it was about."
         )
-    if act.kind in LEAD_KINDS:
+    if act.traits.by == "team":
         raise ActError(
             f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
             "team has seen stays seen; open another round, assign, revise or set options again; a theme is "

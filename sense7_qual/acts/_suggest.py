@@ -19,7 +19,6 @@ from sense7_qual.errors import ActError
 __all__ = ["Suggested", "Suggestion", "before_suggestions", "reject_suggestion", "show_suggestions"]
 
 _LONGEST_NAME = 200
-_DECIDING = frozenset({"apply", "remove", "finish", "reopen", "undo", "redo"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,7 +238,7 @@ def before_suggestions(acts: Iterable[Act]) -> list[Act]:
         key = (act.coder, act.unit_id)
         if act.kind == "show_suggestions" and not _withheld(act):
             shown.add(key)
-        if act.kind not in _DECIDING or key not in shown:
+        if not act.traits.decides or key not in shown:
             kept.append(act)
     return kept
 

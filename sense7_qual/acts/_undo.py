@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
+from typing import Final
 
 from sense7_qual.acts._act import Act
+from sense7_qual.acts._kinds import KINDS, kinds_where
 from sense7_qual.errors import ActError
 
 __all__ = ["current", "done", "each_once", "standing"]
@@ -42,9 +45,7 @@ def done(acts: Iterable[Act]) -> list[Act]:
             undone.add((act.coder, str(act.target)))
         elif act.kind == "redo":
             undone.discard((act.coder, str(act.target)))
-    return [
-        act for act in order if act.kind not in ("undo", "redo") and (act.coder, act.act_id) not in undone
-    ]
+    return [act for act in order if act.kind not in _TAKING_BACK and (act.coder, act.act_id) not in undone]
 
 
 def each_once(acts: Iterable[Act]) -> list[Act]:
@@ -62,17 +63,13 @@ def each_once(acts: Iterable[Act]) -> list[Act]:
 
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
     """Return what the act decides about, and whether something stands there after it."""
-    if act.kind in ("apply", "remove"):
-        coding = ("coding", act.coder, act.unit_id, act.code, act.start, act.end, act.round)
-        return coding, act.kind == "apply"
-    if act.kind in ("finish", "reopen"):
-        return ("coverage", act.coder, act.unit_id, act.round), act.kind == "finish"
-    if act.kind == "memo":
-        return ("memo", act.coder, act.memo_id), bool(act.text)
-    if act.kind == "propose":
-        return ("proposal", act.coder, act.act_id), bool(act.text)
-    if act.kind == "reject_suggestion":
-        return ("rejected", act.coder, act.unit_id, act.code, act.round), True
-    if act.kind == "rule":
-        return ("ruling", act.coder, act.unit_id, act.code), True
-    return (act.kind, act.act_id), True
+    subject, which, leaves = _DECIDED[act.kind]
+    stays = leaves == "this" or (leaves == "while_worded" and bool(act.text))
+    return (subject, which(act)), stays
+
+
+_TAKING_BACK: Final = frozenset(kinds_where(lambda kind: kind.takes_back))
+_DECIDED: Final = {
+    name: (kind.subject or name, attrgetter("coder", *kind.key), kind.leaves) for name, kind in KINDS.items()
+}
+"""What each kind decides about, once for a million acts."""

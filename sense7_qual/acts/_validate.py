@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from sense7_qual._checks import check_codebook
@@ -78,7 +78,7 @@ def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:
         )
 
 
-def check_word(name: str, value: str, known: Sequence[str]) -> None:
+def check_word(name: str, value: str, known: Collection[str]) -> None:
     """Raise `ActError` where `value` is none of the known words."""
     if not isinstance(value, str) or value not in known:
         raise ActError(

@@ -70,7 +70,7 @@ def _changed(facts: Facts) -> Iterator[Objection]:
     changed = {
         (act.coder, act.unit_id)
         for act in facts.acts
-        if act.kind in ("apply", "remove")
+        if act.traits.subject == "coding"
         and (act.coder, act.unit_id, act.round) in before
         and (since := facts.unblinded.get(str(act.round))) is not None
         and act.at > since

@@ -16,7 +16,6 @@ from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._operations import forget, merge, revise, verify
 from sense7_qual.store._operations.append import Heads, Salvage
-from sense7_qual.store._operations.check_acts import TEAM_KINDS
 
 __all__ = ["Backend"]
 
@@ -72,8 +71,8 @@ class Backend(merge.Into, Protocol):
     def acts(self, coder: str | None, known: Opened) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
 
-    def lead_acts(self, known: Opened, kinds: Sequence[str] = TEAM_KINDS) -> list[Act]:
-        """Return what leads did for the team, of the given kinds, each act checked by itself;
+    def lead_acts(self, known: Opened, subject: str = "work") -> list[Act]:
+        """Return what leads did for the team, about one subject, each act checked by itself;
         of coders' acts that are damaged none, but where there are none at all."""
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:

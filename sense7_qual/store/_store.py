@@ -599,7 +599,7 @@ class Store:
 
         Everybody may see them. Errors as of `plan`.
         """
-        return preregistrations(self._backend.lead_acts(self._known, ("preregister",)))
+        return preregistrations(self._backend.lead_acts(self._known, "plan"))
 
     def record_themes(self, themes: Themes, *, coder: str) -> pd.DataFrame:
         """Record the themes of a topic model, and return which of them the study had before.
@@ -691,7 +691,7 @@ class Store:
         return recorded(self._theme_acts(), self.units)
 
     def _theme_acts(self) -> list[Act]:
-        return self._backend.lead_acts(self._known, check_acts.THEME_KINDS)
+        return self._backend.lead_acts(self._known, "themes")
 
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be: who changed what, when and why, in order (`revisions`).
@@ -739,8 +739,8 @@ class Store:
             Only this coder's; by default every coder's, in the order of `coders`. A coder without acts has
             an empty list.
         kind : str, optional
-            Only acts of this kind (one of `acts.KINDS`), and the undo and redo acts about one of them:
-            without those, what was undone would stand again.
+            Only acts of this kind (`help(sense7_qual.acts)` lists them), and the undo and redo acts about one
+            of them: without those, what was undone would stand again.
         viewer : str, optional
             Only what this coder may see while others are blind: their own acts, what the lead did for the
             team, and every act of an unblinded round (`rounds.visible`). For a folder that holds everybody's

@@ -136,7 +136,7 @@ def study_themes(acts: Iterable[Act]) -> StudyThemes:
 def steps(acts: Iterable[Act]) -> Iterator[tuple[Act, Run | Edit]]:
     """Yield the runs and the edits that led to the themes of now, in the order in which they count."""
     ordered = sorted(
-        (act for act in acts if act.kind in ("record_themes", "edit_theme")),
+        (act for act in acts if act.traits.subject == "themes"),
         key=lambda act: (act.at, act.act_id),
     )
     by_id = {act.act_id: act for act in ordered}

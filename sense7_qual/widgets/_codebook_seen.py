@@ -27,8 +27,6 @@ __all__ = ["Seen", "assigns", "followed", "pace", "participants", "seen"]
 
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
-_CODED: Final = ("apply", "remove", "finish", "reopen", "undo", "redo")
-_FINISHED: Final = ("finish", "reopen", "undo", "redo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -145,11 +143,11 @@ def seen(
         act
         for act in there
         if act.round not in training
-        and not (act.round in discussions and act.kind in _CODED)
+        and not (act.round in discussions and act.traits.decides)
         and (
             (act.coder, act.act_id) in shown
             or (act.coder, act.target or act.act_id) in proposed
-            or (without_round and act.round is None and act.kind in _CODED)
+            or (without_round and act.round is None and act.traits.decides)
         )
     ]
     record = fold(chosen, codebook=codebook)
@@ -204,7 +202,7 @@ def followed(acts: Sequence[Act], *, viewer: str, without_round: bool) -> list[A
     return [
         act
         for act in acts
-        if act.kind in _FINISHED
+        if (act.traits.subject == "coverage" or act.traits.takes_back)
         and not is_model(act.coder)
         and (act.coder == viewer or (of_none if act.round is None else act.round in known))
     ]

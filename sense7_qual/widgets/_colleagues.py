@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from sense7_qual import acts as record
 from sense7_qual.acts import Act
@@ -17,8 +17,6 @@ from sense7_qual.widgets._session import Session, shown_coding
 from sense7_qual.widgets._study import round_of
 
 __all__ = ["Colleagues"]
-
-_SHOWN: Final = ("apply", "finish")
 
 
 class Colleagues:
@@ -103,7 +101,7 @@ class Colleagues:
                 by_unit[act.coder, str(act.unit_id)].append(act)
         theirs: dict[str, dict[str, list[Act]]] = {}
         for (coder, unit_id), done in by_unit.items():
-            now = [act for act in record.standing(done) if act.kind in _SHOWN]
+            now = [act for act in record.standing(done) if act.traits.decides]
             theirs.setdefault(coder, {})[unit_id] = now
         return theirs
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from sense7_qual import acts as record
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.suggestions import answers
@@ -31,7 +31,7 @@ from sense7_qual.widgets._utf16 import code_points, utf16_units
 __all__ = ["Mark", "Session", "shown_coding", "shown_value", "turns", "typed"]
 
 _UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
-_HISTORY: Final = ("apply", "remove", "finish", "reopen", "memo", "propose", "reject_suggestion")
+_HISTORY: Final = kinds_where(lambda kind: kind.by == "coder" and kind.undoable)
 
 
 class Mark(NamedTuple):

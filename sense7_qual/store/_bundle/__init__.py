@@ -40,7 +40,6 @@ from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import genesis, links, ordered, text_hash
 from sense7_qual.store._operations import forget, merge, revise, verify
 from sense7_qual.store._operations.append import Heads, Salvage, check_pseudonym
-from sense7_qual.store._operations.check_acts import TEAM_KINDS
 
 __all__ = ["ACTS", "FORMAT", "STUDY", "UNITS", "Bundle", "codebook_as", "is_bundle"]
 
@@ -145,9 +144,9 @@ class Bundle:
             acts += [self._quoted(act, known, said) for act in read if only in (None, name)]
         return acts
 
-    def lead_acts(self, known: Opened, kinds: Sequence[str] = TEAM_KINDS) -> list[Act]:
-        """Return what leads did for the team, of the given kinds."""
-        return [act for act in self.acts(None, known) if act.kind in kinds]
+    def lead_acts(self, known: Opened, subject: str = "work") -> list[Act]:
+        """Return what leads did for the team, about one subject."""
+        return [act for act in self.acts(None, known) if act.traits.subject == subject]
 
     def verify(self, known: Opened) -> list[verify.Finding]:
         """Return what is found: of each file that it is as it was written, and of each coder the chain."""
@@ -192,7 +191,7 @@ class Bundle:
     @staticmethod
     def _quoted(act: Act, known: Opened, said: Mapping[str, Any]) -> Act:
         """Return the act; where texts are redacted, with the words of its span as they are there now."""
-        is_quote = act.kind in ("apply", "remove") and act.start is not None and act.unit_id in known.texts
+        is_quote = act.traits.subject == "coding" and act.start is not None and act.unit_id in known.texts
         if said["texts"] != "redacted" or not is_quote:
             return act
         return replace(act, text=known.texts[str(act.unit_id)][act.start : act.end])

@@ -34,7 +34,7 @@ from sense7_qual.store._operations.append import (
     salvage,
     with_true_quotes,
 )
-from sense7_qual.store._operations.check_acts import TEAM_KINDS, new_acts
+from sense7_qual.store._operations.check_acts import new_acts
 
 __all__ = ["Folder", "unpacked"]
 
@@ -111,13 +111,13 @@ class Folder:
         self._refuse_deleted(known.study.id, coder)  # last: a file under another name is named as such
         return acts
 
-    def lead_acts(self, known: Opened, kinds: Sequence[str] = TEAM_KINDS) -> list[Act]:
-        """Return what leads did for the team, of the given kinds, of every readable file.
+    def lead_acts(self, known: Opened, subject: str = "work") -> list[Act]:
+        """Return what leads did for the team, about one subject, of every readable file.
 
         Where there are none, every file must be there and readable: what is damaged may have held them.
         """
         read, failed = self._openings.read(acts_files.acts_files(self.path))
-        acts = [act for act in read if act.kind in kinds]
+        acts = [act for act in read if act.traits.subject == subject]
         if not acts:
             acts_files.refuse_absent(self.path)
             if failed:

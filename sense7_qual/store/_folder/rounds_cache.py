@@ -9,11 +9,11 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, kinds_where
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._log import sqlite
-from sense7_qual.store._operations.check_acts import TEAM_KINDS, THEME_KINDS, has_readable_change
+from sense7_qual.store._operations.contents import has_readable_change
 
 __all__ = ["Openings"]
 
@@ -93,7 +93,7 @@ def _state(file: Path) -> tuple[object, ...]:
     return () if fresh else (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
 
 
-_KINDS: Final = (*TEAM_KINDS, *THEME_KINDS, "preregister")
+_KINDS: Final = kinds_where(lambda kind: kind.by == "team" and kind.subject != "codebook")
 
 _TICK: Final = 2_000_000_000
 """Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""

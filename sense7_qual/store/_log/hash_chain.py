@@ -22,7 +22,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from sense7_qual.acts import KINDS, WRITTEN_KINDS, Act
+from sense7_qual.acts import KINDS, Act, kinds_where
 from sense7_qual.errors import ActError, StoreError
 
 __all__ = [
@@ -312,7 +312,7 @@ class _Shape:
         alike, text = self._alike(values), values[-1]
         fields = {name: value for name, value in self.fields(values).items() if name in _OF_AN_ACT}
         erased = self._text_at is not None and text is None
-        made = Act(**fields, text="" if erased and fields["kind"] in WRITTEN_KINDS else text)
+        made = Act(**fields, text="" if erased and KINDS[str(fields["kind"])].text == "written" else text)
         if made.kind in _PLAIN:
             self._proven[alike] = alike
         return made
@@ -342,5 +342,5 @@ _ANY: Final = (str, int, bool)  # of a column that a later version adds
 _ALIKE: Final = ("kind", "coder", "codebook", "code", "facets", "confidence", "round")
 _UNLIKE: Final = tuple(name for name in Act.__slots__ if name not in _ALIKE)
 _link: Final = tuple.__new__  # three times as fast as the constructor of a named tuple
-_PLAIN: Final = frozenset({"apply", "remove", "finish", "reopen"})
+_PLAIN: Final = frozenset(kinds_where(lambda kind: kind.subject in ("coding", "coverage")))
 _ACT_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

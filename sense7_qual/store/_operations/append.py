@@ -26,7 +26,7 @@ from sqlalchemy import Connection, or_, select
 
 from sense7_qual._atomic import move_in, write
 from sense7_qual._limits import read_file
-from sense7_qual.acts import WRITTEN_KINDS, Act, check_coder
+from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
 from sense7_qual.store._files import signed_json, study_notes, whole_files
@@ -256,7 +256,7 @@ def with_true_quotes(acts: list[Act], place: Path, opened: Opened) -> list[Act]:
         if act.text is None:
             continue
         if act.unit_id in opened.withdrawn_units:
-            acts[number] = replace(act, text="" if act.kind in WRITTEN_KINDS else None)
+            acts[number] = replace(act, text="" if act.traits.text == "written" else None)
         elif verify.misquoted(act, opened.texts):
             raise sqlite.damaged(place, f"another quote than unit {act.unit_id!r} has")
     return acts

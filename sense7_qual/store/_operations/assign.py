@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7_qual._arguments import read_mapping
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import Act, fold, stamp
+from sense7_qual.acts import Act, fold, kinds_where, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import Assignment, assign, assignments
 from sense7_qual.errors import ActError, TableError
@@ -20,7 +20,7 @@ from sense7_qual.rounds import Round, opened
 
 __all__ = ["act_of"]
 
-_BEGINS: Final = frozenset({"apply", "remove", "finish", "reopen", "memo", "propose"})
+_BEGINS: Final = frozenset(kinds_where(lambda kind: kind.by == "coder" and kind.undoable))
 """What a coder does to a unit that then stays theirs, also where it is undone: they have read it."""
 
 

@@ -10,20 +10,14 @@ from typing import Final
 
 from sense7_qual._checks import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import LEAD_KINDS, Act, AnalysisPlan, Proposal, SpanMemo, Suggested
+from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
-from sense7_qual.revisions import Revision
 from sense7_qual.rounds import Round, opened
-from sense7_qual.store._operations.set_options import read_options
-from sense7_qual.themes import check_recorded
+from sense7_qual.store._operations.contents import checked_content, named
 
 __all__ = [
-    "TEAM_KINDS",
-    "THEME_KINDS",
     "as_acts",
-    "has_readable_change",
     "knows_code",
     "new_acts",
     "of_kind",
@@ -33,22 +27,17 @@ __all__ = [
     "settled",
 ]
 
-#: What leads do for the team that decides who codes what, and how.
-TEAM_KINDS: Final = ("open_round", "unblind", "assign", "set_options")
-#: What leads record of a topic model.
-THEME_KINDS: Final = ("record_themes", "edit_theme")
-
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
-_PASSAGE: Final = 25  # letters and digits: as of what a withdrawal erases
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 
 def of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
     """Return the acts of `kind` with those that take one of them back or do it again, in their order."""
     chosen = {(act.coder, act.act_id) for act in acts if act.kind == kind}
-    about = ("undo", "redo")
     return [
-        act for act in acts if act.kind == kind or (act.kind in about and (act.coder, act.target) in chosen)
+        act
+        for act in acts
+        if act.kind == kind or (act.traits.takes_back and (act.coder, act.target) in chosen)
     ]
 
 
@@ -83,7 +72,7 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
     for act in batch:
         before = known.get(act.act_id)
         if before is None:
-            if act.kind in ("undo", "redo"):
+            if act.traits.takes_back:
                 _check_target(act, known)
             known[act.act_id] = act
             new.append(act)
@@ -93,32 +82,6 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
                 f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
             )
     return new
-
-
-def has_readable_change(act: Act) -> bool:
-    """Return True if an act says what it opens, assigns, revises, sets, proposes, notes or registers."""
-    try:
-        if act.kind == "open_round":
-            opened([act])
-        elif act.kind == "assign":
-            Assignment.from_act(act)
-        elif act.kind == "revise":
-            Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
-        elif act.kind == "set_options":
-            read_options(act)
-        elif act.kind == "propose" and act.text:  # empty: erased
-            Proposal.from_text(act.text)
-        elif act.kind == "show_suggestions" and act.text is not None:  # None: erased
-            Suggested.from_text(act.text)
-        elif act.kind == "memo":
-            _ = act.memo_text
-        elif act.kind == "preregister":
-            AnalysisPlan.from_text(act.text)
-        elif act.kind in THEME_KINDS:
-            check_recorded([act])
-    except (ActError, CodebookError):
-        return False
-    return True
 
 
 def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
@@ -143,15 +106,7 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
             if again.discusses is not None:
                 _refuse_undiscussable(again, rounds_by_name.get(again.discusses))
             rounds_by_name[again.name] = again
-        elif one is not None and act.kind in (
-            "apply",
-            "remove",
-            "finish",
-            "reopen",
-            "propose",
-            "show_suggestions",
-            "reject_suggestion",
-        ):
+        elif one is not None and act.traits.in_a_round:
             _refuse_stranger(act, one)
 
 
@@ -172,12 +127,12 @@ def _refuse_other_leads(act: Act, one: Round | None) -> None:
 def _refuse_stranger(act: Act, one: Round) -> None:
     if act.coder not in one.coders:
         raise ActError(
-            f"{_named(act)}: expected a coder of round {one.name!r} – found {act.coder!r} – ask the "
+            f"{named(act)}: expected a coder of round {one.name!r} – found {act.coder!r} – ask the "
             "lead, who can open the round again with this coder; nothing was recorded."
         )
     if act.unit_id not in one.units:
         raise ActError(
-            f"{_named(act)}: expected one of the {len(one.units)} units of round {one.name!r} – found "
+            f"{named(act)}: expected one of the {len(one.units)} units of round {one.name!r} – found "
             "another – code it in its own round, or ask the lead to open this one again with it; nothing "
             "was recorded."
         )
@@ -222,7 +177,7 @@ def _refuse_undiscussable(discussion: Round, discussed: Round | None) -> None:
 
 def _check_target(act: Act, known: Mapping[str, Act]) -> None:
     target = known.get(str(act.target))
-    if target is None or target.kind in ("undo", "redo", *LEAD_KINDS):
+    if target is None or not target.traits.undoable:
         described = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
         raise ActError(
             f"{act.kind}: expected target {word(act.target)} to be an earlier act of coder {act.coder!r} "
@@ -242,89 +197,18 @@ def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     codebook = codebooks.get(act.codebook)
     if codebook is None:
         raise ActError(
-            f"{_named(act)}: expected a codebook of this study – found fingerprint {word(act.codebook)} – "
+            f"{named(act)}: expected a codebook of this study – found fingerprint {word(act.codebook)} – "
             "pass codebook=store.codebook."
         )
     if act.unit_id is not None and act.unit_id not in texts:
         raise ActError(
-            f"{_named(act)}: expected a unit of this study – found {word(act.unit_id)} – "
+            f"{named(act)}: expected a unit of this study – found {word(act.unit_id)} – "
             f"{did_you_mean(act.unit_id, texts)}"
         )
     _check_code(act, codebook, codebooks)
     _check_facets(act, codebook)
     _check_span(act, texts)
-    if act.kind == "memo":
-        return _with_words(_check_memo(act), texts)
-    if act.kind == "propose":
-        Proposal.from_text(act.text)
-        return act
-    if act.kind == "quote":
-        return _check_paraphrase(act, texts)
-    if act.kind == "show_suggestions":
-        return _check_suggested(act, codebook, texts)
-    if act.kind == "set_options":
-        read_options(act)
-        return act
-    if act.kind in THEME_KINDS:
-        check_recorded([act], units=texts)
-        return act
-    if act.kind == "preregister":
-        AnalysisPlan.from_text(act.text)
-        return act
-    if act.kind in ("open_round", "assign"):
-        _check_units(act, texts)
-    return act if act.kind in ("open_round", "assign", "revise", "rule") else _with_quote(act, texts)
-
-
-def _check_paraphrase(act: Act, texts: Mapping[str, str]) -> Act:
-    """Return the act, after checking that a paraphrase is none of the words for which it stands."""
-    if act.text is not None:
-        words, said = _letters(texts[str(act.unit_id)][act.start : act.end]), _letters(act.text)
-        # A short word may well come again in a paraphrase; a whole passage is none.
-        if not act.text.strip() or words == said or (len(words) >= _PASSAGE and words in said):
-            raise ActError(
-                f"{_named(act)}: expected a paraphrase in other words than the participant's – found "
-                f"{'the same words' if act.text.strip() else 'none'} – write it in words of your own; "
-                "nothing was recorded."
-            )
-    return act
-
-
-def _letters(words: str) -> str:
-    """Return words without what makes no difference: case, white space and punctuation."""
-    return "".join(filter(str.isalnum, words.casefold())) or words
-
-
-def _check_suggested(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> Act:
-    """Return the act, after checking that what was shown are codes and words of the study."""
-    length = len(texts[str(act.unit_id)])
-    for one in Suggested.from_text(act.text).suggestions:
-        if one.code not in codebook.ids or not codebook[one.code].codable:
-            raise ActError(
-                f"{_named(act)}: expected suggestions of codes that can be applied – found "
-                f"{word(one.code)} – "
-                f"{did_you_mean(one.code, codebook.ids)}"
-            )
-        if one.end is not None and one.end > length:
-            raise ActError(
-                f"{_named(act)}: expected suggestions on words inside the text – found one that ends behind "
-                "it – count code points, half-open."
-            )
-    return act
-
-
-def _check_units(act: Act, texts: Mapping[str, str]) -> None:
-    if act.kind == "assign":
-        named = {unit_id for unit_ids in Assignment.from_act(act).units.values() for unit_id in unit_ids}
-    else:
-        named = {unit_id for one in opened([act]) for unit_id in one.units}
-    unknown = sorted(unit_id for unit_id in named if unit_id not in texts)
-    if unknown:
-        where = f" in round {act.round!r}" if act.round is not None else ""
-        raise ActError(
-            f"{act.kind}: expected units of this study{where} – found {first_three(unknown)} – "
-            f"{did_you_mean(unknown[0], texts)}"
-        )
+    return checked_content(act, codebook, texts)
 
 
 def _check_values(act: Act) -> None:
@@ -333,19 +217,19 @@ def _check_values(act: Act) -> None:
         value, kind = getattr(act, name), _TYPES.get(name, str)
         if value is not None and type(value) is not kind:
             raise ActError(
-                f"{_named(act)}: expected {kind.__name__} for {name} – found {type(value).__name__} – "
+                f"{named(act)}: expected {kind.__name__} for {name} – found {type(value).__name__} – "
                 "convert it."
             )
         if isinstance(value, str) and name != "text" and "\0" in value:
-            raise ActError(f"{_named(act)}: expected {name} without NUL – found one in it – take it out.")
+            raise ActError(f"{named(act)}: expected {name} without NUL – found one in it – take it out.")
         if isinstance(value, str) and not is_unicode(value):
             raise ActError(
-                f"{_named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
+                f"{named(act)}: expected Unicode text for {name} – found half of a surrogate pair – send "
                 "whole characters."
             )
     if not _is_time(act.at):
         raise ActError(
-            f"{_named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
+            f"{named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
             f"{word(act.at)} – leave at out to have it stamped."
         )
 
@@ -366,74 +250,51 @@ def knows_code(act: Act, codebooks: Mapping[str, Codebook]) -> bool:
     """
     if act.code is None:
         return True
-    books = codebooks.values() if act.kind in ("remove", "memo") else [codebooks[act.codebook]]
+    books = codebooks.values() if act.traits.code == "ever" else [codebooks[act.codebook]]
     return any(act.code in book for book in books)
 
 
 def _check_code(act: Act, codebook: Codebook, codebooks: Mapping[str, Codebook]) -> None:
     if not knows_code(act, codebooks):
         raise ActError(
-            f"{_named(act)}: expected a code of codebook {codebook.name!r} – found {word(act.code)} – "
+            f"{named(act)}: expected a code of codebook {codebook.name!r} – found {word(act.code)} – "
             f"{did_you_mean(str(act.code), codebook.ids)}"
         )
     if act.code is None:
         return
-    if act.kind in ("apply", "rule", "reject_suggestion", "quote") and not codebook[act.code].codable:
+    if act.traits.code == "codable" and not codebook[act.code].codable:
         raise ActError(
-            f"{_named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
+            f"{named(act)}: expected a code that can be applied – found {act.code!r}, which only groups "
             "others – use one of the codes under it."
         )
 
 
 def _check_facets(act: Act, codebook: Codebook) -> None:
+    read_as = act.traits.facets
     if (
         act.facets is None
-        or act.kind == "quote"
-        or (act.kind == "rule" and act.facets == f"reason={act.reason}")
+        or read_as == "quote"
+        or (read_as == "ruling" and act.facets == f"reason={act.reason}")
     ):
         return
-    if act.kind != "apply":
+    if read_as != "coding":
         raise ActError(
-            f"{_named(act)}: expected facets of a coding alone – found them in an act of kind {act.kind!r} – "
+            f"{named(act)}: expected facets of a coding alone – found them in an act of kind {act.kind!r} – "
             "leave them out; a ruling has a reason."
         )
     try:
         codebook.check_facets(str(act.code), act.facet_values)
     except CodebookError as error:
-        raise ActError(f"{_named(act)}: {error}") from None
+        raise ActError(f"{named(act)}: {error}") from None
 
 
 def _check_span(act: Act, texts: Mapping[str, str]) -> None:
     n_points = len(texts.get(str(act.unit_id), ""))
     if act.end is not None and act.end > n_points:
         raise ActError(
-            f"{_named(act)}: expected a span within the text's {n_points} code points – found {act.start} … "
+            f"{named(act)}: expected a span within the text's {n_points} code points – found {act.start} … "
             f"{act.end} – count Unicode code points, not bytes or UTF-16 units."
         )
-
-
-def _check_memo(act: Act) -> Act:
-    named = {"unit": act.unit_id, "span": act.unit_id, "code": act.code, "study": "study"}
-    is_span = act.target_kind == "span"
-    if named.get(str(act.target_kind)) is None or (is_span and act.start is None):
-        raise ActError(
-            f"{_named(act)}: expected a memo on a unit, a span, a code or the study – found target_kind "
-            f"{word(act.target_kind)} without what it is about – make it with acts.memo."
-        )
-    return act
-
-
-def _with_words(act: Act, texts: Mapping[str, str]) -> Act:
-    """Return the act of a memo; of one on a span with the words that it is about."""
-    if act.target_kind != "span" or not act.text:
-        return act
-    memo, quote = SpanMemo.from_text(act.text), texts.get(str(act.unit_id), "")[act.start : act.end]
-    if memo.quote not in ("", quote):
-        raise ActError(
-            f"{_named(act)}: expected as quote the words of the span in the unit – found other words "
-            f"({len(memo.quote)} code points) – make it with acts.memo, and leave the quote to the store."
-        )
-    return replace(act, text=replace(memo, quote=quote).to_text())
 
 
 def refuse_shared_otherwise(new: Sequence[Act], before: Iterable[Act]) -> None:
@@ -443,31 +304,10 @@ def refuse_shared_otherwise(new: Sequence[Act], before: Iterable[Act]) -> None:
     """
     rounds_by_memo: dict[str | None, str | None] = {}
     for act in (*before, *new):
-        if act.kind != "memo":
+        if act.traits.subject != "memo":
             continue
         if rounds_by_memo.setdefault(act.memo_id, act.round) != act.round:
             raise ActError(
-                f"{_named(act)}: expected a memo to stay its writer's own, or the team's of one round – "
+                f"{named(act)}: expected a memo to stay its writer's own, or the team's of one round – "
                 "found another round than it was written in – end it and write another; nothing was recorded."
             )
-
-
-def _with_quote(act: Act, texts: Mapping[str, str]) -> Act:
-    """Return `act` with the words of its span as its text (none for a whole unit and for other acts)."""
-    quote = _words(act, texts)
-    if act.text is not None and act.text != quote:
-        raise ActError(
-            f"{_named(act)}: expected as text the words of the span in the unit – found other words "
-            f"({len(act.text)} code points) – leave text out to have it filled in."
-        )
-    return replace(act, text=quote)
-
-
-def _words(act: Act, texts: Mapping[str, str]) -> str | None:
-    if act.kind != "apply" or act.start is None:
-        return None
-    return texts.get(str(act.unit_id), "")[act.start : act.end]
-
-
-def _named(act: Act) -> str:
-    return f"{act.kind} on unit {word(act.unit_id)}" if act.unit_id is not None else act.kind

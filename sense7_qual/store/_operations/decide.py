@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._messages import did_you_mean
-from sense7_qual.acts import LEAD_KINDS, RESERVED_CODERS, Act, before_suggestions, fold
+from sense7_qual.acts import RESERVED_CODERS, Act, before_suggestions, fold
 from sense7_qual.adjudication import consensus
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
@@ -46,7 +46,7 @@ def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Ch
     if choice.before_suggestions:
         there = before_suggestions(there)
     decisions = _decided(
-        [act for act in there if act.round not in apart or act.kind in LEAD_KINDS],
+        [act for act in there if act.round not in apart or act.traits.by == "team"],
         known, revisions, round=choice.round, facet=choice.facet,
     )  # fmt: skip
     agreed = None

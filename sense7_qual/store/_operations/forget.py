@@ -28,7 +28,7 @@ import pandas as pd
 from sqlalchemy import Connection
 
 from sense7_qual._messages import did_you_mean, first_three, legible
-from sense7_qual.acts import WRITTEN_KINDS, Act, words_written
+from sense7_qual.acts import Act, kinds_where, words_written
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError, Damaged, StoreError
 from sense7_qual.store._files import (
@@ -299,10 +299,8 @@ ToJudge = tuple[str, str, str]
 note that has it, and of a unit the column."""
 
 _THEIRS: Final = "theirs"
-_SAID: Final = (*WRITTEN_KINDS, "revise", "preregister")
-_WRITTEN: Final = {
-    "memo": "memo", "propose": "proposal", "rule": "ruling", "edit_theme": "theme", "quote": "paraphrase",
-}  # fmt: skip
+_SAID: Final = kinds_where(lambda kind: kind.text in ("written", "reason"))
+_WRITTEN: Final = kinds_where(lambda kind: kind.text == "written")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -369,7 +367,7 @@ class Words:
     def repeating_rows(self, rows: Iterable[tuple[str, object, Mapping[str, object]]]) -> Iterator[str]:
         """Yield the same of damaged tables: of each text its hash, itself and what is known of its act."""
         for name, text, act in rows:
-            is_own = act.get("kind") in (*WRITTEN_KINDS, None)
+            is_own = act.get("kind") in (*_WRITTEN, None)
             is_open = is_own and act.get("unit_id") not in self.withdrawn_units
             if is_open and isinstance(text, str) and self.repeated_in(words_written(text)):
                 yield name
@@ -392,13 +390,11 @@ class Words:
 
     def _judge(self, act: Act) -> str:
         in_text = self.repeated.passages.in_text
-        if act.kind in WRITTEN_KINDS and act.text and act.unit_id not in self.withdrawn_units:
-            doubtful = f"{_WRITTEN[act.kind]} to judge"
+        if act.kind in _WRITTEN and act.text and act.unit_id not in self.withdrawn_units:
+            doubtful = f"{act.traits.noun} to judge"
             return {"": "", "doubtful": doubtful, "sure": _THEIRS}[in_text(words_written(act.text))]
-        if act.kind == "revise" and in_text(_reason(act)):
-            return "revision"
-        if act.kind == "preregister" and in_text(act.text or ""):
-            return "analysis plan"
+        if act.traits.text == "reason" and in_text(_reason(act)):
+            return act.traits.noun
         return "round" if act.round is not None and in_text(act.round) else ""
 
     def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:

@@ -23,7 +23,7 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import WRITTEN_KINDS, Act
+from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files import acts_files, layout, signed_json, study_notes
@@ -31,7 +31,8 @@ from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._operations import verify
-from sense7_qual.store._operations.check_acts import has_readable_change, knows_code
+from sense7_qual.store._operations.check_acts import knows_code
+from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._operations.forget import Words
 
 __all__ = ["Into", "Merge", "merge"]
@@ -223,7 +224,7 @@ class _Withdrawals:
             acts = [link.act for link in incoming.chain if link.act is not None]
             quotes = [
                 (act.unit_id, case_id, act.text) for act in acts
-                if act.kind == "apply" and act.text and act.unit_id in unit_ids
+                if act.traits.text == "quote" and act.text and act.unit_id in unit_ids
             ]  # fmt: skip
             return Words.of(
                 pd.DataFrame(quotes, columns=["unit_id", "case_id", "text"]).assign(document_id=None),
@@ -354,7 +355,7 @@ def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, 
     act = link.act
     is_open = (
         act is not None
-        and act.kind in WRITTEN_KINDS
+        and act.traits.text == "written"
         and bool(act.text)
         and act.unit_id not in here.withdrawn_units
     )

@@ -36,7 +36,7 @@ from sense7_qual.store._files.layout import Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, ordered
-from sense7_qual.store._operations.check_acts import has_readable_change
+from sense7_qual.store._operations.contents import has_readable_change
 
 __all__ = [
     "RESPELT",

@@ -31,7 +31,7 @@ from sense7_qual.store._operations.append import (
     salvage,
     with_true_quotes,
 )
-from sense7_qual.store._operations.check_acts import TEAM_KINDS, settled
+from sense7_qual.store._operations.check_acts import settled
 from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema, through_folder
 from sense7_qual.store._postgres.revise import revise_on_server
@@ -142,9 +142,9 @@ class Team:
             heads.note_head(coder, head_read)
         return with_true_quotes(acts, schema.place_of(self.server, coder), known)
 
-    def lead_acts(self, known: Opened, kinds: Sequence[str] = TEAM_KINDS) -> list[Act]:
-        """Return what leads did for the team, of the given kinds, which every role may see."""
-        return retried(self.server, lambda connection: schema.lead_acts(connection, self.server, kinds))
+    def lead_acts(self, known: Opened, subject: str = "work") -> list[Act]:
+        """Return what leads did for the team, about one subject, which every role may see."""
+        return retried(self.server, lambda connection: schema.lead_acts(connection, self.server, subject))
 
     def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""

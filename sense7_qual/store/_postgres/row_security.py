@@ -31,7 +31,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from sense7_qual.acts import LEAD_KINDS
+from sense7_qual.acts import kinds_where
 from sense7_qual.store._log.sqlite import ACTS, META, TEXTS
 
 __all__ = [
@@ -47,8 +47,8 @@ __all__ = [
     "study_statements",
 ]
 
-_OF_LEADS: Final = ", ".join(f"'{kind}'" for kind in (*LEAD_KINDS, "rule", "quote"))
-_TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in LEAD_KINDS)
+_OF_LEADS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by != "coder"))
+_TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by == "team"))
 _FOR_ALL: Final = ("study", "codebooks", "unblinded", "shown", "shown_texts")
 _ERASED: Final = "salt IS NULL AND text IS NULL"
 _SAFE: Final = "SET search_path = pg_catalog, pg_temp"

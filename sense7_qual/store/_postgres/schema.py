@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final, TypeVar
@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
@@ -38,7 +38,7 @@ from sense7_qual.store._files import layout
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.versions import newer
-from sense7_qual.store._operations.check_acts import TEAM_KINDS, has_readable_change
+from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
 
@@ -409,8 +409,9 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
     return sqlite.loose(connection, place, rows, texts)
 
 
-def lead_acts(connection: Connection, server: Server, kinds: Sequence[str] = TEAM_KINDS) -> list[Act]:
-    """Return what leads did for the team, of the given kinds, if the acts say what they do."""
+def lead_acts(connection: Connection, server: Server, subject: str = "work") -> list[Act]:
+    """Return what leads did for the team, about one subject, if the acts say what they do."""
+    kinds = kinds_where(lambda kind: kind.subject == subject)
     recorded = shown(connection, server, SHOWN.c.kind.in_(kinds), Path(server.name))
     return [act for act in recorded if has_readable_change(act)]
 

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Table, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_new
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import LEAD_KINDS
+from sense7_qual.acts import KINDS
 from sense7_qual.errors import Damaged, StoreError, TableError
 from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, whole_files
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
@@ -290,7 +290,7 @@ def _of_shown(connection: Connection, server: Server, coder: str) -> str:
         return f"its copy for all to see: {error}"
     run(connection, [search_path(f"{server.name}-{coder}")])
     rows = connection.execute(select(ACTS.c.act_id, ACTS.c.hash, ACTS.c.kind, ACTS.c.round))
-    due = {str(r.act_id): r.hash for r in rows if r.kind in LEAD_KINDS or r.round in unblinded}
+    due = {str(r.act_id): r.hash for r in rows if KINDS[r.kind].by == "team" or r.round in unblinded}
     if shown == due:
         return ""
     more, less = sorted(shown.keys() - due.keys()), sorted(due.keys() - shown.keys())

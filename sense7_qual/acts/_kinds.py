@@ -1,0 +1,126 @@
+"""The kinds of act: what each needs, what it decides about and leaves, and what its text is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+__all__ = ["KINDS", "Kind", "kinds_where"]
+
+By: TypeAlias = Literal["coder", "lead", "team"]
+TextOf: TypeAlias = Literal["none", "quote", "written", "reason", "content"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What is true of every act of one kind.
+
+    Attributes
+    ----------
+    name : str
+        As it is recorded.
+    by : {"coder", "lead", "team"}
+        Whose it is: a coder's own; the lead's; or what the lead does for the whole team, which all see at
+        once and nobody undoes. In PostgreSQL only a leading role adds those of the lead and of the team.
+    needs : tuple of str
+        The fields that it must have.
+    subject, key : str, tuple of str
+        What it decides about, and the fields that say which one: of the acts of a coder about the same one
+        the last stands. Who codes what, and how, is the "work".
+    leaves : {"this", "nothing", "while_worded"}
+        What stands after it: itself, nothing, or itself as long as it has a text.
+    text : {"none", "quote", "written", "reason", "content"}
+        What its text is: the participant's words, which the store fills in; what a person wrote in words of
+        their own, which may repeat a participant's (erased, it is empty); something with a reason in it; or
+        what the act says, in a form of its own.
+    noun : str
+        What its text is called.
+    code : {"none", "codable", "ever"}
+        Whether its code must be one that can be applied now, or may be one of any version.
+    facets : {"none", "coding", "ruling", "quote"}
+        How its facets are read.
+    undoable : bool
+        Whether its coder can undo it.
+    """
+
+    name: str
+    by: By = "coder"
+    needs: tuple[str, ...] = ()
+    subject: str = ""
+    key: tuple[str, ...] = ("act_id",)
+    leaves: Literal["this", "nothing", "while_worded"] = "this"
+    text: TextOf = "none"
+    noun: str = ""
+    code: Literal["none", "codable", "ever"] = "none"
+    facets: Literal["none", "coding", "ruling", "quote"] = "none"
+    undoable: bool = True
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether it undoes an act or does it again."""
+        return "target" in self.needs
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is part of what a coder decides on a text."""
+        return self.subject in ("coding", "coverage") or self.takes_back
+
+    @property
+    def in_a_round(self) -> bool:
+        """Whether one in a round that was opened must be by a coder of it, on a text of it."""
+        return self.by == "coder" and "unit_id" in self.needs
+
+
+def _team(
+    name: str, subject: str, text: TextOf = "content", *, needs: tuple[str, ...] = ("text",), noun: str = ""
+) -> Kind:
+    return Kind(
+        name=name, by="team", needs=needs, subject=subject, text=text, noun=noun, undoable=False
+    )  # fmt: skip
+
+
+_CODING: Final = ("unit_id", "code", "start", "end", "round")
+_KINDS: Final = (
+    Kind(name="apply", needs=("unit_id", "code"), subject="coding", key=_CODING, text="quote",
+         code="codable", facets="coding"),
+    Kind(name="remove", needs=("unit_id", "code"), subject="coding", key=_CODING, leaves="nothing",
+         code="ever"),
+    Kind(name="finish", needs=("unit_id",), subject="coverage", key=("unit_id", "round")),
+    Kind(name="reopen", needs=("unit_id",), subject="coverage", key=("unit_id", "round"), leaves="nothing"),
+    Kind(name="memo", needs=("target_kind", "memo_id", "text"), subject="memo", key=("memo_id",),
+         leaves="while_worded", text="written", noun="memo", code="ever"),
+    Kind(name="rule", by="lead", needs=("unit_id", "code"), subject="ruling", key=("unit_id", "code"),
+         text="written", noun="ruling", code="codable", facets="ruling"),
+    Kind(name="propose", needs=("unit_id", "text"), subject="proposal", leaves="while_worded",
+         text="written", noun="proposal"),
+    Kind(name="show_suggestions", needs=("unit_id",), text="content", undoable=False),
+    Kind(name="reject_suggestion", needs=("unit_id", "code"), subject="rejection",
+         key=("unit_id", "code", "round"), code="codable"),
+    Kind(name="quote", by="lead", needs=("unit_id", "code", "facets"), text="written", noun="paraphrase",
+         code="codable", facets="quote"),
+    Kind(name="undo", needs=("target",), undoable=False),
+    Kind(name="redo", needs=("target",), undoable=False),
+    _team("open_round", "work", needs=("round", "text")),
+    _team("unblind", "work", "none", needs=("round",)),
+    _team("assign", "work"),
+    _team("revise", "codebook", "reason", noun="revision"),
+    _team("set_options", "work"),
+    _team("record_themes", "themes"),
+    _team("edit_theme", "themes", "written", noun="theme"),
+    _team("preregister", "plan", "reason", noun="analysis plan"),
+)  # fmt: skip
+
+KINDS: Final = {kind.name: kind for kind in _KINDS}
+"""Every kind of act, by its name."""
+
+
+def kinds_where(holds: Callable[[Kind], bool]) -> tuple[str, ...]:
+    """Return the names of the kinds of which something is true, in their order.
+
+    Examples
+    --------
+    >>> kinds_where(lambda kind: kind.subject == "coverage")
+    ('finish', 'reopen')
+    """
+    return tuple(kind.name for kind in KINDS.values() if holds(kind))

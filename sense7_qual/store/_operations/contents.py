@@ -1,0 +1,190 @@
+"""What the texts of acts hold: how it is read, and checked against the study, kind by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual.acts import Act, AnalysisPlan, Proposal, SpanMemo, Suggested
+from sense7_qual.codebook import Codebook
+from sense7_qual.corpus import Assignment
+from sense7_qual.errors import ActError, CodebookError
+from sense7_qual.revisions import Revision
+from sense7_qual.rounds import opened
+from sense7_qual.store._operations.set_options import read_options
+from sense7_qual.themes import check_recorded
+
+__all__ = ["CONTENTS", "checked_content", "has_readable_change", "named"]
+
+_PASSAGE: Final = 25  # letters and digits: as of what a withdrawal erases
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What the text of a kind of act holds.
+
+    Attributes
+    ----------
+    read : callable
+        Reads it; raises `ActError` or `CodebookError` where it does not say what it should.
+    check : callable, optional
+        Returns the act, with its quote where it has one, after checking it against the codebook that it names
+        and the texts of the study; without it, reading is all.
+    """
+
+    read: Callable[[Act], object]
+    check: Callable[[Act, Codebook, Mapping[str, str]], Act] | None = None
+
+
+def has_readable_change(act: Act) -> bool:
+    """Return True if an act says what it opens, assigns, revises, sets, proposes, notes or registers."""
+    content = CONTENTS.get(act.kind)
+    try:
+        if content is not None:
+            content.read(act)
+    except (ActError, CodebookError):
+        return False
+    return True
+
+
+def checked_content(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> Act:
+    """Return `act` with its quote, after checking its text against the study."""
+    content = CONTENTS.get(act.kind)
+    if content is None:
+        return _with_quote(act, codebook, texts)
+    if content.check is not None:
+        return content.check(act, codebook, texts)
+    content.read(act)
+    return act
+
+
+def named(act: Act) -> str:
+    """Return what an error calls an act."""
+    return f"{act.kind} on unit {word(act.unit_id)}" if act.unit_id is not None else act.kind
+
+
+def _check_paraphrase(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
+    """Return the act, after checking that a paraphrase is none of the words for which it stands."""
+    if act.text is not None:
+        words, said = _letters(texts[str(act.unit_id)][act.start : act.end]), _letters(act.text)
+        # A short word may well come again in a paraphrase; a whole passage is none.
+        if not act.text.strip() or words == said or (len(words) >= _PASSAGE and words in said):
+            raise ActError(
+                f"{named(act)}: expected a paraphrase in other words than the participant's – found "
+                f"{'the same words' if act.text.strip() else 'none'} – write it in words of your own; "
+                "nothing was recorded."
+            )
+    return act
+
+
+def _letters(words: str) -> str:
+    """Return words without what makes no difference: case, white space and punctuation."""
+    return "".join(filter(str.isalnum, words.casefold())) or words
+
+
+def _check_suggested(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> Act:
+    """Return the act, after checking that what was shown are codes and words of the study."""
+    length = len(texts[str(act.unit_id)])
+    for one in Suggested.from_text(act.text).suggestions:
+        if one.code not in codebook.ids or not codebook[one.code].codable:
+            raise ActError(
+                f"{named(act)}: expected suggestions of codes that can be applied – found "
+                f"{word(one.code)} – "
+                f"{did_you_mean(one.code, codebook.ids)}"
+            )
+        if one.end is not None and one.end > length:
+            raise ActError(
+                f"{named(act)}: expected suggestions on words inside the text – found one that ends behind "
+                "it – count code points, half-open."
+            )
+    return act
+
+
+def _check_opened(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
+    return _of_units(act, {unit_id for one in opened([act]) for unit_id in one.units}, texts)
+
+
+def _check_assigned(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
+    units = Assignment.from_act(act).units.values()
+    return _of_units(act, {unit_id for unit_ids in units for unit_id in unit_ids}, texts)
+
+
+def _of_units(act: Act, unit_ids: set[str], texts: Mapping[str, str]) -> Act:
+    """Return the act, after checking that the units that it names are of the study."""
+    unknown = sorted(unit_ids - texts.keys())
+    if unknown:
+        where = f" in round {act.round!r}" if act.round is not None else ""
+        raise ActError(
+            f"{act.kind}: expected units of this study{where} – found {first_three(unknown)} – "
+            f"{did_you_mean(unknown[0], texts)}"
+        )
+    return act
+
+
+def _check_memo(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
+    """Return the act of a memo; of one on a span with the words that it is about."""
+    about = {"unit": act.unit_id, "span": act.unit_id, "code": act.code, "study": "study"}
+    is_span = act.target_kind == "span"
+    if about.get(str(act.target_kind)) is None or (is_span and act.start is None):
+        raise ActError(
+            f"{named(act)}: expected a memo on a unit, a span, a code or the study – found target_kind "
+            f"{word(act.target_kind)} without what it is about – make it with acts.memo."
+        )
+    if not is_span or not act.text:
+        return act
+    memo, quote = SpanMemo.from_text(act.text), texts.get(str(act.unit_id), "")[act.start : act.end]
+    if memo.quote not in ("", quote):
+        raise ActError(
+            f"{named(act)}: expected as quote the words of the span in the unit – found other words "
+            f"({len(memo.quote)} code points) – make it with acts.memo, and leave the quote to the store."
+        )
+    return replace(act, text=replace(memo, quote=quote).to_text())
+
+
+def _suggested(act: Act) -> Suggested | None:
+    return None if act.text is None else Suggested.from_text(act.text)
+
+
+def _revision(act: Act) -> Revision:
+    return Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
+
+
+def _check_proposal(act: Act, *_: object) -> Act:
+    Proposal.from_text(act.text)
+    return act
+
+
+def _check_themes(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
+    check_recorded([act], units=texts)
+    return act
+
+
+def _with_quote(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
+    """Return `act` with the words of its span as its text (none for a whole unit and for other acts)."""
+    is_quoted = act.traits.text == "quote" and act.start is not None
+    quote = texts.get(str(act.unit_id), "")[act.start : act.end] if is_quoted else None
+    if act.text is not None and act.text != quote:
+        raise ActError(
+            f"{named(act)}: expected as text the words of the span in the unit – found other words "
+            f"({len(act.text)} code points) – leave text out to have it filled in."
+        )
+    return replace(act, text=quote)
+
+
+CONTENTS: Final[Mapping[str, Content]] = {
+    "memo": Content(lambda act: act.memo_text, _check_memo),
+    "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal),
+    "rule": Content(lambda act: act.text),
+    "quote": Content(lambda act: act.text, _check_paraphrase),
+    "show_suggestions": Content(_suggested, _check_suggested),
+    "open_round": Content(lambda act: opened([act]), _check_opened),
+    "assign": Content(Assignment.from_act, _check_assigned),
+    "revise": Content(_revision),
+    "set_options": Content(read_options),
+    "record_themes": Content(lambda act: check_recorded([act]), _check_themes),
+    "edit_theme": Content(lambda act: check_recorded([act]), _check_themes),
+    "preregister": Content(lambda act: AnalysisPlan.from_text(act.text)),
+}
+"""By the kind of act; the text of any other is the words of its span, or none. An erased one is empty."""
