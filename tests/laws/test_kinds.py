@@ -1,0 +1,63 @@
+"""The table of kinds: what is asked of a kind is a look-up, so that a new one is a row."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sense7_qual.acts import KINDS, Act, kinds_where
+from sense7_qual.store._operations.contents import CONTENTS
+from tests.helpers.places import ROOT, program
+
+ROW = '    Kind(name="star", needs=("unit_id", "text"), text="written", noun="star"),\n'
+CONTENT = '    "star": Content(lambda act: act.text),\n'
+
+
+def test_every_field_that_a_kind_names_is_one_of_an_act() -> None:
+    fields = set(Act.__slots__)
+    assert [kind.name for kind in KINDS.values() if not fields.issuperset((*kind.needs, *kind.key))] == []
+
+
+def test_both_tables_name_the_same_kinds() -> None:
+    assert set(CONTENTS) == set(kinds_where(lambda kind: kind.text in ("written", "reason", "content")))
+
+
+def test_only_what_the_lead_or_a_team_does_is_for_leading_roles() -> None:
+    assert [kind.name for kind in KINDS.values() if kind.by == "team" and kind.undoable] == []
+    assert [kind.name for kind in KINDS.values() if kind.takes_back and kind.undoable] == []
+
+
+@pytest.mark.postgres
+def test_a_new_kind_is_two_rows(tmp_path: Path, postgres: Callable[..., str]) -> None:
+    """A kind that marks a text goes through the whole record, in a folder and in PostgreSQL."""
+    shutil.copytree(
+        ROOT / "sense7_qual", tmp_path / "sense7_qual", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(ROOT / "codebooks", tmp_path / "codebooks")
+    for name, before, row in (
+        ("acts/_kinds.py", '    Kind(name="undo"', ROW),
+        ("store/_operations/contents.py", '    "rule": Content(', CONTENT),
+    ):
+        file = tmp_path / "sense7_qual" / name
+        source = file.read_text("utf-8")
+        assert source.count(before) == 1
+        file.write_text(source.replace(before, row + before), "utf-8")
+    (tmp_path / "work").mkdir()
+    command = [sys.executable, "-W", "ignore", "-c", program("toy_kind"), str(tmp_path / "work"), "folder"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [*command, postgres()], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    for result in json.loads(done.stdout):
+        assert result == {
+            "read": True, "undone": True, "erased": ["A good one.", "", ""],
+            "merged": 1, "withheld": True, "verified": True, "history": 3,
+        }  # fmt: skip
