@@ -48,25 +48,12 @@ def check_arguments(
 ) -> None:
     """Refuse arguments that are not of the kinds that the annotations of `function` say.
 
+    `arguments` are `locals()`, taken as the first thing; `but` names parameters whose own check says more.
+    What is no DataFrame where only that can be is a `TableError`, any other an `ArgumentError`.
+
     A number is finite, a whole number has at most 64 bits, True is neither; a text is no list, and what has
     no order (a set) or can be read once (a generator) is none either. Where a mapping can be, and no list, a
     Series that is indexed by name, each once, is one; `read_mapping` reads it.
-
-    Parameters
-    ----------
-    function : callable
-        The function that was called.
-    arguments : mapping of str to object
-        Its parameters: `locals()`, as the first thing that it does.
-    but : collection of str
-        Parameters whose own check says more.
-
-    Raises
-    ------
-    TableError
-        Something else than a DataFrame was passed where only that can be.
-    ArgumentError
-        Any other argument is of another kind.
 
     Examples
     --------
@@ -89,13 +76,7 @@ def check_arguments(
 
 
 def check_least(function: Callable[..., Any], least: float, **numbers: float) -> None:
-    """Refuse a number below `least`, in the name of its parameter.
-
-    Raises
-    ------
-    ArgumentError
-        A number is lower.
-    """
+    """Refuse a number below `least`, in the name of its parameter."""
     for name, value in numbers.items():
         if value < least:
             raise ArgumentError(

@@ -33,13 +33,7 @@ def write_new(path: Path, content: bytes, mode: int = 0o600, *, sync: bool = Tru
 
 
 def move_in(built: Path, path: Path, *, overwrite: bool = False, sync: bool = True) -> None:
-    """Give a finished file its name, and wait for the disk unless `sync` is false.
-
-    Raises
-    ------
-    FileExistsError
-        Something is at `path`, which is on the disk then, and `overwrite` is false.
-    """
+    """Give a finished file its name, and wait for the disk unless `sync` is false."""
     try:
         if overwrite:
             built.replace(path)
@@ -77,13 +71,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write(path: Path, content: bytes, *, overwrite: bool, mode: int = 0o600, sync: bool = True) -> None:
-    """Write a file whole, under another name beside its place at first; one that it replaces gives its mode.
-
-    Raises
-    ------
-    FileExistsError
-        Something is at `path`, and `overwrite` is false.
-    """
+    """Write a file whole, at first under another name beside its place; a replaced one gives its mode."""
     old_mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     part = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
@@ -98,13 +86,6 @@ def write(path: Path, content: bytes, *, overwrite: bool, mode: int = 0o600, syn
 
 def save(path: Path, content: bytes, *, overwrite: bool) -> None:
     """Write `content` to `path` so that a crash leaves the old file, or none, and never half a file.
-
-    Raises
-    ------
-    StoreError
-        There is a file and `overwrite` is false; it is unchanged.
-    OSError
-        The folder is not there, or cannot be written to.
 
     Examples
     --------
@@ -128,11 +109,6 @@ def write_by_suffix(
     path: str | Path, formats: Mapping[str, Callable[[], bytes]], *, what: str, overwrite: bool
 ) -> None:
     """Save what the format of the suffix of `path` gives; errors as of `save`.
-
-    Raises
-    ------
-    ArgumentError
-        `path` is no path, or ends otherwise; nothing was written.
 
     Examples
     --------

@@ -26,22 +26,6 @@ _LARGEST: Final = 2**63 - 1  # both are columns of the results, which hold 64-bi
 def check_resampling(function: str, *, n_boot: int, confidence_level: float, seed: int) -> None:
     """Refuse settings of a resampling that are out of their range, in the name of `function`.
 
-    Parameters
-    ----------
-    function : str
-        The function that was called, for the message.
-    n_boot : int
-        Number of resamples, 1 or more.
-    confidence_level : float
-        Level of the interval, between 0 and 1, both excluded.
-    seed : int
-        Zero or more.
-
-    Raises
-    ------
-    ArgumentError
-        A setting is out of its range, or not a number of its kind.
-
     Examples
     --------
     >>> check_resampling("by_code", n_boot=2000, confidence_level=0.95, seed=7)
@@ -63,17 +47,8 @@ def check_resampling(function: str, *, n_boot: int, confidence_level: float, see
 def widened_quantile(n_clusters: float, confidence_level: float) -> float:
     """Return the standard normal quantile of an interval's end, widened for few clusters.
 
-    Parameters
-    ----------
-    n_clusters : float
-        The number of clusters that carry the uncertainty, 2 or more; of uneven ones their effective number.
-    confidence_level : float
-        Level of the interval, between 0 and 1.
-
-    Returns
-    -------
-    float
-        t(n − 1) · √(n / (n − 1)), above 0: for 6 clusters and 95 % 2.82, for very many 1.96.
+    It is t(n − 1) · √(n / (n − 1)), n being the number of clusters (of uneven ones the effective number): for
+    6 clusters and 95 % 2.82, for very many 1.96.
 
     References
     ----------

@@ -49,11 +49,6 @@ def applied_only(people: pd.DataFrame) -> list[str]:
 
     A coder who decided on all that anybody did may well have applied everything; of one person alone it
     cannot be told.
-
-    Parameters
-    ----------
-    people : DataFrame
-        Checked decisions without computed ones.
     """
     coder, names = pd.factorize(people["coder"])
     some_absent = np.zeros(len(names), dtype=np.bool_)

@@ -104,13 +104,7 @@ class Limits:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading, if it is one: a pipe would be waited for, and a device may never end.
-
-    Raises
-    ------
-    OSError
-        There is none, it may not be read, or it is a folder, a pipe or a device.
-    """
+    """Open a file for reading, if it is one: a pipe would be waited for, and a device may never end."""
     how = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, how)
@@ -126,13 +120,7 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """Return the bytes of a file.
-
-    Raises
-    ------
-    OSError
-        As of `open_file`, or it has more than `most` bytes.
-    """
+    """Return the bytes of a file."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:

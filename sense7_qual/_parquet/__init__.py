@@ -50,13 +50,7 @@ def frame_of_bytes(packed: bytes) -> pd.DataFrame:
 
 
 def guarded_table(packed: bytes, name: str, limits: Limits) -> Any:
-    """Return the Arrow table, its repeated texts as places in a dictionary, after checking its size.
-
-    Raises
-    ------
-    ImportRefused
-        The file is damaged, or unfolds to more than `limits` allow.
-    """
+    """Return the Arrow table, its repeated texts as places in a dictionary, after checking its size."""
     import pyarrow as pa
 
     try:

@@ -30,11 +30,6 @@ def shared_bytes(packed: bytes, page: DeltaPage, *, codec: str, repeated: bool, 
 
     `codec` is the compression of the column; `repeated` and `optional` tell whether its values have levels of
     repetition and of definition, which stand before them.
-
-    Raises
-    ------
-    BadPage
-        The page is not what its header says.
     """
     data = packed[page.at : page.at + page.size]
     if page.levels is None:

@@ -38,13 +38,7 @@ class RowGroup:
 
 
 def row_groups(packed: bytes) -> list[RowGroup]:
-    """Return the row groups of a Parquet file.
-
-    Raises
-    ------
-    BadPage
-        The file does not end in a footer that can be read.
-    """
+    """Return the row groups of a Parquet file."""
     begin = len(packed) - 8 - int.from_bytes(packed[-8:-4], "little")
     if packed[-4:] != b"PAR1" or begin < 4:
         raise BadPage

@@ -69,13 +69,7 @@ class Pages:
 
 
 def pages_of(packed: bytes, at: int, size: int) -> Pages:
-    """Read the headers of the pages that stand in `packed` from `at` on, in `size` bytes.
-
-    Raises
-    ------
-    BadPage
-        A header is none, or a page reaches beyond the file.
-    """
+    """Read the headers of the pages that stand in `packed` from `at` on, in `size` bytes."""
     end = at + size
     if at < 0 or size < 0 or end > len(packed):
         raise BadPage

@@ -35,11 +35,6 @@ LINK_COLUMNS: Final = (
 def label(code: str, codebook: Codebook | None) -> str:
     """Return what a code is called in print; of one that was decided on by a facet, with the value.
 
-    Raises
-    ------
-    CodebookError
-        The codebook does not have the code.
-
     Examples
     --------
     >>> sense7 = Codebook.read("sense7")
@@ -83,13 +78,6 @@ def rows(
 
     Without a codebook the label is the code's id and the order is the frame's. Two codes with one label are
     told apart by their ids.
-
-    Raises
-    ------
-    TableError
-        A column is missing, or a code has several rows.
-    CodebookError
-        A code is not in the codebook.
     """
     for name in columns:
         require_column(result, name, frame_name=frame_name)
@@ -118,13 +106,7 @@ def _labels(codes: Sequence[str], codebook: Codebook | None) -> dict[str, str]:
 
 
 def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Return the rows of `links` that belong to one source: a coder, "majority" or "consensus".
-
-    Raises
-    ------
-    TableError
-        There is no column `source`, or no row of this source.
-    """
+    """Return the rows of `links` that belong to one source: a coder, "majority" or "consensus"."""
     require_column(links, "source", frame_name="links")
     known = list(dict.fromkeys(str(name) for name in links["source"]))
     if source not in known:
@@ -138,15 +120,7 @@ def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
 def of_sources(
     links: pd.DataFrame, sources: Sequence[str], codebook: Codebook | None
 ) -> list[dict[str, Any]]:
-    """Return the rows of several sources as `rows` does, those of one code beside each other.
-
-    Raises
-    ------
-    TableError
-        A source is unknown or named twice, or has several rows for a code.
-    CodebookError
-        A code is not in the codebook.
-    """
+    """Return the rows of several sources as `rows` does, those of one code beside each other."""
     twice = sorted(name for name, times in Counter(sources).items() if times > 1)
     if twice or not sources:
         raise TableError(

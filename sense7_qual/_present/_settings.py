@@ -19,11 +19,6 @@ def interval_name(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
 
     Without rows there is no level to name.
 
-    Raises
-    ------
-    TableError
-        Rows were computed with different levels, or a level is missing or not between 0 and 1.
-
     Examples
     --------
     >>> interval_name([{"confidence_level": 0.95}], frame_name="agreement"), interval_name([], frame_name="x")
@@ -42,11 +37,6 @@ def interval_name(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
 
 def seed(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
     """Return the seed of a result in words, for a note; without rows, "no seed".
-
-    Raises
-    ------
-    TableError
-        Rows were computed with different seeds, or a seed is missing or not a whole number.
 
     Examples
     --------

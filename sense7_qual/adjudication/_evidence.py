@@ -57,18 +57,7 @@ class Evidence:
 
 
 def made_again(own: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:
-    """Return the second decisions of coders on what they decided on before: the columns of `own`.
-
-    Raises
-    ------
-    TableError
-        There are none.
-
-    Warns
-    -----
-    RuntimeWarning
-        None of 50 or more differs from the first: they may be the very same.
-    """
+    """Return the second decisions of coders on what they decided on before: the columns of `own`."""
     both = own[[*_KEY, "applied"]].merge(repeats[[*_KEY, "applied"]], on=_KEY, suffixes=("_first", ""))
     if len(repeats) and both.empty:
         raise TableError(

@@ -56,15 +56,7 @@ class Fit:
 
 
 def fit(patterns: Patterns, weights: Floats) -> Fit:
-    """Return the best of three fits, which start from any, most and all of a unit's coders.
-
-    Parameters
-    ----------
-    patterns : Patterns
-        How units were decided on.
-    weights : array (patterns,)
-        How many units there are of each.
-    """
+    """Return the best of three fits, which start from any, most and all of a unit's coders."""
     applied, absent = patterns.applied, patterns.absent
     n_applied, n_decided = applied.sum(axis=1), (applied + absent).sum(axis=1)
     starts = [n_applied > 0, 2 * n_applied > n_decided, n_applied == n_decided]

@@ -212,13 +212,7 @@ def _plain_value(value: FacetValue) -> str | dict[str, str]:
 
 
 def facets_of_entries(entries: object) -> tuple[Facet, ...]:
-    """Return the facets that a file names.
-
-    Raises
-    ------
-    CodebookError
-        The part is of another form, or a facet is not sound.
-    """
+    """Return the facets that a file names."""
     if not isinstance(entries, dict):
         raise _unreadable("facets", entries)
     return tuple(_facet(name, entry) for name, entry in entries.items())

@@ -38,13 +38,7 @@ _OF_CODEBOOK: Final = {"name", "title", "version", "description", "source", "lic
 
 
 def to_qdc(content: Mapping[str, Any]) -> bytes:
-    """Return the fields of a codebook as REFI-QDA; equal fields give equal bytes.
-
-    Raises
-    ------
-    CodebookError
-        A text holds a control character, which XML cannot hold.
-    """
+    """Return the fields of a codebook as REFI-QDA; equal fields give equal bytes."""
     codes: Sequence[dict[str, Any]] = content["codes"]
     tree = in_tree(codes)
     own = {name: value for name, value in content.items() if name != "codes"}
@@ -120,11 +114,6 @@ def parse_qdc(content: str, path: Path) -> Entries:
 
     A code of another program gets an id made of its name; sets of codes are told in the description, with a
     warning that says so, and counts what is not read.
-
-    Raises
-    ------
-    CodebookError
-        It is no such XML, or declares entities; a code has no name or an unknown colour.
     """
     reader = _Reader(path)
     try:

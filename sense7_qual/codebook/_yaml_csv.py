@@ -40,13 +40,7 @@ _FACET: Final = ("facet", "facet_label", "facet_codes")  # columns of a CSV besi
 
 
 def read_file(path: Path, *, lists: Collection[str]) -> Entries:
-    """Return what a YAML or CSV file holds; in a CSV the cells of the columns `lists` have an entry a line.
-
-    Raises
-    ------
-    CodebookError
-        The file is missing, too large, or neither YAML nor CSV in UTF-8.
-    """
+    """Return what a YAML or CSV file holds; in a CSV a cell of the columns `lists` has an entry a line."""
     suffix = path.suffix.lower()
     content = decoded(path) if suffix in {"", ".yaml", ".yml", ".csv"} else ""
     if suffix in {".yaml", ".yml"}:

@@ -347,13 +347,7 @@ def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[st
 
 
 def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Revision, ...]:
-    """Return the revisions that lead from one version to another, in their order.
-
-    Raises
-    ------
-    TableError
-        None do, or `revisions` are none.
-    """
+    """Return the revisions that lead from one version to another, in their order."""
     if isinstance(revisions, str) or not all(isinstance(one, Revision) for one in revisions or ()):
         raise TableError(
             "codings: expected the revisions of a codebook – found other values – pass "

@@ -306,11 +306,6 @@ def by_participant(
     """Return the codings and the coverage of finished units, each with its participant as `cluster`.
 
     Those of models are left out, which a warning of `function` says.
-
-    Raises
-    ------
-    TableError
-        A frame is not what its contract says, or a finished unit has no participant.
     """
     applied, finished = of_round(codings, coverage)
     applied, finished = people(applied), people(without_models(finished, function=function))

@@ -79,12 +79,6 @@ def frame_of(cells: Cells, limits: Limits | None = None) -> pd.DataFrame:
     Numbers become the shortest decimal, booleans TRUE and FALSE, dates ISO 8601, lists and dictionaries
     compact JSON; None, NaN, NaT and NA are missing.
 
-    Raises
-    ------
-    ImportRefused
-        A column has no name or the name of another, a cell cannot be written or stored as text, or, with
-        `limits`, there are more columns or longer cells than they allow.
-
     Examples
     --------
     >>> frame = pd.DataFrame({"id": [7, 8], "stars": [4.0, None], "said": ["None", " NA"]})
@@ -160,13 +154,7 @@ def _column(label: str, cells: Sequence[object], index: pd.Index[Any], name: str
 
 
 def written(value: object) -> str | None:
-    """Return a cell as it is written, or None where it is missing.
-
-    Raises
-    ------
-    TypeError, ValueError, RecursionError
-        The value is of a kind that has no one spelling, or is nested too deeply.
-    """
+    """Return a cell as it is written, or None where it is missing."""
     if value is None or value is pd.NA or value is pd.NaT:
         return None
     match value:

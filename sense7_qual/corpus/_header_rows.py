@@ -72,19 +72,7 @@ class _Found:
 def without_header_rows(cells: Cells, header: int | Sequence[int] | None = None) -> tuple[Cells, HeaderRows]:
     """Leave out every header row below the names, and name the columns as the program that wrote them does.
 
-    Parameters
-    ----------
-    cells
-        The cells of a table, whose first row is its header.
-    header
-        As of `corpus.read`: 1 or (1, 2), which answers where nothing in the file does.
-
-    Raises
-    ------
-    ImportRefused
-        A row may be a header or a response, or the parts of a file have other columns.
-    TableError
-        `header` is neither.
+    `header`, 1 or (1, 2), answers where nothing in the file does.
     """
     n_rows = _rows_of_header(header)
     marked = _qualtrics(cells) or _legacy_qualtrics(cells) or _surveymonkey(cells)

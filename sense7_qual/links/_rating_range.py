@@ -44,13 +44,6 @@ def range_in(
     """Return the range of one column: as stated, or that of SENSE-7's ratings; None where it is unknown.
 
     A pair is the range of all ratings; a mapping names columns, also those that are no ratings.
-
-    Raises
-    ------
-    ArgumentError
-        A range is not two finite numbers, the lowest first.
-    TableError
-        A mapping names a column that `units` does not have.
     """
     if isinstance(rating_range, Mapping):
         for name in rating_range:

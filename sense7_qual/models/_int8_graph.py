@@ -30,12 +30,7 @@ _MICROSOFT: Final = "com.microsoft"  # the operators that ONNX Runtime adds
 def int8_graph(folder: Path, config: Mapping[str, Any]) -> bytes:
     """Return the ONNX model with input `ids` (int64, n tokens) and output `vector` (float32, dimensions).
 
-    Parameters
-    ----------
-    folder
-        With the weights of a BERT in one model.safetensors.
-    config
-        What its config.json says.
+    `folder` has the weights of a BERT in one model.safetensors; `config` is what its config.json says.
 
     References
     ----------

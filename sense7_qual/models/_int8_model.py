@@ -48,13 +48,7 @@ def int8_hash(content: str) -> str:
 
 
 def check_kind(folder: Path) -> None:
-    """Refuse a model of another architecture than the one whose arithmetic stands in `int8_graph`.
-
-    Raises
-    ------
-    ImportRefused
-        Not a BERT with absolute positions and GELU whose tokens are averaged.
-    """
+    """Refuse a model of another architecture than the one whose arithmetic stands in `int8_graph`."""
     found = other_kind(folder)
     if found:
         raise ImportRefused(

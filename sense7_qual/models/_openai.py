@@ -83,13 +83,6 @@ class Endpoint:
         """Send the messages and return the reply, and how many times it had to be asked again.
 
         For `Chat` alone, which asks for consent before.
-
-        Raises
-        ------
-        NoAnswer
-            The endpoint refused this text, answered nothing, or was cut off at its limit of tokens.
-        EndpointError
-            Anything else: no connection, no time, no permission, a redirect, an answer of another protocol.
         """
         request = {"model": self.model, "messages": list(messages), **self.parameters}
         body = json.dumps(request).encode()
@@ -214,12 +207,6 @@ def endpoint(
     parameters: Mapping[str, Any],
 ) -> Endpoint:
     """Return an endpoint whose address and settings are sound; nothing is sent.
-
-    Raises
-    ------
-    EndpointError
-        Not an http(s) address, http to another machine, a name that is no name of an environment variable,
-        or settings out of their range.
 
     Examples
     --------

@@ -40,16 +40,10 @@ class Reply:
 class ReplyCache:
     """Replies kept in a folder, each under a keyed hash of everything that was asked.
 
-    Parameters
+    Attributes
     ----------
     folder
         Made where it does not exist; folder and files can be read by their owner alone.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be read or written, its key is no key, or a file in it is not the reply that was
-        kept under its name.
 
     Examples
     --------

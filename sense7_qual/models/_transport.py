@@ -34,13 +34,7 @@ class Answer:
 
 
 def connections(base_url: str, *, local: bool) -> httpcore.ConnectionPool:
-    """Return the connections to an address: to this machine never through a proxy.
-
-    Raises
-    ------
-    ValueError
-        The proxy that the environment or the system names is no http proxy.
-    """
+    """Return the connections to an address: to this machine never through a proxy."""
     shared: dict[str, Any] = {
         "max_connections": None,
         "keepalive_expiry": _IDLE_SECONDS,
@@ -69,15 +63,7 @@ def post(
     seconds: float,
     largest: int,
 ) -> Answer:
-    """Send `body` and return the reply, of which no more than `largest` bytes and a packet are read.
-
-    Raises
-    ------
-    httpcore.TimeoutException
-        `seconds` after the call the whole reply was not there.
-    httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError
-        There is no connection, it broke, or what came is no HTTP.
-    """
+    """Send `body` and return the reply, of which no more than `largest` bytes and a packet are read."""
     until = time.monotonic() + seconds
     # httpcore hands each of these on to the connection as it is: here not a time span, but the deadline.
     deadline = {"timeout": {"connect": until, "read": until, "write": until}}

@@ -42,16 +42,11 @@ _LONGEST = 1_000_000  # bytes of a vector: 250,000 numbers, a hundred times what
 class VectorCache:
     """Vectors of texts kept in a folder, each under a keyed hash of model, precision and text.
 
-    Parameters
+    Attributes
     ----------
     folder
         Made where it does not exist, readable by its owner alone. Losing the key or the database loses
         nothing but the time to embed again.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be written, or what stands in it is not such a cache.
 
     Examples
     --------
@@ -139,13 +134,7 @@ class VectorCache:
 
 
 def read_or_make_key(path: Path) -> bytes:
-    """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one.
-
-    Raises
-    ------
-    OSError
-        It cannot be read or written, or it is not a key's length: of an empty one, anybody could tell names.
-    """
+    """Return the key at `path`; where there is none, put a whole new one there, or lose the race to one."""
     if not path.exists():
         with suppress(FileExistsError):
             write(path, secrets.token_bytes(_KEY_BYTES), overwrite=False)

@@ -254,10 +254,7 @@ def levels_of(values: Floats) -> Integers:
 def numbers_of(values: Values, *, name: str) -> Floats:
     """Return ratings or predictions as floats from 1 to 5, NaN where missing.
 
-    Raises
-    ------
-    TableError
-        Something else than a finite number, or outside the scale; the message names rows (from 0).
+    An error names rows, from 0.
     """
     column = pd.Series(values, dtype=object).reset_index(drop=True)
     fits = column.map(_is_number).astype(bool)

@@ -36,12 +36,6 @@ def turns_by_document(
 
     Rows of the role `error` are left out, in any case and padded. With `position` there is a column `order`
     as well: a number for every turn, each once in a conversation.
-
-    Raises
-    ------
-    TableError
-        A column or a document is missing, a role is neither user, assistant nor error, a position is no
-        number or stands twice, or a unit_id stands twice.
     """
     if not isinstance(messages, pd.DataFrame):
         raise TableError(

@@ -45,7 +45,7 @@ _Span = tuple[int, int]
 class Names:
     """A list of names, each found as whole words; the longest first.
 
-    Parameters
+    Attributes
     ----------
     names
         {name as written: the person}.

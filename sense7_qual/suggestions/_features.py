@@ -28,13 +28,7 @@ _SURFACE: Final = 0.15
 
 
 def vectors(texts: Sequence[str], embed: Embed) -> Floats:
-    """Return the vector of each text, of length 1, each distinct text embedded once.
-
-    Raises
-    ------
-    TableError
-        `embed` does not give one row of finite numbers per text.
-    """
+    """Return the vector of each text, of length 1, each distinct text embedded once."""
     distinct = list(dict.fromkeys(texts))
     if not distinct:
         return np.empty((0, 0))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["betting_p", "binomial_p", "fallback", "likeness"]
+__all__ = ["binomial_p", "fallback", "likeness"]
 
 Floats = npt.NDArray[np.float64]
-
-_BETS: Final = np.linspace(0.05, 0.95, 19)
 
 
 def likeness(residual: Floats, groups: npt.NDArray[np.intp]) -> float:
@@ -67,26 +64,6 @@ def binomial_p(errors: Floats, counted: Floats, limit: float, alike: float) -> f
     expected = 1 + (np.sum(counted**2) / n - 1) * alike
     worth = n / max(seen, expected, 1.0)
     return float(special.betainc(worth * (1 - share), worth * share + 1, 1 - limit)) if share < 1 else 1.0
-
-
-def betting_p(errors: Floats, counted: Floats, limit: float, largest: int) -> float:
-    """Return the p-value of "the share of errors is above `limit`", whatever the texts of one have in common.
-
-    A gambler who bets at fixed stakes that participants have fewer errors than `limit` of their units wins
-    nothing on average where the share is above it; 1 / what they have at the end is a p-value. It needs
-    participants to be independent, and no more; no participant has more than `largest` units.
-
-    References
-    ----------
-    Waudby-Smith & Ramdas (2024), Estimating means of bounded random variables by betting, Journal of the
-    Royal Statistical Society B 86, 1–27.
-    """
-    lost = errors - limit * counted
-    stakes = _BETS / ((1 - limit) * largest)
-    wealth = np.log1p(-stakes[:, None] * lost[None, :]).sum(axis=1)
-    highest = wealth.max()
-    mean = highest + np.log(np.mean(np.exp(wealth - highest)))
-    return float(min(1.0, np.exp(-mean)))
 
 
 def fallback(p_values: Sequence[float], weights: Sequence[float], delta: float) -> list[bool]:

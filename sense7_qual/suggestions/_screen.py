@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from sense7_qual._present import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.suggestions._labels import check_codes, labels
-from sense7_qual.suggestions._risk import betting_p, binomial_p, fallback, likeness
+from sense7_qual.suggestions._risk import binomial_p, fallback, likeness
 from sense7_qual.tables import (
     DECISIONS,
     SUGGESTIONS,
@@ -78,7 +78,6 @@ def screen(
     false_share: float = 0.05,
     lost_share: float = 0.1,
     delta: float = 0.1,
-    test: Literal["binomial", "betting"] = "binomial",
     agreement: pd.DataFrame | None = None,
     least_agreement: float = 0.6,
     coder: str | None = None,
@@ -110,10 +109,6 @@ def screen(
     delta
         The probability that the promise to a code is broken, between 0 and 1. For a promise to all codes at
         once divide it by their number.
-    test
-        "binomial": the exact test with as many units as the clustered ones are worth; holds in simulated
-        studies (benchmarks/suggestions_screen.md). "betting": supposes nothing of what a participant's texts
-        have in common, and needs several times as many participants to decide anything.
     agreement
         How well people agree: one row per code with `code` and `positive_agreement`, as `agreement.by_code`
         gives it. None: computed from the sample, where several coded the same units.
@@ -136,9 +131,10 @@ def screen(
 
     Notes
     -----
-    Learn-then-test: for each of nine levels from .01 to .3 the hypothesis "an error is above its limit" is
-    tested, and for five from .98 to .7 on the other side, in this order by the fallback procedure, so that
-    the probability of any false rejection is at most `delta`.
+    The test is binomial, with as many units as the clustered ones are worth; the promise holds in simulated
+    studies (benchmarks/suggestions_screen.md). Learn-then-test: for each of nine levels from .01 to .3 the
+    hypothesis "an error is above its limit" is tested, and for five from .98 to .7 on the other side, in
+    this order by the fallback procedure, so that the probability of any false rejection is at most `delta`.
 
     References
     ----------
@@ -170,9 +166,9 @@ def screen(
     made = []
     for code in codebook.codable:
         own = rows[rows["code"] == code.id]
-        made.append(_of_code(own, code.id, limits, test, agreed.get(code.id, np.nan), least_agreement))
+        made.append(_of_code(own, code.id, limits, agreed.get(code.id, np.nan), least_agreement))
     left = pd.concat([verdicts for _, verdicts in made], ignore_index=True)
-    settings = {"false_share": false_share, "lost_share": lost_share, "delta": delta, "test": test,
+    settings = {"false_share": false_share, "lost_share": lost_share, "delta": delta,
                 "least_agreement": least_agreement, "coder": coder, "cluster": cluster}  # fmt: skip
     return Screening(pd.DataFrame([row for row, _ in made]), left, settings)
 
@@ -229,7 +225,7 @@ def _agreement(agreement: pd.DataFrame | None, decisions: pd.DataFrame) -> dict[
 
 
 def _of_code(
-    own: pd.DataFrame, code: str, limits: tuple[float, float, float], test: str, agreed: float, least: float
+    own: pd.DataFrame, code: str, limits: tuple[float, float, float], agreed: float, least: float
 ) -> tuple[dict[str, Any], pd.DataFrame]:
     decided, rest = own[own["applied"].notna()], own[own["applied"].isna()]
     sample = decided[decided["usable"]]
@@ -237,7 +233,7 @@ def _of_code(
     if reason is Reason.NOT_DECIDED and len(decided) and decided["probability"].isna().all():
         reason = Reason.NO_PROBABILITIES
     if reason is None:
-        low, high = _levels(sample, int(own.groupby("group").size().max()), limits, test)
+        low, high = _levels(sample, limits)
         reason = Reason.PROMISE_NOT_KEPT if np.isnan(low) and np.isnan(high) else None
     chance, usable = rest["probability"].to_numpy(), rest["usable"].to_numpy(dtype=bool)
     settled = [usable & (chance <= low), usable & (chance >= high)]
@@ -274,9 +270,7 @@ def _in_sample(sample: pd.DataFrame, low: float, high: float) -> dict[str, float
     }
 
 
-def _levels(
-    sample: pd.DataFrame, largest: int, limits: tuple[float, float, float], test: str
-) -> tuple[float, float]:
+def _levels(sample: pd.DataFrame, limits: tuple[float, float, float]) -> tuple[float, float]:
     """Return the highest level up to which "absent" keeps the promise, and the lowest for "present"."""
     chance, applied = sample["probability"].to_numpy(), sample["applied"].to_numpy(dtype=bool)
     groups = np.unique(sample["group"].to_numpy(dtype=object).astype(str), return_inverse=True)[1]
@@ -285,8 +279,6 @@ def _levels(
 
     def p_value(wrong: npt.NDArray[np.bool_], of: npt.NDArray[np.bool_], limit: float) -> float:
         errors, counted = np.bincount(groups, wrong).astype(float), np.bincount(groups, of).astype(float)
-        if test == "betting":
-            return betting_p(errors, counted, limit, largest)
         return binomial_p(errors, counted, limit, alike)
 
     p = []

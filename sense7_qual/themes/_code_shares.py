@@ -29,19 +29,8 @@ def check_level(function: str, level: float) -> None:
 def code_shares(placed: pd.DataFrame, themes: pd.Series, codes: list[str], level: float) -> pd.DataFrame:
     """Return a row per theme and code, with share and lift and their intervals.
 
-    Parameters
-    ----------
-    placed
-        One row per decision: theme (−1 for none), code, unit_id, coder, cluster, applied.
-    themes, codes
-        The rows that are wanted, in their order.
-    level
-        Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of `codes_by_theme` but `n_units`.
+    `placed` has a row per decision: theme (−1 for none), code, unit_id, coder, cluster, applied. The result
+    has the columns of `codes_by_theme` but `n_units`.
     """
     numbers = pd.concat([themes, pd.Series(placed["theme"].unique())]).drop_duplicates()
     theme = pd.Categorical(placed["theme"], numbers).codes

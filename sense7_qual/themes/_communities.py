@@ -28,25 +28,13 @@ def communities(
 ) -> Labels:
     """Return a group number per row: communities of the graph, too small ones dissolved.
 
+    `graph` has symmetric weights above 0. More `resolution` (Reichardt & Bornholdt's gamma) gives more and
+    smaller groups; those of fewer than `min_size` rows are none (−1). Group 0 of the result (n,) is the
+    largest, ties in the order of their first rows.
+
     The communities are those of the best of `n_starts` Leiden runs by modularity. The rows of a community
     under `min_size` go to the larger groups that they are joined to most strongly; a row that nothing
     joins to one is −1.
-
-    Parameters
-    ----------
-    graph
-        Weights above 0, symmetric.
-    resolution
-        Above 0; more gives more and smaller groups (Reichardt & Bornholdt's gamma).
-    min_size
-        The least number of rows of a group.
-    seed, n_starts
-        The seed, and how many runs.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64, shape (n,): 0 is the largest group, ties in the order of their first rows; −1 is none.
 
     References
     ----------
@@ -99,10 +87,7 @@ def _joined(graph: csr_matrix, labels: Labels) -> Labels:
 def adjusted_rand(one: Labels, other: Labels) -> float:
     """Return the adjusted Rand index of two groupings of the same rows; a row in no group (−1) is alone.
 
-    Returns
-    -------
-    float
-        1 for equal groupings, about 0 for unrelated ones; NaN for fewer than two rows.
+    It is 1 for equal groupings, about 0 for unrelated ones, and NaN for fewer than two rows.
 
     References
     ----------

@@ -21,19 +21,11 @@ _LEAST_WIDTH: Final = 1e-3
 def strengths(distances: Floats) -> Floats:
     """Return how strongly each row is joined to each of its neighbours, 0 … 1.
 
+    `distances` (n, k) are without the row itself, and infinite where there is no neighbour.
+
     The nearest at a distance above 0 has strength 1; the others fall off exponentially, at a width of each
     row's own, at which the strengths of the row sum to log2(k + 1). A row in a sparse place so holds on to
     its neighbours as firmly as one in a dense place.
-
-    Parameters
-    ----------
-    distances
-        Shape (n, k), 0 or more, without the row itself; infinite where there is no neighbour.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n, k).
 
     References
     ----------
@@ -83,16 +75,6 @@ def fuzzy_graph(near: Neighbours) -> csr_matrix:
 
     Two rows are joined with a + b − ab, where a and b are the strengths in the one and the other direction
     (the fuzzy union). Neighbours at a cosine of 0 or below are not alike, and not joined.
-
-    Parameters
-    ----------
-    near
-        The neighbours of each row; −1 is none.
-
-    Returns
-    -------
-    scipy.sparse.csr_matrix
-        Shape (n, n), symmetric, indices sorted.
     """
     from scipy.sparse import csr_matrix
 

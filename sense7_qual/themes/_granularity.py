@@ -125,11 +125,6 @@ def table(
     the vectors, they too have near neighbours that come together in most samples, the more so the finer
     (or coarser) the themes. Without that correction the finest granularity would win wherever groups are
     weak (see ``benchmarks/themes.md``).
-
-    Returns
-    -------
-    DataFrame
-        One row per granularity, as `Themes.granularities`, without `chosen`.
     """
     similar = {each: resamples.similarity(each) for each in whole}
     chance = _by_chance(vectors, resamples, report) if any(map(len, similar.values())) else {}

@@ -47,14 +47,8 @@ def groups(
 ) -> Groups:
     """Group distinct texts at every granularity, choose one, and resample.
 
-    Parameters
-    ----------
-    vectors, weights
-        The vectors (n, d) of distinct texts, of length 1, and how many units have each.
-    granularity, min_size, n_resamples, seed
-        As in `themes.fit`.
-    report
-        Called with (stage, done, total).
+    `vectors` (n, d) are of distinct texts, of length 1, and `weights` say how many units have each; `report`
+    is called with (stage, done, total).
     """
     report("cluster", 0, 1)
     near = nearest_neighbours(vectors, N_KNOWN)

@@ -60,17 +60,8 @@ def check_number(n: int, *, function: str) -> None:
 def nearest_neighbours(vectors: Vectors, k: int) -> Neighbours:
     """Return each row's `k` nearest other rows by cosine, exactly.
 
-    Parameters
-    ----------
-    vectors
-        Shape (n, d), rows of length 1 (or 0). Equal rows are each other's neighbours.
-    k
-        Neighbours per row; at most n − 1 are returned.
-
-    Returns
-    -------
-    Neighbours
-        Cosines are in −1 … 1. Time grows with n², memory with n.
+    `vectors` (n, d) have rows of length 1 (or 0); equal rows are each other's neighbours. At most n − 1 of
+    the `k` are returned, with cosines in −1 … 1. Time grows with n², memory with n.
 
     Examples
     --------

@@ -88,13 +88,7 @@ def run_text(themes: Themes, numbers: dict[int, int], base: str) -> str:
 
 
 def run_of(act: Act) -> Run:
-    """Return the run that an act of kind ``record_themes`` records.
-
-    Raises
-    ------
-    ActError
-        Its text is not what `run_text` wrote.
-    """
+    """Return the run that an act of kind ``record_themes`` records."""
     try:
         content = json.loads(str(act.text))
         frames = {name: _frame(content[name], columns) for name, columns in _COLUMNS.items()}
@@ -118,13 +112,7 @@ def edit_text(edit: Edit) -> str:
 
 
 def edit_of(act: Act) -> Edit | None:
-    """Return what an act of kind ``edit_theme`` says; None where it was erased.
-
-    Raises
-    ------
-    ActError
-        Its text is not what `edit_text` wrote.
-    """
+    """Return what an act of kind ``edit_theme`` says; None where it was erased."""
     if not act.text:
         return None
     try:

@@ -22,11 +22,8 @@ _RECOVERED: Final = 0.75
 def stability(jaccard: Floats) -> pd.DataFrame:
     """Return how stable each group is, by what `jaccard_of_resamples` returned.
 
-    Returns
-    -------
-    DataFrame
-        One row per group, all in 0 … 1: stability (the mean Jaccard similarity over resamples), dissolved and
-        recovered (the shares of resamples with at most .5 and at least .75); missing without resamples.
+    A row per group, all in 0 … 1: stability (the mean Jaccard similarity over resamples), dissolved and
+    recovered (the shares of resamples with at most .5 and at least .75); missing without resamples.
 
     References
     ----------
@@ -46,20 +43,11 @@ def stability(jaccard: Floats) -> pd.DataFrame:
 def jaccard_of_resamples(labels: Labels, resamples: Sequence[Labels]) -> Floats:
     """Return how well each group is found again in bootstrap samples of the rows.
 
+    `resamples` have the groups in each sample, `NOT_DRAWN` for a row that is not in it. The result
+    (n_resamples, groups) is NaN where no member of the group was drawn.
+
     A group's value is the Jaccard similarity of its drawn members to the most similar group of the sample
     (Hennig 2007; `clusterboot` of the R package fpc, `bootmethod="boot"`).
-
-    Parameters
-    ----------
-    labels
-        The groups of all rows.
-    resamples
-        The groups in each sample, `NOT_DRAWN` for a row that is not in it.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape (n_resamples, groups), 0 … 1; NaN where no member of the group was drawn.
 
     References
     ----------

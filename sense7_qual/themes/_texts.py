@@ -55,13 +55,7 @@ def sha256_of(texts: Texts) -> str:
 
 
 def embedded(texts: list[str], embed: Embed, report: Progress) -> npt.NDArray[np.float32]:
-    """Return the vector of each text, brought to length 1, telling `report` before the first and every 256.
-
-    Raises
-    ------
-    TableError
-        `embed` does not give one row of finite numbers per text.
-    """
+    """Return the vector of each text, of length 1, telling `report` before the first and every 256."""
     report("embed", 0, len(texts))  # before the first call of `embed`, which may take seconds to load a model
     parts: list[npt.NDArray[np.float32]] = []
     for start in range(0, len(texts), _AT_ONCE):

@@ -7,7 +7,7 @@ import pytest
 from sense7_qual import suggestions
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
-from sense7_qual.suggestions._risk import betting_p, binomial_p, fallback, likeness
+from sense7_qual.suggestions._risk import binomial_p, fallback, likeness
 from tests.helpers.simulation import studies
 
 BOOK = Codebook(name="one", codes=(Code(id="asked", label="Asked"),))
@@ -46,16 +46,6 @@ def test_the_exact_test_counts_participants_where_their_texts_are_all_alike() ->
     assert binomial_p(single, single, 0.1, 0.0) == 1
 
 
-def test_bets_are_a_p_value_whatever_a_participants_texts_have_in_common() -> None:
-    """All texts of a participant wrong, or none: the hardest case."""
-    rng = np.random.default_rng(1)
-    counted = np.full(60, 4.0)
-    p = [betting_p(4.0 * (rng.random(60) < 0.1), counted, 0.1, 4) for _ in range(2_000)]
-    assert np.mean(np.array(p) <= 0.1) <= 0.1
-    assert betting_p(0 * counted, counted, 0.1, 4) < 0.02
-    assert betting_p(0 * counted, counted, 0.1, 8) > betting_p(0 * counted, counted, 0.1, 4)
-
-
 def test_fallback_by_hand() -> None:
     assert fallback([0.02, 0.05, 0.06], [0.3, 0.3, 0.4], 0.1) == [True, True, True]
     assert fallback([0.04, 0.05, 0.04], [0.3, 0.3, 0.4], 0.1) == [False, False, True]
@@ -87,8 +77,6 @@ def test_what_a_model_may_decide() -> None:
     assert repr(found).startswith(f"Screening({row['n_absent']:,} absent")
     stricter = suggestions.screen(MADE, SAMPLE, BOOK, units=MADE, lost_share=0.02).codes.iloc[0]
     assert stricter["n_absent"] < row["n_absent"]
-    betting = suggestions.screen(MADE, SAMPLE, BOOK, units=MADE, test="betting").codes.iloc[0]
-    assert betting["n_absent"] < row["n_absent"]
 
 
 @pytest.mark.simulation

@@ -26,15 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def check_scale(table: Coded | Patterns, categories: Sequence[Any] | None) -> None:
-    """Refuse values that are not among `categories` or, where these are not stated, codes for missing.
-
-    Raises
-    ------
-    ArgumentError
-        A value is not among the categories, or they are no list of the values' kind.
-    TableError
-        A number is a customary code for missing and stands apart from the others (`_missing_codes`).
-    """
+    """Refuse values that are not among `categories` or, where these are not stated, codes for missing."""
     if isinstance(table, Patterns):
         counts = table.marginals.astype(np.int64)
     else:
@@ -77,14 +69,7 @@ def _places(levels: npt.NDArray[Any], named: npt.NDArray[Any]) -> npt.NDArray[np
 def weighted(
     patterns: Patterns, categories: Sequence[Any] | None, weights: Weights | None
 ) -> tuple[Patterns, Floats]:
-    """Return the patterns with all `categories`, and the weights of each pair of them (V, V).
-
-    Raises
-    ------
-    ArgumentError
-        A value is not among the categories; they are no list of the values' kind; or words have weights and
-        no order.
-    """
+    """Return the patterns with all `categories`, and the weights of each pair of them (V, V)."""
     by_row = not (weights is None or isinstance(weights, str | pd.DataFrame))
     patterns = _with_categories(patterns, categories, by_row=by_row)
     words = patterns.categories.dtype == object

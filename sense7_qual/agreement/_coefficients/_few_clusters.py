@@ -79,23 +79,12 @@ def freedom(deviations: Floats, times: Integers) -> float:
 def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> float:
     """Return how many clusters of equal size the clusters of units are worth, 2 or more.
 
+    `influence` (U,) is that of each unit on the coefficient, `load` (U,) how heavily it counts, in any
+    measure, `cluster` (U,) the number of its cluster, from 0. The result is 2 or more.
+
     A large cluster has a large share of the variance, so that fewer clusters carry the uncertainty than there
     are: (Σ v)² / Σ v² for shares v, which is their number where they are even. A share is that of a sum of
     units that depend on each other equally within clusters; how much, the units' influences say.
-
-    Parameters
-    ----------
-    influence : ndarray (U,)
-        Of each unit on the coefficient.
-    load : ndarray (U,)
-        How heavily each unit counts, in any measure.
-    cluster : ndarray (U,)
-        The number of each unit's cluster, from 0.
-
-    Returns
-    -------
-    float
-        From 2 to the number of clusters (2 where there is one).
 
     References
     ----------

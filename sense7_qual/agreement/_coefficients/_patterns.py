@@ -94,28 +94,10 @@ class Patterns:
 def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns:
     """Return how many units have each pattern of values.
 
-    Parameters
-    ----------
-    values : array-like (coders, units)
-        What each coder gave each unit: numbers (truth values count as 0 and 1) or strings. NaN, None, pandas'
-        NA, blank strings and what a masked array hides are missing; white space around strings does not
-        count.
-    keep_coders : bool
-        Keep who gave which value: for coefficients that tell coders apart, and more patterns.
-
-    Returns
-    -------
-    Patterns
-        One row per distinct pattern of the units that have at least one value.
-
-    Raises
-    ------
-    TableError
-        Not a table of two dimensions; numbers mixed with strings; an infinite value; values of another kind;
-        missing values that were turned into text.
-    ArgumentError
-        So many different values that their table would not fit (real numbers want alpha at an interval or
-        ratio level, which does without it).
+    `values` (coders, units) are numbers (truth values count as 0 and 1) or strings. NaN, None, pandas' NA,
+    blank strings and what a masked array hides are missing; white space around strings does not count.
+    `keep_coders` keeps who gave which value, for coefficients that tell coders apart. Units without a value
+    have no pattern.
 
     Examples
     --------

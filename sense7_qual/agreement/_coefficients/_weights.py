@@ -38,27 +38,10 @@ Weights = Weighting | npt.ArrayLike
 def difference(categories: npt.ArrayLike, level: Metric, marginals: npt.ArrayLike) -> Floats:
     """Return Krippendorff's difference of each value from each other value, squared (V, V).
 
-    Parameters
-    ----------
-    categories : array-like (V,)
-        The values, numbers sorted; strings where `level` is nominal, a matrix, a function, or ordinal and
-        they stand in the order of their scale.
-    level : {"nominal", "ordinal", "interval", "ratio"}, matrix (V, V), or function of two values
-        A matrix or function gives the differences themselves, as they enter alpha (already squared where
-        they are to be squared): 0 for equal values, symmetric, not negative.
-    marginals : array-like (V,)
-        How often each value was given; only the ordinal level uses it.
-
-    Returns
-    -------
-    ndarray (V, V)
-        0 or more; 0 on the diagonal. The ordinal one counts values given, the interval one is in squared
-        units of the scale, the nominal and ratio ones are 0 to 1.
-
-    Raises
-    ------
-    ArgumentError
-        An unknown level, or a matrix of another shape, or differences that are none.
+    The result (V, V) is 0 or more, and 0 on the diagonal; the interval level is in squared units of the
+    scale, the nominal and the ratio one are 0 to 1. A matrix or function gives the differences as they enter
+    alpha (already squared where they are to be). `categories` are numbers, sorted, or strings in the order of
+    their scale; only the ordinal level uses `marginals` (V,), how often each was given.
 
     References
     ----------
@@ -106,23 +89,9 @@ def check_level(level: str) -> Level:
 def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Floats:
     """Return how much agreement there is in each pair of values: Gwet's weights, 1 for equal values (V, V).
 
-    Parameters
-    ----------
-    categories : array-like (V,)
-        The categories. Numbers, sorted, stand where they are; strings at 1, 2, 3 … in the order given.
-    weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, or None
-        None counts equal values alone. A matrix (V, V) is taken as it is, in the order of the categories, a
-        DataFrame by the names of its rows and columns: 1 on the diagonal, symmetric, 0 to 1.
-
-    Returns
-    -------
-    ndarray (V, V)
-        Between 0 and 1, and 1 on the diagonal.
-
-    Raises
-    ------
-    ArgumentError
-        Unknown weights, a matrix of another shape, or weights that are none; negative categories for `ratio`.
+    The result (V, V) is 0 to 1, and 1 on the diagonal. Numbers, sorted, count as they are, strings as 1, 2, 3
+    … in the order given. None counts equal values alone; a matrix is taken as it is, a DataFrame by the names
+    of its rows and columns.
 
     References
     ----------

@@ -55,23 +55,9 @@ def resampled(
 ) -> Floats:
     """Return a coefficient in resamples of groups of units.
 
-    Parameters
-    ----------
-    rows : ndarray (G, K)
-        What each group adds to the sums that the coefficient is a function of.
-    times : ndarray (G,)
-        How many groups there are of each.
-    value : function
-        The coefficient at sums (…, K).
-    n_boot, seed : int
-        Number of resamples, and where the generator starts.
-    size : int
-        Cells that one evaluation takes, which bounds how many resamples are drawn at a time.
-
-    Returns
-    -------
-    ndarray (n_boot,)
-        NaN where a resample has no coefficient.
+    `rows` (G, K) are what each group adds to the sums that the coefficient is a function of (`value`),
+    `times` (G,) how many groups there are of each. `size` bounds the memory: the cells of one evaluation. The
+    result (n_boot,) is NaN where a resample has no coefficient.
 
     Examples
     --------
@@ -110,26 +96,10 @@ def bias_corrected(
 ) -> tuple[float, float]:
     """Return the bias-corrected and accelerated interval of resamples, widened for few groups.
 
-    Parameters
-    ----------
-    found : ndarray (n_boot,)
-        The coefficient in each resample, without NaN.
-    estimate : float
-        The coefficient.
-    deviations : ndarray (G,)
-        How far the coefficient falls, from its mean without one group, when each group is left out; NaN where
-        there is none without it, which then says nothing of the skewness.
-    times : ndarray (G,)
-        How many groups there are of each.
-    n_groups : float
-        How many groups of equal size they are worth.
-    confidence_level : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        The lower and the upper end; the coefficient lies between them.
+    `found` are the coefficients of the resamples, without NaN; `deviations` (G,) how far the coefficient
+    falls from its mean without one group when each group is left out, NaN where there is none without it;
+    `times` (G,) how many groups there are of each, and `n_groups` how many of equal size they are worth. The
+    coefficient is between the ends.
 
     References
     ----------

@@ -115,24 +115,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
 def set_alpha_of(decisions: pd.DataFrame, *, distance: SetDistance) -> tuple[float, str | None]:
     """Return the set alpha of decisions, and a reason code where it cannot be computed.
 
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool); see `set_patterns` for what counts.
-    distance : {"masi", "jaccard", "dice"}
-        How far apart two sets are.
-
-    Returns
-    -------
-    tuple of float and (str or None)
-        Alpha, at most 1, and None; or NaN and `no_pairable_units` or `no_variation`.
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
-    ArgumentError
-        An unknown distance.
+    The second value is None, or why alpha is NaN: `no_pairable_units`, `no_variation`.
 
     Examples
     --------
@@ -149,10 +132,8 @@ def set_alpha_of(decisions: pd.DataFrame, *, distance: SetDistance) -> tuple[flo
 def set_table(sets: Sets | SetPatterns, *, distance: SetDistance) -> tuple[Floats, Floats]:
     """Return sets as numbers, and the distances that make Krippendorff's alpha of these numbers set alpha.
 
-    Returns
-    -------
-    tuple of arrays (coders, units) and (S, S)
-        NaN is missing. The sets of units with two or more are numbered 0 … S − 1, those of others beyond.
+    In the table (coders, units) NaN is missing. The sets of units with two or more are numbered 0 … S − 1,
+    those of others beyond.
 
     Examples
     --------

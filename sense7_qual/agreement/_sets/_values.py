@@ -56,24 +56,9 @@ class SetPatterns:
 def set_patterns(decisions: pd.DataFrame, *, function: str = "overall") -> SetPatterns:
     """Return which set of codes each coder gave each unit.
 
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool). A coder's set of a unit counts where the coder has decided on
-        every code of `decisions` there; otherwise it is missing. Decisions of `consensus`, `majority` and
-        `pooled` are left out, and so are those of models.
-    function : str
-        What the warning begins with that names the models.
-
-    Returns
-    -------
-    SetPatterns
-        Units and coders sorted; sets in the order of their codes, sorted. The order of rows changes nothing.
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
+    A coder's set of a unit counts where the coder has decided on every code of `decisions` there; else it is
+    missing. Computed decisions and those of models are left out; `function` is named by the warning that says
+    so. The order of rows changes nothing.
 
     Examples
     --------

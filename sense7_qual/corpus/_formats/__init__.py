@@ -61,36 +61,12 @@ def read_strings(
 ) -> pd.DataFrame:
     """Read a data file into a frame whose cells are strings exactly as written, or missing.
 
-    Parameters
-    ----------
-    path
-        A .csv, .tsv, .xlsx, .jsonl (or .ndjson) or .parquet file.
-    encoding
-        Of a CSV, TSV or JSONL file; without it the file must be UTF-8, or carry a byte order mark.
-    sheet
-        Of a workbook; without it the workbook must have one sheet only.
-    limits
-        How much the file may hold; without it, what `Limits()` says.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per row of the file, every column of dtype `string`; the index, named `line` or `row`,
-        tells where the row stands in the file, from 1. Missing are: a blank cell (CSV, TSV, XLSX), `null`
-        or a key that is not there (JSONL), null and NaN (Parquet). A first line such as ``sep=;`` names the
-        delimiter of a CSV or TSV file, and is left out. Numbers of a workbook or a Parquet
-        file are written as the shortest decimal ("7", "5.667"), booleans as TRUE and FALSE, dates as
-        ISO 8601; JSONL keeps the spelling of its numbers, and nested values as compact JSON. Blank lines
-        and the blank rows of a sheet are left out. What a sheet hides or filters out is read like the
-        rest, and a format such as 0000, 0.00 or % is not applied: 12 shown as 0012 is "12".
-
-    Raises
-    ------
-    ImportRefused
-        There is no such file, it holds more than `limits` allow, it is not of the kind that its name says,
-        its bytes are not text in the encoding, a row is ragged, a column has no name or the name of another,
-        or a cell holds an Excel error, a formula without its value, a number of more digits than Excel
-        keeps, NUL or half of a surrogate pair, or is one of several merged that hold a value.
+    Missing are: a blank cell (CSV, TSV, XLSX), `null` or a key that is not there (JSONL), null and NaN
+    (Parquet). Numbers of a workbook or a Parquet file become the shortest decimal ("7", "5.667"), booleans
+    TRUE and FALSE, dates ISO 8601; JSONL keeps the spelling of its numbers, and nested values as compact
+    JSON. Blank lines and the blank rows of a sheet are left out. What a sheet hides or filters out is read
+    like the rest, and a format such as 0000, 0.00 or % is not applied: 12 shown as 0012 is "12". The index,
+    named `line` or `row`, says where a row is in the file, from 1.
     """
     limits = limits or Limits()
     return frame_of(read_cells(path, encoding=encoding, sheet=sheet, limits=limits), limits)

@@ -38,13 +38,7 @@ _UNKNOWN_ENCODING: Final = frozenset(
 
 
 def require_harmless(packed: bytes, *, limits: Limits, name: str) -> dict[str, list[str]]:
-    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"].
-
-    Raises
-    ------
-    ImportRefused
-        It is no workbook, or holds more than `limits` allow.
-    """
+    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"]."""
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             members = archive.infolist()

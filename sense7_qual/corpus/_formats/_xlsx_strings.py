@@ -40,13 +40,7 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 def shared_strings(file: IO[bytes]) -> list[str]:
-    """Return the shared strings of a workbook in order, their runs joined, their escapes as they are.
-
-    Raises
-    ------
-    xml.parsers.expat.ExpatError
-        The part is no XML.
-    """
+    """Return the shared strings of a workbook in order, their runs joined, their escapes as they are."""
     reader = _Reader()
     reader.parser.ParseFile(file)
     return reader.strings

@@ -53,19 +53,10 @@ class Pooled:
 def pool(estimates: Floats, variances: Floats, *, df: float) -> Pooled:
     """Return m estimates of one quantity combined by Rubin's rules.
 
-    Parameters
-    ----------
-    estimates, variances : array (m,)
-        On a scale on which estimates are near normal (log odds ratio, Fisher's z); m is 2 or more.
-    df : float
-        The degrees of freedom that one complete analysis has.
-
-    Returns
-    -------
-    Pooled
-        The mean; the total variance is W + (1 + 1/m)·B, W being the mean of the variances and B the variance
-        of the estimates; between_share (0 to 1) is the second term's part of it. Degrees of freedom are those
-        of Barnard & Rubin (1999).
+    `estimates` and `variances` (m,), m being 2 or more, are on a scale on which estimates are near normal
+    (log odds ratio, Fisher's z). The total variance is W + (1 + 1/m)·B, W being the mean of the variances and
+    B the variance of the estimates; between_share (0 to 1) is the second term's part of it. Degrees of
+    freedom are those of Barnard & Rubin (1999), `df` those of one complete analysis.
 
     References
     ----------
@@ -98,30 +89,19 @@ def pool_jointly(
 ) -> Pooled:
     """Return the mean of coders' estimates with the variance that it has over participants and coders.
 
+    `estimates` (m,) are one per coder, m being 2 or more, and `covariance` (m, m) is S, over participants,
+    with `df` degrees of freedom (of all of it, or of each variance). `information` (m,) is how much each
+    estimate rests on: its variance is taken to be inversely proportional to it (the single variances in S are
+    too uncertain to weigh by), and the weights are 1 / (that variance + τ²), so that a coder of few units
+    counts for less, and all count alike where coders differ far more than chance makes them. Without it
+    weights are equal. Degrees of freedom of the result are Satterthwaite's; between_share is the part of τ² /
+    m.
+
     Coders who read the same texts make partly the same, partly their own errors: `covariance` holds both. The
     variance of the mean with weights w is that over participants, w′Sw, plus τ² w′w, where τ² is what the
     estimates differ beyond S: systematic differences between coders. Rubin's rules count the coders' own
     errors in full, in each analysis and between them, although the mean averages them out; where coders err
     independently their interval is wider than need be.
-
-    Parameters
-    ----------
-    estimates : array (m,)
-        One per coder, m being 2 or more.
-    covariance : array (m, m)
-        S, of the estimates over participants.
-    df : float or array (m,)
-        The degrees of freedom of `covariance`, or of each of its variances.
-    information : array (m,), optional
-        How much each estimate rests on, above 0, in any unit: its variance is taken to be inversely
-        proportional to it (the single variances in S are too uncertain to weigh by), and the weights are
-        1 / (that variance + τ²). A coder of few units then counts for less, and all count alike where coders
-        differ far more than chance makes them. Equal weights without it.
-
-    Returns
-    -------
-    Pooled
-        As `pool` gives it, with Satterthwaite's degrees of freedom; between_share is the part of τ² / m.
 
     Examples
     --------

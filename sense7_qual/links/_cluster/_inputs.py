@@ -125,13 +125,7 @@ def known_sources(decisions: pd.DataFrame, *, with_models: bool = False) -> list
 def chosen_sources(
     decisions: pd.DataFrame, sources: Sequence[str] | None, *, with_models: bool = False
 ) -> list[str]:
-    """Return the sources asked for; or all but models, majority and pooled only where there are two coders.
-
-    Raises
-    ------
-    TableError
-        `decisions` have no such source.
-    """
+    """Return the sources asked for; else all but models, majority and pooled only of two coders or more."""
     known = known_sources(decisions, with_models=with_models)
     if sources is None:
         coders = coders_of(decisions, with_models=with_models)
@@ -183,14 +177,7 @@ def rated_units(
     *,
     rating_range: RatingRange,
 ) -> pd.DataFrame:
-    """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating.
-
-    Raises
-    ------
-    TableError
-        A column is missing, the rating holds something other than finite numbers on its scale, a unit of
-        `decisions` is not in `units`, or it has no label in `cluster` or `nested`.
-    """
+    """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating."""
     units = checked_units(units, rating, cluster, *([] if nested is None else [nested]))
     decided = pd.Index(decisions["unit_id"].unique())
     unknown = decided[~decided.isin(units["unit_id"])]

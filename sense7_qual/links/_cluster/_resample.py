@@ -121,13 +121,7 @@ def jackknife_p(estimate: float, without: Floats, fewest: int) -> float:
 
 
 def decided_by(decisions: pd.DataFrame, units: pd.DataFrame, source: str, *, function: str) -> pd.DataFrame:
-    """Return the decisions (unit_id, code, applied) of one source on the units.
-
-    Raises
-    ------
-    TableError
-        There is no such source, it has no decisions of its own (`pooled`), or a unit is not in `units`.
-    """
+    """Return the decisions (unit_id, code, applied) of one source on the units."""
     decisions = checked_decisions(decisions, [source], function=function)
     if source == "pooled":
         raise TableError(

@@ -49,16 +49,10 @@ class Compared:
 def compared_turns(turns: pd.DataFrame, index: pd.DataFrame, outcomes: Sequence[str]) -> dict[str, Compared]:
     """Return every contrast by its name.
 
-    Parameters
-    ----------
-    turns : DataFrame
-        All rated turns in order: document, cluster, rating, poor (bool), place (1, 2 …), and each outcome as
-        "outcome …".
-    index : DataFrame
-        The turns before which none was poor, less poor ones that do not count: also later and
-        earlier (the means of the later and the earlier turns, NaN where there are none).
-    outcomes : sequence of str
-        Names of the outcomes.
+    `turns` are all rated turns in order (document, cluster, rating, poor, place from 1, and each of
+    `outcomes` as "outcome …"), `index` those before which none was poor. The less poor ones, which do not
+    count, also have later and earlier: the means of the later and the earlier turns, NaN where there are
+    none.
     """
     later = index.dropna(subset=["later"])
     adjusted = later.dropna(subset=["earlier"])
