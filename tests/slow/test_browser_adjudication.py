@@ -224,7 +224,7 @@ def test_rulings_outlive_a_killed_kernel(lab: labs.Lab, tmp_path: Path) -> None:
         page.keyboard.press("d")
         page.keyboard.press("2")
         page.wait_for_selector(".s7-unsaved")
-        assert "NOT SAVED" in page.locator(".s7-unsaved").inner_text()
+        assert "Cut off · 1 kept here" in page.locator(".s7-unsaved").text_content()
         lab.wait_idle(page)
         lab.run_all(page)
         page.wait_for_selector(".s7-case")

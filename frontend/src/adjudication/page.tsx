@@ -65,7 +65,7 @@ function Header({ session }: { session: Session }) {
       <button type="button" class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </button>
-      <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />
+      <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} />
       <span class="s7-tools">
         <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
           ?
