@@ -1224,6 +1224,7 @@ class Store:
         conditions: Sequence[str] = (),
         variables: Sequence[str] = (),
         names: Collection[str] = (),
+        accept: Collection[str] = (),
         formats: Sequence[str] = ("csv", "docx"),
         title: str | None = None,
         authors: Sequence[str] = (),
@@ -1250,7 +1251,10 @@ class Store:
             each. "redacted": the texts, with a block for each letter of an identifier that `redact.find` or
             `names` finds, and of words in the place of which a paraphrase is printed (`quotes`); what it
             does not find stays. "all": all. In the first two the examples of the
-            codebook and what memos, proposals and notes say are withheld, and columns of words.
+            codebook and what memos, proposals and notes say are withheld, and columns of words; so is what
+            else repeats participants' words: a rule of a code, a reason for a revision, the question,
+            hypotheses and answers of an analysis plan (25 letters and digits in a row, a whole text of 12 or
+            more in three words or more, a name or identifier).
         analysis_plan : AnalysisPlan, optional
             What is analysed, as for `report.paper`; by default the one that was registered last.
         rating, cluster, seed : optional
@@ -1262,6 +1266,11 @@ class Store:
             cluster and conditions stay anyway.
         names : collection of str
             Names to redact, as for `redact.find`.
+        accept : collection of str
+            What you have looked at and publish as it is, by field or column: names and ids that repeat
+            participants' words and that the record's hashes cover, so that none can be withheld ("round",
+            "code", "coder", "column" …), and ids that look like addresses or names of people ("case_id",
+            "document_id", "unit_id"). Without it these are refused.
         formats : sequence of str
             Of the tables, as for `report.paper`.
         title : str, optional
@@ -1285,7 +1294,8 @@ class Store:
         ------
         ArgumentError
             `texts`, a format, a column or the licence is another one, an author, an ORCID (its last sign
-            checks the others, ISO 7064 MOD 11-2) or an address is none, or no text was finished.
+            checks the others, ISO 7064 MOD 11-2) or an address is none, no text was finished, or a name or id
+            repeats participants' words, or looks like a person's, and is not accepted.
         StoreError
             Something is at `path`, it is within the study, the study is a bundle or not sound, the role does
             not lead, the disk refuses, or the script fails or gives another result the second time. Nothing
@@ -1302,7 +1312,7 @@ class Store:
         wish = bundles.Wish(
             plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
             names=tuple(names), formats=tuple(formats), overwrite=overwrite,
-            paraphrased=decide.paraphrased(self.quotes()),
+            paraphrased=decide.paraphrased(self.quotes()), accept=tuple(accept),
             cited=citation(authors, licence, keywords, software),
         )  # fmt: skip
         bundles.check(wish, [str(name) for name in self._known.units.columns])

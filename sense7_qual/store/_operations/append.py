@@ -24,12 +24,12 @@ import pandas as pd
 import platformdirs
 from sqlalchemy import Connection, or_, select
 
-from sense7_qual._atomic import move_in, write
+from sense7_qual._atomic import make_folder, move_in, write
 from sense7_qual._limits import read_file
 from sense7_qual.acts import WRITTEN_KINDS, Act, check_coder
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
-from sense7_qual.store._files import signed_json, study_notes, whole_files
+from sense7_qual.store._files import signed_json, study_notes
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._log import leftover_journal, sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, links, relinked, text_hash
@@ -131,7 +131,7 @@ class Heads:
     def _write(self, state: dict[str, Any]) -> None:
         self._MEMORY[self._file] = state
         with suppress(OSError):
-            whole_files.make_parents(self._file)
+            make_folder(self._file.parent)
             # Written at each act, and no loss where the disk had no time for it: without waiting.
             write(self._file, json.dumps(state).encode(), overwrite=True, sync=False)
 
