@@ -51,7 +51,7 @@ from sense7_qual.store._operations import (
     set_options,
     verify,
 )
-from sense7_qual.store._operations.append import Salvage
+from sense7_qual.store._operations.append import Salvage, loss_memo
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
 from sense7_qual.tables import is_model
@@ -1070,20 +1070,46 @@ class Store:
                 findings.append(verify.Finding("current codebook", problem=revise.older_study(last)))
         return verify.frame_of(findings)
 
-    def accept_loss(self, coder: str) -> None:
-        """Accept that acts of `coder` which were seen on this computer are gone for good.
+    def accept_loss(self, coder: str, *, by: str | None = None, why: str = "") -> pd.DataFrame:
+        """Accept that acts of `coder` are gone, or are not what was written, for good.
 
         Where an older copy was put in the place of a coder's acts, `acts`, `append` and `verify` say so until
-        they are back (`merge` with a copy that has them). Call this where no copy has them. It changes
-        nothing in the study.
+        they are back (`merge` with a copy that has them). Call this where no copy has them. In a folder it
+        changes nothing in the study: a damaged file is moved away by hand (`salvage`).
+
+        In PostgreSQL a row that somebody added to a coder's tables past this package hinders `decisions`,
+        `archive` and `backup`. There the lead takes such rows out with this: each act that is not what was
+        written leaves the tables, the others stay, in their order, and a memo of `by` on the study says in
+        the record how many left, and why. Call `salvage` before, which keeps a copy of what is sound.
+
+        Parameters
+        ----------
+        coder : str
+            The pseudonym whose acts these are.
+        by : str, optional
+            The lead's own pseudonym, whose memo records it; needed where rows are taken out.
+        why : str
+            What became known of these rows, for the memo.
+
+        Returns
+        -------
+        DataFrame
+            One row per act or text that was taken out: seq (0 for a text), act_id, unit_id (both missing
+            where unknown), problem. Without a row in a folder.
 
         Raises
         ------
         ActError
-            `coder` cannot be a pseudonym.
+            `coder` cannot be a pseudonym, or rows are to be taken out and nobody is named as `by`.
+        StoreError
+            The role does not code as `by`, or the server cannot be reached; nothing was taken out.
         """
         check_arguments(Store.accept_loss, locals())
-        self._backend.accept_loss(check_coder(coder), self._known.study.id)
+
+        def note(lost: pd.DataFrame) -> Act:
+            return loss_memo(lost, coder, by=by, why=why, codebook=self.codebook)
+
+        return self._backend.accept_loss(check_coder(coder), self._known, note)
 
     def salvage(self, coder: str, path: str | Path) -> Salvage:
         """Write all sound acts of a coder whose acts are damaged into a new acts file, and say which are not.

@@ -29,6 +29,7 @@ from sense7_qual.store._operations.append import (
     check_pseudonym,
     lacking,
     lost,
+    no_loss,
     record,
     rows_one_by_one,
     salvage,
@@ -150,9 +151,10 @@ class Folder:
             copies = study_notes.notes(self.path, study_notes.Copy)
         return lost(connection, coder, head, copies)
 
-    def accept_loss(self, coder: str, study_id: str) -> None:
-        """Forget how far the coder's acts had come."""
-        self.heads(study_id).forget(coder)
+    def accept_loss(self, coder: str, known: Opened, note: object) -> pd.DataFrame:
+        """Forget how far the coder's acts had come; nothing is taken out of a file."""
+        self.heads(known.study.id).forget(coder)
+        return no_loss()
 
     def _read(self, file: Path, known: Opened) -> list[Act]:
         with sqlite.transaction(file) as connection:
