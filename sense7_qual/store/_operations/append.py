@@ -267,7 +267,14 @@ def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     """Return the pseudonym `coder`, or raise `ActError` where it cannot be one beside those of `coders`."""
     check_coder(coder)
     # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
-    same = [name for name in coders if name.casefold() == coder.casefold() and name != coder]
+    known = list(coders)
+    same = [name for name in known if name.casefold() == coder.casefold() and name != coder]
+    if same and coder in known:
+        raise ActError(
+            f"coder: expected one spelling of a pseudonym – found acts of both {coder!r} and {same[0]!r}, "
+            "whose files are one file on many disks – decide which counts, move the other file out of acts/ "
+            "and keep it: the hashes of its acts cover the spelling, so that no merge can take them in."
+        )
     if same:
         raise ActError(
             f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
