@@ -31,17 +31,9 @@ Written = tuple[str, str, str]
 """A text that stands in a bundle: in which field, where there, and the text."""
 
 IDS: Final = ("unit_id", "document_id", "case_id")
-_NAMES: Final = ("round", "code", "facets", "coder", "memo_id", "target", *IDS[:1])
-_FIELDS: Final = (
-    *_NAMES,
-    *IDS[1:],
-    "column",
-    "codebook",
-    "analysis plan",
-    "title",
-    "keywords",
-    *sorted(KEPT),
-)
+_NAMES: Final = ("round", "code", "facets", "coder", "unit_id", "memo_id", "target")
+_TEXTS: Final = (*sorted(KEPT), "edit_theme")
+_FIELDS: Final = (*_NAMES, *IDS, "column", "codebook", "analysis plan", "title", "keywords", *_TEXTS)
 _WORDLESS: Final = frozenset({*IDS, "memo_id", "target"})  # looked at where they have a space
 _SPACE: Final = re.compile(r"\s")
 _SHORTEST: Final = 12  # letters and digits that repeat something
@@ -57,7 +49,7 @@ def check_accepted(accept: Collection[str], columns: Sequence[str]) -> None:
         if name not in known:
             raise ArgumentError(
                 f"bundle: expected as accept the name of a field or column that you looked at – found "
-                f"{word(name)} – {did_you_mean(str(name), known)}"
+                f"{word(name)} – {did_you_mean(str(name), dict.fromkeys(known))}"
             )
 
 
@@ -96,7 +88,7 @@ def _said(
     for book in codebooks:
         yield from (("codebook", book.fingerprint, text) for text in _strings(asdict(book)))
     for line in lines:
-        if line.get("text") and line["kind"] in (*KEPT, "edit_theme"):
+        if line.get("text") and line["kind"] in _TEXTS:
             content = json.loads(line["text"])
             yield from ((line["kind"], f"act {line['act_id']}", text) for text in _strings(content))
     yield from ((name, name, text) for name, texts in given.items() for text in texts)
