@@ -1,4 +1,8 @@
-"""A file is written whole or not at all, takes the place of another only where it may, and says no time."""
+"""A file is written whole or not at all, takes the place of another only where it may, and says no time.
+
+Whatever is written may hold participants' texts, so its owner alone can open it: every file and folder of
+this package is made here, 0600 and 0700 (`tests/laws/test_file_modes.py`). Windows has no such rights.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import errno
 import io
 import os
 import re
-import stat
 import uuid
 import zipfile
 from collections.abc import Callable, Mapping
@@ -16,14 +19,41 @@ from pathlib import Path
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, StoreError
 
-__all__ = ["move_in", "save", "sync_folder", "undated", "write", "write_by_suffix", "write_new"]
+__all__ = [
+    "make_folder", "move_in", "new_file", "new_folder", "save", "sync_folder", "undated", "write",
+    "write_by_suffix", "write_new",
+]  # fmt: skip
+
+_FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
 _TIMES = re.compile(rb"(<dcterms:(created|modified)\b[^>]*>)[^<]*")
 
 
-def write_new(path: Path, content: bytes, mode: int = 0o600, *, sync: bool = True) -> Path:
+def new_file(path: Path) -> Path:
+    """Make a new, empty file, for what opens files itself, and return its path."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE))
+    return path
+
+
+def new_folder(path: Path) -> Path:
+    """Make a new folder in one that is there, and return its path."""
+    path.mkdir(mode=_FOLDER_MODE)
+    return path
+
+
+def make_folder(path: Path) -> Path:
+    """Make a folder, and those above it that are missing, wait for the disk, and return its path."""
+    for folder in reversed([each for each in (path, *path.parents) if not each.exists()]):
+        folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+        sync_folder(folder.parent)
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    return path
+
+
+def write_new(path: Path, content: bytes, *, sync: bool = True) -> Path:
     """Write a new file, which is on the disk then unless `sync` is false, and return its path."""
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
         file.flush()
@@ -70,14 +100,11 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def write(path: Path, content: bytes, *, overwrite: bool, mode: int = 0o600, sync: bool = True) -> None:
-    """Write a file whole, at first under another name beside its place; a replaced one gives its mode."""
-    old_mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+def write(path: Path, content: bytes, *, overwrite: bool, sync: bool = True) -> None:
+    """Write a file whole, under another name beside its place at first; a link that is there is replaced."""
     part = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        write_new(part, content, mode if old_mode is None else old_mode, sync=sync)
-        if old_mode is not None:
-            part.chmod(old_mode)  # what the umask took
+        write_new(part, content, sync=sync)
         move_in(part, path, overwrite=overwrite, sync=sync)
     finally:
         with suppress(OSError):  # must not hide the first error
@@ -86,6 +113,9 @@ def write(path: Path, content: bytes, *, overwrite: bool, mode: int = 0o600, syn
 
 def save(path: Path, content: bytes, *, overwrite: bool) -> None:
     """Write `content` to `path` so that a crash leaves the old file, or none, and never half a file.
+
+    Its owner alone can read it then, also where it replaces a file that others could read. A link at `path`
+    is replaced as a file is; what it leads to stays as it was.
 
     Examples
     --------
@@ -96,11 +126,10 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
     ...     Path(folder, "a.txt").read_bytes()
     b'second'
     """
-    target = Path(os.path.realpath(path))
-    if not overwrite and target.exists():
+    if not overwrite and _is_taken(path):
         raise _taken(path)
     try:
-        write(target, content, overwrite=overwrite, mode=0o666)
+        write(path, content, overwrite=overwrite)
     except FileExistsError:  # taken meanwhile
         raise _taken(path) from None
 
@@ -130,7 +159,7 @@ def write_by_suffix(
             f"{what}: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
             f"{did_you_mean(path.suffix, formats)}"
         )
-    if path.exists() and not overwrite:
+    if not overwrite and _is_taken(path):
         raise _taken(path)  # before the work of drawing it
     save(path, formats[path.suffix.lower()](), overwrite=overwrite)
 
@@ -156,6 +185,10 @@ def undated(document: bytes) -> bytes:
             member.compress_type = zipfile.ZIP_DEFLATED
             new.writestr(member, content)
     return same.getvalue()
+
+
+def _is_taken(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
 
 
 def _taken(path: Path) -> StoreError:

@@ -11,6 +11,7 @@ How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `ba
                                               `archive`
 Where does a paper start?                     `sense7-qual report`                       ``report.py``
 What does a stranger need to rerun it?        `sense7-qual bundle`                       ``bundle.py``
+What closes a server's statistics?            `sense7-qual sql`                          ``sql.py``
 What do its commands and errors have alike?                                              ``words.py``
 ============================================  =========================================  ==============
 
@@ -25,7 +26,7 @@ import io
 import sys
 from collections.abc import Sequence
 
-from sense7_qual._commands import bundle, code, copies, lab, new, report
+from sense7_qual._commands import bundle, code, copies, lab, new, report, sql
 from sense7_qual._commands.words import Parser
 from sense7_qual.errors import QualError
 
@@ -64,6 +65,6 @@ def parser() -> Parser:
     version = sys.modules["sense7_qual"].__version__
     root.add_argument("--version", action="version", version=f"sense7_qual {version}")
     commands = root.add_subparsers(metavar="COMMAND", required=True)
-    for module in (lab, new, code, copies, report, bundle):
+    for module in (lab, new, code, copies, report, bundle, sql):
         module.add(commands)
     return root

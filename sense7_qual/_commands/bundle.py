@@ -43,6 +43,10 @@ def add(commands: Parsers) -> None:
     bundle.add_argument(
         "--name", action="append", default=[], help="a name to redact; may be given several times"
     )
+    bundle.add_argument(
+        "--accept", action="append", default=[], metavar="FIELD",
+        help="a field or column (round, case_id …) whose names you looked at; may be given several times",
+    )  # fmt: skip
     bundle.add_argument("--format", metavar="csv,docx", default="csv,docx", help="of the tables")
     bundle.add_argument("--title", help="what it is called (default: after the codebook)")
     bundle.add_argument(
@@ -68,6 +72,7 @@ def _bundle(parsed: argparse.Namespace) -> int:
         conditions=parsed.condition,
         variables=parsed.variable,
         names=parsed.name,
+        accept=parsed.accept,
         formats=[name.strip().lower().lstrip(".") for name in parsed.format.split(",")],
         title=parsed.title,
         authors=parsed.author,

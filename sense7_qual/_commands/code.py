@@ -13,7 +13,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Final
 
-from sense7_qual._commands.kernels import short_enough, transport
+from sense7_qual._commands.kernels import ends_alone, short_enough, transport
 from sense7_qual._commands.words import STUDY, Parsers, is_address, opened
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ActError, ArgumentError
@@ -26,7 +26,8 @@ a notebook. It needs Voilà (pip install "sense7_qual[page]").
 
 The page is served to this computer alone, at an address with a random token, without which
 nothing is shown; Ctrl+C ends it. Where others use the computer, too, pass --no-browser and
-open the address yourself: the command that starts a browser can be seen by them."""
+open the address yourself: the command that starts a browser can be seen by them. A page whose
+browser is gone is ended after half an hour; open the address again to go on."""
 _LOOPBACK: Final = "127.0.0.1"
 _TEMPLATES: Final = Path(__file__).parent / "page"
 
@@ -134,7 +135,7 @@ def _serve(notebook: Path, port: int, *, dark: bool, browser: bool) -> None:
 
     # Voilà makes a folder in this one for the kernel's sockets, which no other user can open.
     place = short_enough(Path(tempfile.gettempdir()), name="voila_xxxxxxxx")
-    settled = Config({"KernelManager": {"transport": transport()}})
+    settled = Config({"KernelManager": {"transport": transport()}, "MappingKernelManager": ends_alone()})
     page = Page(config=settled, config_file_paths=[], connection_dir_root=str(place), log_level=logging.ERROR)
     page.initialize([str(notebook)])
     page.ip, page.port, page.port_retries = _LOOPBACK, port, 0

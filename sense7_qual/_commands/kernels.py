@@ -1,4 +1,5 @@
-"""How the kernels that a command starts talk to its server: through sockets that no other user can open."""
+"""How the kernels that a command starts talk to its server, through sockets that no other user can open, and
+when a kernel ends that no page is connected to."""
 
 from __future__ import annotations
 
@@ -7,7 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-__all__ = ["short_enough", "transport"]
+__all__ = ["ALONE", "ends_alone", "short_enough", "transport"]
+
+ALONE: Final = 1800
+"""Seconds for which a kernel waits for its page to come back. A page that is closed ends its kernel at once,
+and one whose browser is gone cannot. What the page called saved is in the study then."""
 
 _LONGEST: Final = 50
 """Letters of the path of a kernel's sockets, at most: with the kernel's id a system takes 103."""
@@ -27,6 +32,11 @@ def transport() -> str:
         return "ipc"
     print(_SHARED, flush=True)
     return "tcp"
+
+
+def ends_alone(seconds: int = ALONE) -> dict[str, float]:
+    """Return the settings by which a server ends kernels that had no page for so many seconds."""
+    return {"cull_idle_timeout": seconds, "cull_interval": max(1, seconds // 30), "cull_connected": False}
 
 
 def short_enough(folder: Path, *, name: str = "") -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from sense7_qual._atomic import save
+from sense7_qual._atomic import make_folder, save
 from sense7_qual._commands.kernels import short_enough, transport
 from sense7_qual._commands.words import Parsers
 from sense7_qual.errors import ArgumentError, StoreError
@@ -80,7 +80,7 @@ def put_example(folder: Path) -> tuple[list[str], list[str]]:
                 if not target.is_file() or target.read_bytes() != content:
                     differing.append(name)
                 continue
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             save(target, content, overwrite=False)
         except OSError as error:
             raise StoreError(

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import platformdirs
 
-from sense7_qual._atomic import write
+from sense7_qual._atomic import make_folder, write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import ImportRefused
 from sense7_qual.models._bert_folder import other_kind, settings, tokenizer_of
@@ -120,6 +120,6 @@ def _kept(folder: Path, digest: str) -> bytes:
             return read[_DIGEST:]
     model = int8_graph(folder, settings(folder, "config.json"))
     with suppress(OSError):  # a cache that cannot be written costs a second each time, and nothing else
-        place.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(place.parent)
         write(place, hashlib.sha256(model).digest() + model, overwrite=True)
     return model

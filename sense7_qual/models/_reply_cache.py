@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._atomic import write
+from sense7_qual._atomic import make_folder, write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.models._vector_cache import VectorCache, read_or_make_key
@@ -61,7 +61,7 @@ class ReplyCache:
 
     def __post_init__(self) -> None:
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.folder)
             key = read_or_make_key(self.folder / "key")
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._atomic import save
+from sense7_qual._atomic import make_folder, new_file, save
 from sense7_qual._limits import read_file
 from sense7_qual._present import Progress, reporting
 from sense7_qual.errors import ArgumentError, StoreError, TableError
@@ -230,8 +231,10 @@ def _opened(folder: Path, n: int, plan: _Plan, dimensions: Callable[[], int]) ->
     file = folder / "vectors.npy"
     new: dict[str, Any] = {} if plan.done else {"dtype": np.float32, "shape": (n, dimensions())}
     try:
+        if not plan.done:
+            with suppress(FileExistsError):
+                new_file(file)
         array = np.lib.format.open_memmap(file, mode="r+" if plan.done else "w+", **new)
-        file.chmod(0o600)
     except (OSError, ValueError) as error:
         raise _other(folder, f"a vectors.npy that cannot be used ({type(error).__name__})") from error
     if array.dtype != np.float32 or array.ndim != 2 or len(array) != n:
@@ -241,7 +244,7 @@ def _opened(folder: Path, n: int, plan: _Plan, dimensions: Callable[[], int]) ->
 
 def _made(folder: Path) -> bytes:
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         return read_or_make_key(folder / "key")
     except OSError as error:
         raise _other(folder, error.strerror or type(error).__name__) from error

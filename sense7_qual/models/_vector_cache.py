@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual._atomic import write
+from sense7_qual._atomic import make_folder, new_file, write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 
@@ -64,9 +64,10 @@ class VectorCache:
 
     def __post_init__(self) -> None:
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self.folder)
             key = read_or_make_key(self.folder / "key")
-            (self.folder / "vectors.sqlite").touch(mode=0o600)
+            with suppress(FileExistsError):
+                new_file(self.folder / "vectors.sqlite")
         except OSError as error:
             raise self._unusable(error.strerror or type(error).__name__) from error
         object.__setattr__(self, "_key", key)

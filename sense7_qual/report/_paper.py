@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -191,8 +190,6 @@ def paper(
         note_begun(folder, earlier, written)
         for part, form in named:
             name = f"{part.name}.{form}"
-            with suppress(FileNotFoundError):
-                shutil.copymode(folder / name, finished / name)
             _atomic.move_in(finished / name, folder / name, overwrite=overwrite)
         note_written(folder, earlier, written)
     files = pd.DataFrame(
@@ -253,7 +250,7 @@ def _folder_to_write(folder: Path) -> Iterator[Path]:
     """Make the folder, and in it one for files that are not in their place yet; system errors are ours."""
     is_new = not folder.exists()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        _atomic.make_folder(folder)
         try:
             with tempfile.TemporaryDirectory(dir=folder, prefix=".", suffix=".part") as finished:
                 yield Path(finished)

@@ -53,7 +53,7 @@ def note_written(folder: Path, earlier: Mapping[str, str], written: Iterable[str
 def _note(folder: Path, earlier: Mapping[str, str], own: Mapping[str, str]) -> None:
     stay = {name: digest for name, digest in earlier.items() if (folder / name).is_file()}
     content = json.dumps({"files": dict(sorted({**stay, **own}.items()))}, indent=2) + "\n"
-    _atomic.write(folder / _LIST, content.encode(), overwrite=True, mode=0o644)
+    _atomic.write(folder / _LIST, content.encode(), overwrite=True)
 
 
 def listed(folder: Path) -> dict[str, str]:

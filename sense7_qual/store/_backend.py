@@ -59,8 +59,9 @@ class Backend(merge.Into, Protocol):
     def heads(self, study_id: str) -> Heads:
         """Return how far the acts had come when this computer last saw them."""
 
-    def accept_loss(self, coder: str, study_id: str) -> None:
-        """Forget how far the coder's acts had come."""
+    def accept_loss(self, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
+        """Forget how far the coder's acts had come, and return what was taken out (`take_out`), which an act
+        that `note` makes then records."""
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms of those of whom an act may be seen here, sorted."""

@@ -51,7 +51,7 @@ from sense7_qual.store._operations import (
     set_options,
     verify,
 )
-from sense7_qual.store._operations.append import Salvage
+from sense7_qual.store._operations.append import Salvage, loss_memo
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
 from sense7_qual.tables import is_model
@@ -1070,20 +1070,46 @@ class Store:
                 findings.append(verify.Finding("current codebook", problem=revise.older_study(last)))
         return verify.frame_of(findings)
 
-    def accept_loss(self, coder: str) -> None:
-        """Accept that acts of `coder` which were seen on this computer are gone for good.
+    def accept_loss(self, coder: str, *, by: str | None = None, why: str = "") -> pd.DataFrame:
+        """Accept that acts of `coder` are gone, or are not what was written, for good.
 
         Where an older copy was put in the place of a coder's acts, `acts`, `append` and `verify` say so until
-        they are back (`merge` with a copy that has them). Call this where no copy has them. It changes
-        nothing in the study.
+        they are back (`merge` with a copy that has them). Call this where no copy has them. In a folder it
+        changes nothing in the study: a damaged file is moved away by hand (`salvage`).
+
+        In PostgreSQL a row that somebody added to a coder's tables past this package hinders `decisions`,
+        `archive` and `backup`. There the lead takes such rows out with this: each act that is not what was
+        written leaves the tables, the others stay, in their order, and a memo of `by` on the study says in
+        the record how many left, and why. Call `salvage` before, which keeps a copy of what is sound.
+
+        Parameters
+        ----------
+        coder : str
+            The pseudonym whose acts these are.
+        by : str, optional
+            The lead's own pseudonym, whose memo records it; needed where rows are taken out.
+        why : str
+            What became known of these rows, for the memo.
+
+        Returns
+        -------
+        DataFrame
+            One row per act or text that was taken out: seq (0 for a text), act_id, unit_id (both missing
+            where unknown), problem. Without a row in a folder.
 
         Raises
         ------
         ActError
-            `coder` cannot be a pseudonym.
+            `coder` cannot be a pseudonym, or rows are to be taken out and nobody is named as `by`.
+        StoreError
+            The role does not code as `by`, or the server cannot be reached; nothing was taken out.
         """
         check_arguments(Store.accept_loss, locals())
-        self._backend.accept_loss(check_coder(coder), self._known.study.id)
+
+        def note(lost: pd.DataFrame) -> Act:
+            return loss_memo(lost, coder, by=by, why=why, codebook=self.codebook)
+
+        return self._backend.accept_loss(check_coder(coder), self._known, note)
 
     def salvage(self, coder: str, path: str | Path) -> Salvage:
         """Write all sound acts of a coder whose acts are damaged into a new acts file, and say which are not.
@@ -1224,6 +1250,7 @@ class Store:
         conditions: Sequence[str] = (),
         variables: Sequence[str] = (),
         names: Collection[str] = (),
+        accept: Collection[str] = (),
         formats: Sequence[str] = ("csv", "docx"),
         title: str | None = None,
         authors: Sequence[str] = (),
@@ -1250,7 +1277,10 @@ class Store:
             each. "redacted": the texts, with a block for each letter of an identifier that `redact.find` or
             `names` finds, and of words in the place of which a paraphrase is printed (`quotes`); what it
             does not find stays. "all": all. In the first two the examples of the
-            codebook and what memos, proposals and notes say are withheld, and columns of words.
+            codebook and what memos, proposals and notes say are withheld, and columns of words; so is what
+            else repeats participants' words: a rule of a code, a reason for a revision, the question,
+            hypotheses and answers of an analysis plan (25 letters and digits in a row, a whole text of 12 or
+            more in three words or more, a name or identifier).
         analysis_plan : AnalysisPlan, optional
             What is analysed, as for `report.paper`; by default the one that was registered last.
         rating, cluster, seed : optional
@@ -1262,6 +1292,11 @@ class Store:
             cluster and conditions stay anyway.
         names : collection of str
             Names to redact, as for `redact.find`.
+        accept : collection of str
+            What you have looked at and publish as it is, by field or column: names and ids that repeat
+            participants' words and that the record's hashes cover, so that none can be withheld ("round",
+            "code", "coder", "column" …), and ids that look like addresses or names of people ("case_id",
+            "document_id", "unit_id"). Without it these are refused.
         formats : sequence of str
             Of the tables, as for `report.paper`.
         title : str, optional
@@ -1285,7 +1320,8 @@ class Store:
         ------
         ArgumentError
             `texts`, a format, a column or the licence is another one, an author, an ORCID (its last sign
-            checks the others, ISO 7064 MOD 11-2) or an address is none, or no text was finished.
+            checks the others, ISO 7064 MOD 11-2) or an address is none, no text was finished, or a name or id
+            repeats participants' words, or looks like a person's, and is not accepted.
         StoreError
             Something is at `path`, it is within the study, the study is a bundle or not sound, the role does
             not lead, the disk refuses, or the script fails or gives another result the second time. Nothing
@@ -1302,7 +1338,7 @@ class Store:
         wish = bundles.Wish(
             plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
             names=tuple(names), formats=tuple(formats), overwrite=overwrite,
-            paraphrased=decide.paraphrased(self.quotes()),
+            paraphrased=decide.paraphrased(self.quotes()), accept=tuple(accept),
             cited=citation(authors, licence, keywords, software),
         )  # fmt: skip
         bundles.check(wish, [str(name) for name in self._known.units.columns])

@@ -78,8 +78,8 @@ _DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "compa
 class CodingWidget(Desk):
     """Code units one by one, with the codebook beside them.
 
-    Every key press is committed by `save` before the widget shows it as saved; what could not be saved
-    stays on screen as NOT SAVED and is sent again. No text is kept in the widget's traits, so a saved
+    Every key press is committed by `save` before its coding is shown as saved; what could not be saved
+    stays on screen as not saved and is sent again. No text is kept in the widget's traits, so a saved
     notebook holds none.
 
     Parameters

@@ -696,7 +696,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "exchange.read_project": late(
             qual.exchange.read_project, path=project, offsets=lambda: "code-points",
             split=lambda: "::", limits=lambda: qual.corpus.Limits()),
-        "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana"),
+        "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana", by=lambda: "lead",
+                                           why=lambda: "gone"),
         "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
         "store.Store.merge": merging,
         "store.Store.backup": method("backup", store, path=path),
@@ -707,7 +708,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "bundle", store, path=path, texts=lambda: "withheld",
             analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
             cluster=lambda: None, seed=lambda: 0, conditions=list, variables=list, names=list,
-            formats=lambda: ["csv"], title=lambda: None, authors=lambda: ["Doe, Jane"],
+            accept=list, formats=lambda: ["csv"], title=lambda: None, authors=lambda: ["Doe, Jane"],
             licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"], software=lambda: "https://example.org/a",
             overwrite=lambda: False, progress=lambda: None),
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 
 import pandas as pd
 
 import sense7_qual as qual
 from sense7_qual import acts, rounds
+from tests.helpers.places import ROOT
 
 
 def disputed(folder: Path, texts: list[str]) -> qual.Store:
@@ -35,3 +38,55 @@ def disputed(folder: Path, texts: list[str]) -> qual.Store:
 
 def sentences(n: int) -> list[str]:
     return [f"It listened to me {at} times 👍🏽 and then it lectured me." for at in range(n)]
+
+
+GROUPS = {"three": 3, "four": 4, "five": 5, "six": 6}
+"""Rounds of `ordinary`, each with so many coders."""
+
+
+def ordinary(folder: Path) -> qual.Store:
+    """Make a study in which three to six coders disagree, over short and long texts, on words, with memos.
+
+    Each of the twelve texts, which are 1, 3, 8 or 20 messages of the shipped example, has two disagreements.
+    """
+    told = qual.corpus.read(ROOT / "data" / "explanations.csv", text="Comment", unit_id="MessageId")["text"]
+    sizes, begin = [1, 3, 8, 20, 3, 1, 8, 3, 20, 1, 3, 8], 0
+    folder.mkdir(parents=True)
+    source = folder / "texts.csv"
+    with source.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "text", "person", "before"])
+        for at, size in enumerate(sizes):
+            before = json.dumps([{"role": "user", "text": told.iloc[-1 - at]}] * 2) if at % 3 else ""
+            rows.writerow([f"t{at:02}", " ".join(told.iloc[begin : begin + size]), f"p{at % 5}", before])
+            begin += size
+    named = {"text": "text", "unit_id": "id", "case_id": "person", "context": "before"}
+    units = qual.corpus.read(source, **named)
+    book = qual.Codebook.read("sense7")
+    store = qual.Store.create(folder / "study", units=units, codebook=book)
+    texts = dict(zip(units["unit_id"], units["text"], strict=True))
+    for place, (round_, n) in enumerate(GROUPS.items()):
+        coders = ["anabel", "benno", "chi", "dee", "eli", "fay"][:n]
+        ids = list(texts)[3 * place : 3 * place + 3]
+        store.append([rounds.open_round(round_, units=ids, coders=coders, coder="chair", codebook=book)])
+        for at, unit_id in enumerate(ids):
+            _decide(store, unit_id, texts[unit_id], coders, round_, n_applied=1 + at % (n - 1))
+        store.append([rounds.unblind(round_, coder="chair", codebook=book)])
+    return store
+
+
+def _decide(
+    store: qual.Store, unit_id: str, text: str, coders: list[str], round_: str, *, n_applied: int
+) -> None:
+    """The last coders apply a code to some words; the first and the last one say why, at some length."""
+    book = store.codebook
+    for place, coder in enumerate(coders):
+        named = {"unit_id": unit_id, "coder": coder, "codebook": book, "round": round_}
+        steps = [acts.apply(code=code, **named) for code in ("prosocial", "response")[: 1 + place % 2]]
+        if place >= len(coders) - n_applied:
+            start = len(text) // 3 + place
+            steps.append(acts.apply(code="cognitive", start=start, end=start + len(text) // 3, **named))
+        if coder in (coders[0], coders[-1]):
+            why = "What was understood here is a feeling, not an opinion, as far as I can tell. " * 2
+            steps.append(acts.memo(target_kind="unit", text=why, **named))
+        store.append([*steps, acts.finish(**named)])

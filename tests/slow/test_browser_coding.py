@@ -211,7 +211,7 @@ def append(acts):
         page.keyboard.press("1")
         page.keyboard.press("2")
         page.wait_for_selector(".s7-unsaved")
-        assert "NOT SAVED – 2 changes wait" in page.locator(".s7-unsaved").inner_text()
+        assert "Not saved · 2 kept here" in page.locator(".s7-unsaved").text_content()
         assert "No space left on device" in page.locator(".s7-message").inner_text()
         assert page.locator(".s7-coding.s7-pending").count() == 2
         assert spans(folder) == []

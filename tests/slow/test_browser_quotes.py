@@ -96,7 +96,7 @@ def test_quotes_are_chosen_by_keys_and_outlive_a_killed_kernel(lab: labs.Lab, tm
         page.locator(".s7").focus()
         page.keyboard.press("r")
         page.wait_for_selector(".s7-unsaved")
-        assert "NOT SAVED" in page.locator(".s7-unsaved").inner_text()
+        assert "Cut off · 1 kept here" in page.locator(".s7-unsaved").text_content()
         lab.wait_idle(page)
         lab.run_all(page)
         page.wait_for_selector(".s7-passage .s7-text")

@@ -140,6 +140,12 @@ def test_no_word_of_a_participant_is_in_any_byte(bundle: Path, store: Store) -> 
         assert NAME.encode() not in content
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_its_owner_alone_can_read_it(bundle: Path) -> None:
+    modes = {(path.is_dir(), oct(path.stat().st_mode & 0o777)) for path in (bundle, *bundle.rglob("*"))}
+    assert modes == {(True, "0o700"), (False, "0o600")}
+
+
 def test_the_numbers_are_those_of_the_study(bundle: Path, store: Store, tmp_path: Path) -> None:
     plan = replace(store.preregistrations()[-1].plan, rating="Warmth")
     done = report.paper(

@@ -336,3 +336,46 @@ def test_forks_of_forks_merged_in_every_order_read_the_same(store: Store) -> Non
         assert into.verify()["ok"].all()
     assert len(set(found)) == 1
     assert len(found[0][0]) == len(set(found[0][0])) == 2 + 2 * (2 + 3 + 4)
+
+
+def spelt_otherwise(store: Store, source: Path) -> Path:
+    """Put an acts file into the study as Ana.sqlite, where the disk tells it from ana.sqlite."""
+    other = store.path / "acts" / "Ana.sqlite"
+    if other.exists():
+        pytest.skip("this disk takes Ana.sqlite and ana.sqlite for one file")
+    shutil.copy(source, other)
+    return other
+
+
+def test_a_copy_under_another_spelling_is_no_second_coder(store: Store, tmp_path: Path) -> None:
+    store.append([put("ana", minute=11, start=0, end=2)])
+    store.backup(tmp_path / "copy")
+    copy = Store(tmp_path / "copy")
+    copy.append([put("ana", minute=12, start=0, end=3)])
+    other = spelt_otherwise(store, copy.path / "acts" / "ana.sqlite")
+    assert "Ana" not in store.coders
+    assert store.append([put("ana", minute=13, start=0, end=4)]) == 1
+    [told] = store.verify().set_index("file").loc[["acts/Ana.sqlite"], "problem"]
+    assert "take them in with store.merge" in told
+    assert store.merge(other).counts["new"] == 1
+    assert store.verify()["ok"].all()
+    assert len(store.acts(coder="ana")) == 5
+
+
+def test_two_spellings_of_a_pseudonym_are_told_of_with_what_to_do(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "study", units=UNITS, codebook=CODEBOOK)
+    copy = copy_of(store)
+    copy.append([put("Ana", minute=14, start=0, end=3)])
+    store.append([put("ana", minute=15, start=0, end=2)])
+    other = spelt_otherwise(store, copy.path / "acts" / "Ana.sqlite")
+    for refused in (
+        lambda: store.append([put("ana", minute=16, start=0, end=4)]),
+        lambda: store.acts(coder="Ana"),
+    ):
+        with pytest.raises(ActError, match=r"acts of both .* move the other file out of acts/"):
+            refused()
+    problems = store.verify().set_index("file")["problem"]
+    assert problems[["acts/Ana.sqlite", "acts/ana.sqlite"]].str.contains("but for upper and lower case").all()
+    other.rename(tmp_path / "Ana.sqlite")
+    assert store.append([put("ana", minute=17, start=0, end=4)]) == 1
+    assert store.verify()["ok"].all()

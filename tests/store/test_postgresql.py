@@ -394,7 +394,7 @@ def test_a_lost_server_shows_not_saved_and_the_widget_recovers_by_itself(
     message = {"type": "act", "id": str(uuid.uuid4()), "client": "c1", "act": deed}
     proxy.cut = 1
     widget._receive(widget, message, None)
-    assert answers[-1]["type"] == "failed"  # the browser shows NOT SAVED, and sends it again
+    assert answers[-1]["type"] == "failed"  # the browser shows “Not saved”, and sends it again
     assert SENTINEL not in str(answers[-1])
     assert store.acts() == []
     proxy.cut = 0

@@ -13,8 +13,8 @@ import { ChangeForm } from "./change";
 import type { Kind } from "./changing";
 import type { Dispute } from "./messages";
 import { QueueList, SIGNS } from "./queue";
-import { Readings } from "./readings";
-import { RulingBar } from "./ruling";
+import { Readings, ReadingsInFull } from "./readings";
+import { RulingBar, Standing } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
 import { SimilarTexts } from "./similar";
 
@@ -28,6 +28,7 @@ const KEYS: [string, string][] = [
   ["→ ←", "The next, the one before (also ↓ ↑)"],
   ["Enter", "The next that is open"],
   ["o", "Another order of the queue"],
+  [",", "The queue, or the rule (in narrow windows)"],
   ["t", "The conversation before"],
   ["w", "All codes on the text, or the disputed one alone"],
   ["l", "Coders by letters or by name"],
@@ -47,6 +48,9 @@ function Header({ session }: { session: Session }) {
   const all = open + settled;
   return (
     <header class="s7-header">
+      <button type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="The queue in the place of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}>
+        ☰
+      </button>
       <span class="s7-coder" title="The lead who settles">
         {session.coder.value}
       </span>
@@ -61,7 +65,7 @@ function Header({ session }: { session: Session }) {
       <button type="button" class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </button>
-      <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />
+      <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} />
       <span class="s7-tools">
         <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
           ?
@@ -79,18 +83,16 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
   return (
     <section class="s7-case" aria-label="Text and readings">
       <div class="s7-unit-line">
-        <span class="s7-disputed" style={{ "--s7-c": looks.value.get(dispute.code)?.colour ?? "currentColor" }} dir="auto">
+        <span class="s7-disputed" style={{ "--s7-c": looks.value.get(dispute.code)?.colour ?? "currentColor" }} title={session.label(dispute.code)} dir="auto">
           {session.label(dispute.code)}
         </span>
         <span>
           {applied} of {decided} applied it
         </span>
-        <span class="s7-unit-id" dir="auto">
-          {dispute.unit_id}
-        </span>
+        <Standing session={session} dispute={dispute} />
         {dispute.others.length > 0 && (
-          <span class="s7-also">
-            also disputed:{" "}
+          <span class="s7-also" title="Other codes disputed on the text">
+            also:{" "}
             {dispute.others.map(({ code, settled }) => (
               <button key={code} type="button" class="s7-quiet" onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
                 {session.label(code)}
@@ -99,7 +101,11 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
             ))}
           </span>
         )}
+        <span class="s7-unit-id" dir="auto" title={dispute.unit_id}>
+          {dispute.unit_id}
+        </span>
       </div>
+      <Readings session={session} dispute={dispute} />
       <Conversation unit={dispute} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />
       <TextView
         unit={{ unit_id: dispute.unit_id, text: dispute.text, codings: [], memos }}
@@ -113,8 +119,7 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
         ended
         onEnd={() => undefined}
       />
-      <Readings session={session} dispute={dispute} />
-      <RulingBar session={session} dispute={dispute} />
+      <RulingBar session={session} />
     </section>
   );
 }
@@ -142,6 +147,7 @@ function Beside({ session, dispute }: { session: Session; dispute: Dispute }) {
           <kbd>s</kbd> Sharpen rule
         </button>
       </div>
+      <ReadingsInFull session={session} dispute={dispute} />
       <SimilarTexts session={session} />
     </section>
   );
@@ -236,6 +242,7 @@ export function Page({ session }: { session: Session }) {
     ArrowDown: () => session.go(1),
     ArrowLeft: () => session.go(-1),
     ArrowUp: () => session.go(-1),
+    ",": () => (session.showQueue.value = !session.showQueue.value),
     "?": () => (session.showHelp.value = !session.showHelp.value),
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
@@ -286,7 +293,7 @@ export function Page({ session }: { session: Session }) {
         </div>
       )}
       {session.welcomed.value && (!empty || begun) && (
-        <div class="s7-adjudication">
+        <div class={session.showQueue.value && !begun ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
           <QueueList session={session} />
           {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There is no disagreement that may be seen here." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
           {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}

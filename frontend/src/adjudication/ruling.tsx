@@ -4,11 +4,16 @@ import { SIGNS } from "./queue";
 import { DIFFERENT, type Session } from "./session";
 import { shownDate } from "../shared/times";
 
-export function RulingBar({ session, dispute }: { session: Session; dispute: Dispute }) {
+export function RulingBar({ session }: { session: Session }) {
   const verdict = session.verdict.value;
-  const settled = session.settledOf(dispute);
   return (
     <section class="s7-ruling" aria-label="Ruling">
+      {session.noting.value && (
+        <label class="s7-note">
+          <span>Note</span>
+          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Goes with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
+        </label>
+      )}
       <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
         <button type="button" class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)}>
           <kbd>a</kbd> Applies
@@ -21,13 +26,14 @@ export function RulingBar({ session, dispute }: { session: Session; dispute: Dis
         </button>
         <span class="s7-ruling-tools">
           <button type="button" class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
-            ✎ Note{session.note.value && " ·"}
+            ✎<span class="s7-tool-word"> Note</span>
+            {session.note.value && " ·"}
           </button>
           <button type="button" class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
-            ↶ Undo
+            ↶<span class="s7-tool-word"> Undo</span>
           </button>
           <button type="button" class="s7-quiet" title="Do again what was taken back (y)" onClick={() => session.redo()}>
-            ↷ Redo
+            ↷<span class="s7-tool-word"> Redo</span>
           </button>
         </span>
       </div>
@@ -42,32 +48,22 @@ export function RulingBar({ session, dispute }: { session: Session; dispute: Dis
             ),
         )}
       </div>
-      {session.noting.value && (
-        <label class="s7-note">
-          <span>Note</span>
-          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Goes with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
-        </label>
-      )}
-      {settled && <Standing session={session} dispute={dispute} />}
     </section>
   );
 }
 
-/** How it is settled already. */
-function Standing({ session, dispute: { ruling } }: { session: Session; dispute: Dispute }) {
+/** How it is settled already; the whole of it where the line is cut. */
+export function Standing({ session, dispute: { ruling } }: { session: Session; dispute: Dispute }) {
   if (!ruling) return null;
   const label = session.reasons.value.find(({ name }) => name === ruling.reason)?.label;
+  const [sign, words] = SIGNS[ruling.settled];
+  const rest = [label, ruling.by, shownDate(ruling.at), ruling.note].filter(Boolean).join(" · ");
   return (
-    <p class="s7-standing" role="status">
+    <span class="s7-standing" role="status" title={rest} dir="auto">
       <b class="s7-strong">
-        {SIGNS[ruling.settled][0]} {SIGNS[ruling.settled][1]}
+        {sign} {words}
       </b>{" "}
-      {label && `· ${label} `}· {ruling.by}, {shownDate(ruling.at)}
-      {ruling.note && (
-        <span class="s7-standing-note" dir="auto">
-          {ruling.note}
-        </span>
-      )}
-    </p>
+      · {rest}
+    </span>
   );
 }

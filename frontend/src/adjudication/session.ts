@@ -25,7 +25,7 @@ function ofKey(key: string): Key {
 }
 
 export class Session {
-  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly channel: KernelChannel<Question, Answer, Done>;
   readonly book = new CodebookView();
   readonly coder = signal("");
   readonly reasons = signal<readonly Reason[]>([]);
@@ -66,6 +66,8 @@ export class Session {
   readonly noting = signal(false);
   readonly allCodes = signal(false);
   readonly showConversation = signal(false);
+  /** Whether the queue is in the place of the rule, where there is no room for both. */
+  readonly showQueue = signal(false);
   readonly changing: Changing;
   readonly message = signal<string | null>(null);
   readonly announced = signal("");

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Help } from "../shared/help";
 import { hearKeys, isTextField } from "../shared/keys";
 import { useLeaving } from "../shared/leaving";
+import { SaveState } from "../shared/savestate";
 import { Changes } from "./changes";
 import { Fields } from "./fields";
 import { Proposals } from "./proposals";
@@ -51,6 +52,7 @@ function Header({ session }: { session: Session }) {
         {draft?.title}
       </span>
       <span class="s7-space" />
+      <SaveState line={session.channel} quiet />
       <span class={n ? "s7-draft-state s7-is-draft" : "s7-draft-state"} role="status">
         {!draft ? "" : n ? `Draft: ${n} ${n === 1 ? "step" : "steps"}, not saved` : "No changes"}
       </span>

@@ -16,7 +16,7 @@ export type Tab = "changes" | "proposals" | "sorting" | "versions";
 
 /** One open view of the codebook widget. */
 export class Session {
-  private readonly channel: KernelChannel<Question, Answer, never>;
+  readonly channel: KernelChannel<Question, Answer, never>;
   readonly book = new CodebookView();
   readonly coder = signal("");
   readonly draft = signal<Draft | null>(null);

@@ -112,7 +112,7 @@ describe("a memo on words", () => {
     expect([kernel.unit(0).memos, find(".s7-noted"), find(".s7-memos")]).toEqual([[], null, null]);
   });
 
-  test("is NOT SAVED until the kernel has it, and one that is refused takes no memo on a code along", async () => {
+  test("is not saved until the kernel has it, and one that is refused takes no memo on a code along", async () => {
     await show((one) => (one.fate = "refused"));
     await onFirstWord("lost");
     await press("1", find(".s7")!, { altKey: true });

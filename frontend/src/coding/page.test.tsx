@@ -268,15 +268,15 @@ describe("the rating", () => {
 });
 
 describe("saved or not", () => {
-  test("says saving until the record has it, and NOT SAVED when it does not", async () => {
+  test("says saved only once the record has it, and in red when it could not be", async () => {
     await show();
     expect(find(".s7-state")!.textContent).toBe("✓ Saved");
     await press("1");
-    expect(find(".s7-state")!.textContent).toBe("Saving…");
+    expect(find(".s7-saved")).toBeNull();
     expect(texts(".s7-coding.s7-pending strong")).toEqual(["Affective"]);
     kernel.fate = "failed";
     await answer();
-    expect(find(".s7-state")!.textContent).toContain("NOT SAVED – 1 change waits");
+    expect(find(".s7-unsaved")!.textContent).toContain("Not saved · 1 kept here");
     kernel.fate = "done";
     await doing(() => find(".s7-unsaved button")!.click());
     await answer();

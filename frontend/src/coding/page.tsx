@@ -71,7 +71,7 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
 function Saving({ session }: { session: Session }) {
   // What an earlier view left unsent is known once the kernel has answered.
   if (!session.coder.value) return null;
-  return <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />;
+  return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} />;
 }
 
 function Header({ session, unit }: { session: Session; unit: Unit | null }) {

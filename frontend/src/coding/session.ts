@@ -35,7 +35,7 @@ type Mark = Pick<Coding, "code" | "start" | "end">;
 
 /** One open view of the coding widget. */
 export class Session {
-  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly channel: KernelChannel<Question, Answer, Done>;
   readonly outbox: Outbox;
   readonly presses: PressQueue;
   readonly book = new CodebookView();

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Help } from "../shared/help";
 import { hearKeys, isTextField } from "../shared/keys";
 import { useLeaving } from "../shared/leaving";
+import { SaveState } from "../shared/savestate";
 import { stepOf } from "../shared/rowlist";
 import { shownTime } from "../shared/times";
 import { Behind } from "./behind";
@@ -32,6 +33,7 @@ function Header({ session }: { session: Session }) {
         {session.book.codebook.value?.title}
       </span>
       <span class="s7-space" />
+      <SaveState line={session.channel} quiet />
       <span class="s7-as-of" role="status">
         {session.counting.value ? "Counting…" : rounds ? `As of ${shownTime(rounds.at)}${session.older.value ? "; more has come in" : ""}` : ""}
       </span>

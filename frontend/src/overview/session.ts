@@ -9,7 +9,7 @@ import type { Agreement, Answer, Attention, Book, Change, Door, Part, Question, 
 const [WAIT_MS, REST] = [1_000, 3];
 
 export class Session {
-  private readonly channel: KernelChannel<Question, Answer, never>;
+  readonly channel: KernelChannel<Question, Answer, never>;
   readonly book = new CodebookView();
   readonly coder = signal("");
   readonly rounds = signal<Rounds | null>(null);

@@ -47,7 +47,7 @@ function Header({ session }: { session: Session }) {
           {approved} of {wanted} approved
         </span>
       </div>
-      <SaveState outbox={session.outbox} queued={session.presses.waiting.value.length > 0} />
+      <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} />
       <span class="s7-tools">
         <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
           ?

@@ -17,7 +17,7 @@ function ofKey(key: string): Key {
 }
 
 export class Session {
-  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly channel: KernelChannel<Question, Answer, Done>;
   readonly book = new CodebookView();
   readonly coder = signal("");
   readonly ratingName = signal("");

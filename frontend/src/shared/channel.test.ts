@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { KernelChannel, type Model, type Reply } from "./channel";
 import { PATIENCE_MS, shelf } from "./outbox";
+import { SILENCE_MS } from "./saving";
 import type { Act } from "./protocol";
 
 type Question = { type: "hello" } | { type: "pair"; code: string };
@@ -40,6 +41,7 @@ const reply = (content: object, to = sent.at(-1)!) => hear!({ ...content, id: to
 beforeEach(() => {
   vi.useFakeTimers();
   [reports, sent, dead] = [[], [], false];
+  delete model.widget_manager;
   channel = open();
 });
 
@@ -123,11 +125,27 @@ test("a refused act is reported with its unit and the number of those that go wi
   expect(channel.outbox.waiting.value.map(({ id }) => id)).toEqual(["d3"]);
 });
 
-test("a dead model is reported, and the act waits", () => {
+test("a dead model is cut off, and the act waits", () => {
   dead = true;
   channel.outbox.push(act("d1"));
-  expect(reports).toEqual([["unsaved", expect.stringContaining("run the cell again")]]);
+  expect([channel.cut.value, reports]).toEqual([true, []]);
   expect(channel.outbox.waiting.value).toHaveLength(1);
+});
+
+test("a kernel that runs a cell is late and no more; one that is idle and silent is cut off until it is heard", () => {
+  const state = () => [channel.outbox.late.value, channel.outbox.failed.value, channel.cut.value];
+  const kernel = { status: "busy" };
+  model.widget_manager = { kernel };
+  channel.close();
+  channel = open();
+  channel.outbox.push(act("d1"));
+  vi.advanceTimersByTime(20 * PATIENCE_MS);
+  expect(state()).toEqual([true, false, false]);
+  kernel.status = "idle";
+  vi.advanceTimersByTime(SILENCE_MS + PATIENCE_MS);
+  expect(state()).toEqual([true, false, true]);
+  reply({ type: "done", n_ruled: 1 });
+  expect([...state(), channel.outbox.waiting.value.length]).toEqual([false, false, false, 0]);
 });
 
 test("unsent acts go to the next view of the same work, and to no other", () => {

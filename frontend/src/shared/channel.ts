@@ -1,7 +1,8 @@
 // The line to the kernel: questions are asked until they are answered, acts sent until they are recorded.
-import { signal } from "@preact/signals";
+import { signal, type ReadonlySignal } from "@preact/signals";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import { uuid } from "./protocol";
+import { KernelWatch, type Host } from "./saving";
 
 /**
  * What the kernel says, to all views at once: `id` is that of the question or act, `client` the view it came from,
@@ -20,6 +21,16 @@ export interface Model {
   send(content: unknown): void;
   on(event: "msg:custom", listener: (reply: Reply) => void): void;
   off(event: "msg:custom", listener: (reply: Reply) => void): void;
+  widget_manager?: Host;
+}
+
+/** What is known of one view's end of the line. */
+export interface Line {
+  readonly outbox: Outbox;
+  /** Whether a question waits for longer than usual. */
+  readonly slow: ReadonlySignal<boolean>;
+  /** Whether no kernel hears of it any more: the model is dead, or another kernel is in its place. */
+  readonly cut: ReadonlySignal<boolean>;
 }
 
 /** What a widget makes of the kernel's replies. */
@@ -33,7 +44,7 @@ export interface Listener<Question, Answer, Done> {
   refused(message: string, unit_id: string | undefined, dropped: number): void;
   /** The kernel says something to all views that none of them asked. */
   told?(reply: Reply): void;
-  /** Something is not saved yet, and why; null once it is. */
+  /** Saving failed, and why; null once it is saved. */
   unsaved(message: string | null): void;
 }
 
@@ -45,24 +56,27 @@ export interface Listener<Question, Answer, Done> {
 const isLocal = () => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 /** One view's end of the line. */
-export class KernelChannel<Question extends object, Answer, Done> {
+export class KernelChannel<Question extends object, Answer, Done> implements Line {
   readonly outbox = new Outbox((act) => this.send({ type: "act", id: act.id, act }));
-  /** Whether a question waits for longer than usual. */
   readonly slow = signal(false);
+  readonly cut = signal(false);
   private readonly client = uuid();
   private readonly asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
   private outboxName = "";
+  private readonly watch: KernelWatch;
 
   constructor(
     private readonly model: Model,
     private readonly listener: Listener<Question, Answer, Done>,
   ) {
+    this.watch = new KernelWatch(model, () => (this.cut.value = true));
     model.on("msg:custom", this.hear);
   }
 
   /** Stop listening; what is not recorded yet is left for the next view of the same work. */
   close(): void {
     this.model.off("msg:custom", this.hear);
+    this.watch.close();
     this.asked.forEach(({ timer }) => clearTimeout(timer));
     const unsent = this.outbox.close();
     if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
@@ -92,17 +106,21 @@ export class KernelChannel<Question extends object, Answer, Done> {
     this.outboxName = outboxName;
   }
 
-  /** Send a message; once the kernel was restarted, the model is dead and says so by throwing. */
+  /** Send a message; once the kernel was restarted by this host, the model is dead and says so by throwing. */
   private send(message: object, isAwaited = true): void {
     const fill = isAwaited && isLocal() ? { fill: true } : {};
+    const unheard = this.watch.sent();
     try {
       this.model.send({ ...message, ...fill, client: this.client });
+      this.cut.value = unheard;
     } catch {
-      this.listener.unsaved("The kernel was restarted: run the cell again. What is not saved yet is kept and sent then.");
+      this.cut.value = true;
     }
   }
 
   private readonly hear = (reply: Reply): void => {
+    this.watch.heard();
+    this.cut.value = false;
     const mine = reply.client === this.client;
     const question = mine ? this.takeQuestion(reply.id) : undefined;
     if (reply.type === "done") this.heardDone(reply as Reply & Done, mine);
@@ -123,7 +141,7 @@ export class KernelChannel<Question extends object, Answer, Done> {
   }
 
   private heardDone(done: Reply & Done, mine: boolean): void {
-    const failedBefore = this.outbox.late.value;
+    const failedBefore = this.outbox.failed.value;
     const settled = mine && this.outbox.settle(done.id);
     if (settled && failedBefore) this.listener.unsaved(null);
     this.listener.recorded(done, { mine, settled });

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Act } from "./protocol";
 
-/** Without an answer for this long, an act counts as not saved and is sent again. */
+/** Without an answer for this long, an act is late and is sent again. */
 export const PATIENCE_MS = 3000;
 
 /**
@@ -11,7 +11,10 @@ export const PATIENCE_MS = 3000;
  */
 export class Outbox {
   readonly waiting = signal<readonly Act[]>([]);
+  /** Whether the first one has no answer for longer than usual, or the answer that saving failed. */
   readonly late = signal(false);
+  /** Whether the last answer to the first one was that saving failed. */
+  readonly failed = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly send: (act: Act) => void) {}
@@ -42,7 +45,7 @@ export class Outbox {
 
   /** Saving failed: the act stays first and is sent again after a while. */
   fail(id: string): void {
-    if (this.waiting.value[0]?.id === id) this.late.value = true;
+    if (this.waiting.value[0]?.id === id) this.late.value = this.failed.value = true;
   }
 
   retry(): void {
@@ -57,7 +60,7 @@ export class Outbox {
 
   private goOn(id: string, stays: (act: Act) => boolean): boolean {
     if (this.waiting.value[0]?.id !== id) return false;
-    this.late.value = false;
+    this.late.value = this.failed.value = false;
     this.waiting.value = this.waiting.value.slice(1).filter(stays);
     this.sendFirst();
     return true;

@@ -1,22 +1,69 @@
 // Whether everything is in the record, and what to do when it is not.
-import type { Outbox } from "./outbox";
+import { useEffect, useState } from "preact/hooks";
+import type { Line } from "./channel";
+import { saveName, type SaveName } from "./saving";
+
+/** What is saved sooner changes nothing on screen. */
+const AT_ONCE_MS = 400;
+
+const LOOKS: Record<SaveName, string> = { saved: "s7-saved", saving: "s7-saving", waiting: "s7-late", failed: "s7-unsaved", cut: "s7-unsaved" };
 
 interface Props {
-  outbox: Outbox;
+  line: Line;
   /** Whether anything waits that is not in the outbox yet. */
-  queued: boolean;
+  queued?: boolean;
+  /** Whether only what keeps somebody waiting is said. */
+  quiet?: boolean;
 }
 
-export function SaveState({ outbox, queued }: Props) {
-  const waiting = outbox.waiting.value.length;
-  if (!waiting && !queued) return <span class="s7-state s7-saved">✓ Saved</span>;
-  if (!outbox.late.value) return <span class="s7-state s7-saving">Saving…</span>;
+export function SaveState({ line, queued = false, quiet = false }: Props) {
+  const { outbox, slow, cut } = line;
+  const kept = outbox.waiting.value.length;
+  const facts = { kept, asked: queued || slow.value, late: slow.value || outbox.late.value, failed: outbox.failed.value, cut: cut.value };
+  const name = saveName(facts);
+  const lasting = useLasting(name === "saving");
+  if (quiet && (name === "saved" || name === "saving")) return null;
+  const isRed = name === "failed" || name === "cut";
   return (
-    <span class="s7-state s7-unsaved" role="alert">
-      NOT SAVED – {waiting} {waiting === 1 ? "change waits" : "changes wait"}{" "}
-      <button type="button" onClick={() => outbox.retry()}>
-        Try now
-      </button>
+    <span class={`s7-state ${LOOKS[name]}`} role={isRed ? "alert" : undefined}>
+      {(name === "saved" || (name === "saving" && !lasting)) && "✓ Saved"}
+      {lasting && "Saving…"}
+      {name === "waiting" && (
+        <>
+          ◷{" "}
+          <span role="status">
+            Waiting<span class="s7-state-more"> for the kernel</span>
+          </span>
+        </>
+      )}
+      {name === "failed" && "Not saved"}
+      {name === "cut" && "Cut off"}
+      {name !== "saved" && name !== "saving" && kept > 0 && (
+        <>
+          {` · ${kept}`}
+          <span class="s7-state-more"> kept here</span>
+        </>
+      )}
+      {name === "failed" && (
+        <>
+          {" · "}
+          <button type="button" onClick={() => outbox.retry()}>
+            Try now
+          </button>
+        </>
+      )}
+      {name === "cut" && " · run the cell again"}
     </span>
   );
+}
+
+/** Whether it has been so for long enough to be said. */
+function useLasting(is: boolean): boolean {
+  const [lasting, setLasting] = useState(false);
+  useEffect(() => {
+    if (!is) return setLasting(false);
+    const timer = setTimeout(() => setLasting(true), AT_ONCE_MS);
+    return () => clearTimeout(timer);
+  }, [is]);
+  return is && lasting;
 }

@@ -1,13 +1,16 @@
 // The text, the conversation, the code picker and the save state without the coding widget around them.
+// @ts-expect-error: what runs in the browser has no types of Node
+import { readFileSync } from "node:fs";
+import { signal } from "@preact/signals";
 import { render, type VNode } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { code } from "./code.test.kit";
 import { CodebookView } from "./codebook";
 import { CodePicker } from "./codepicker";
 import { Conversation } from "./conversation";
 import { hearKeys } from "./keys";
-import { Outbox } from "./outbox";
+import { Outbox, PATIENCE_MS } from "./outbox";
 import type { Coding } from "./protocol";
 import { SaveState } from "./savestate";
 import { TextView } from "./textview";
@@ -89,19 +92,87 @@ test("a parent is a heading that folds its codes, and says how often they are ap
   expect(texts(".s7-codes .s7-label")).toEqual(["Kind", "Care", "Act", "Help"]);
 });
 
-test("the save state says what waits, and sends it again at a press", async () => {
-  const sent: string[] = [];
-  const outbox = new Outbox(({ id }) => sent.push(id));
-  await draw(<SaveState outbox={outbox} queued={false} />);
-  expect(el.textContent).toBe("✓ Saved");
-  await draw(<SaveState outbox={outbox} queued />);
-  expect(el.textContent).toBe("Saving…");
-  await act(() => outbox.push({ id: "d1", kind: "finish", unit_id: "m1" }));
-  await act(() => outbox.fail("d1"));
-  expect(el.textContent).toContain("NOT SAVED – 1 change waits");
-  await click("button");
-  expect(sent).toEqual(["d1", "d1"]);
-  outbox.close();
+describe("the save state", () => {
+  const first = { id: "d1", kind: "finish", unit_id: "m1" } as const;
+  let [sent, outbox]: [string[], Outbox] = [[], new Outbox(() => {})];
+  const [slow, cut] = [signal(false), signal(false)];
+  const drawn = (props = {}) => draw(<SaveState line={{ outbox, slow, cut }} {...props} />);
+  const wait = (ms: number) => act(() => void vi.advanceTimersByTime(ms));
+  const spoken = (role: string) => [...el.querySelectorAll(`[role=${role}]`)].map(({ textContent }) => textContent);
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    [sent, slow.value, cut.value] = [[], false, false];
+    outbox = new Outbox(({ id }) => sent.push(id));
+  });
+  afterEach(() => {
+    outbox.close();
+    vi.useRealTimers();
+  });
+
+  test("says that something is being saved only where it takes a while, and knows of it before", async () => {
+    await drawn();
+    await act(() => outbox.push(first));
+    expect([el.textContent, el.querySelector(".s7-saved")]).toEqual(["✓ Saved", null]);
+    await wait(399);
+    expect(el.textContent).toBe("✓ Saved");
+    await wait(1);
+    expect(el.textContent).toBe("Saving…");
+    await act(() => void outbox.settle("d1"));
+    expect([el.textContent, el.querySelector(".s7-saved") !== null]).toEqual(["✓ Saved", true]);
+    await drawn({ queued: true });
+    await wait(400);
+    expect(el.textContent).toBe("Saving…");
+  });
+
+  test("waits for a busy kernel without alarm, and says so once however many changes come", async () => {
+    await drawn();
+    await act(() => outbox.push(first));
+    await wait(PATIENCE_MS);
+    expect(el.textContent).toBe("◷ Waiting for the kernel · 1 kept here");
+    expect([el.querySelector(".s7-unsaved"), spoken("alert"), spoken("status")]).toEqual([null, [], ["Waiting for the kernel"]]);
+    await act(() => outbox.push({ ...first, id: "d2" }));
+    expect([el.textContent, spoken("status")]).toEqual(["◷ Waiting for the kernel · 2 kept here", ["Waiting for the kernel"]]);
+  });
+
+  test("is red where saving failed, and sends again at a press", async () => {
+    await drawn();
+    await act(() => outbox.push(first));
+    await act(() => outbox.fail("d1"));
+    expect(spoken("alert")).toEqual(["Not saved · 1 kept here · Try now"]);
+    await click("button");
+    expect(sent).toEqual(["d1", "d1"]);
+  });
+
+  test("is red where the kernel is gone, and says what to do", async () => {
+    await act(() => outbox.push(first));
+    cut.value = true;
+    await drawn();
+    expect(spoken("alert")).toEqual(["Cut off · 1 kept here · run the cell again"]);
+  });
+
+  test("says what the documentation lists", async () => {
+    const listed = [...readFileSync(["..", "docs", "coding.md"].join("/"), "utf8").matchAll(/^\| (.+?) \| /gm)].map(([, words]: string[]) => words);
+    const from = listed.indexOf("✓ Saved");
+    const said: (string | null)[] = [];
+    const say = () => void said.push(el.textContent);
+    await drawn();
+    say();
+    await act(() => outbox.push(first, { ...first, id: "d2" }));
+    for (const ms of [400, PATIENCE_MS]) await wait(ms).then(say);
+    await act(() => outbox.fail("d1")).then(say);
+    await act(() => void (cut.value = true)).then(say);
+    expect(listed.slice(from, from + said.length)).toEqual(said);
+  });
+
+  test("where nothing is kept in the page, says only that somebody has to wait", async () => {
+    await drawn({ quiet: true });
+    expect(el.textContent).toBe("");
+    await act(() => void (slow.value = true));
+    expect(el.textContent).toBe("◷ Waiting for the kernel");
+    await act(() => void (cut.value = true));
+    expect(el.textContent).toBe("Cut off · run the cell again");
+  });
 });
 
 test("keys within the widget are heard before the page, but for its own; those elsewhere are the page's", () => {

@@ -36,7 +36,7 @@ function Header({ session }: { session: Session }) {
         {session.book.codebook.value?.title}
       </span>
       <span class="s7-space" />
-      <SaveState outbox={session.outbox} queued={false} />
+      <SaveState line={session.channel} />
       <span class="s7-tools">
         <button type="button" aria-label="Undo" title="Undo (u)" disabled={!session.themes.value?.can_undo} onClick={() => session.undo()}>
           ↶

@@ -20,7 +20,7 @@ const SAID: Record<string, string> = {
 };
 
 export class Session {
-  private readonly channel: KernelChannel<Question, Answer, Done>;
+  readonly channel: KernelChannel<Question, Answer, Done>;
   readonly book = new CodebookView();
   readonly coder = signal("");
   readonly embeds = signal(false);

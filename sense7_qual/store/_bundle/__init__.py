@@ -254,7 +254,7 @@ class Bundle:
         """Refuse."""
         self._read_only()
 
-    def accept_loss(self, coder: str, study_id: str) -> None:
+    def accept_loss(self, coder: str, known: Opened, note: object) -> pd.DataFrame:
         """Refuse."""
         self._read_only()
 

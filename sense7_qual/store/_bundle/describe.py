@@ -40,14 +40,17 @@ _IN_FORM: Final = {
     "withheld": "No text of a participant is in it. In its place stands a text of blocks of the same length, "
     "so that offsets and repetitions stay. Withheld as well: what came before a text (context), the quotes "
     "of coded words, what memos, proposals, notes of rulings and names of themes say, the examples of the "
-    "codebook, which may be participants' words, and what a rule of a code or a reason for a revision "
-    "repeats of a text (25 letters or more). **What cannot be recomputed without the texts:** quotes, memos, "
-    "and which texts hold a word. Every table and figure in this bundle can.",
+    "codebook, which may be participants' words, and what else repeats a text: a rule of a code, a reason "
+    "for a revision, words of the analysis plan, whose SHA-256 is another then (25 letters and digits in a "
+    "row, or a whole text of three words and 12 letters or more). **What cannot be recomputed without the "
+    "texts:** quotes, memos, and which texts hold a word. Every table and figure in this bundle can.",
     "redacted": "Direct identifiers in the texts were found by their form, or in a list of names, and each "
     "of their letters is a block (▮), so that offsets stay; data/redacted.csv says where and of which kind. "
     "**Other things that tell who somebody is may still be there.** Withheld: what memos, proposals, notes "
-    "of rulings and names of themes say, the examples of the codebook, and what a rule of a code or a reason "
-    "for a revision repeats of a text (25 letters or more).",
+    "of rulings and names of themes say, the examples of the codebook, and what else repeats a text (25 "
+    "letters and digits in a row, or a whole text of three words and 12 letters or more) or an identifier "
+    "in one: a rule of a code, a reason for a revision, words of the analysis plan, whose SHA-256 is another "
+    "then.",
     "all": "The texts are as the participants wrote them, and the memos and notes of everybody are there, "
     "also those that were their writer's own.",
 }

@@ -16,12 +16,12 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import redact
-from sense7_qual.acts import Proposal, SpanMemo
-from sense7_qual.codebook import Code, Codebook
-from sense7_qual.store._files.units_parquet import Passages, passages_of
+from sense7_qual.acts import Proposal, SpanMemo, kinds_where
+from sense7_qual.codebook import Code, Codebook, Facet
 
 __all__ = [
-    "WITHHELD", "Texts", "published_acts", "published_codebooks", "published_units", "repeating", "words_of",
+    "KEPT", "WITHHELD", "Place", "Texts", "all_texts", "published_acts", "published_codebooks",
+    "published_plan", "published_units",
 ]  # fmt: skip
 
 Texts = Literal["withheld", "redacted", "all"]
@@ -36,7 +36,7 @@ _CONTRACT: Final = ("unit_id", "text", "document_id", "case_id", "position")
 _EXAMPLES: Final = ("examples", "counter_examples")
 _RULES: Final = ("label", "definition", "use_when", "avoid_when", "source", "rules_source")
 _PLACE: Final = ["unit_id", "column", "turn", "start", "end"]
-_ABOUT: Final = ("title", "description", "source")
+_ABOUT: Final = ("name", "title", "version", "description", "source", "licence")
 _BLOCK, _GAP = "\u25ae", "\u25af"
 
 
@@ -86,13 +86,13 @@ def _paraphrased(units: pd.DataFrame, places: Sequence[Place]) -> list[_Row]:
     }
     said = {texts[unit_id][start:end].strip() for unit_id, start, end in whole}
     patterns = [re.compile(re.escape(words)) for words in said if len(words) >= _TELLING]
-    for unit_id, column, turn, text in _all_texts(units):
+    for unit_id, column, turn, text in all_texts(units):
         for match in (one for each in patterns for one in each.finditer(text)):
             rows[unit_id, column, turn, kind, match.start(), match.end()] = None
     return list(rows)
 
 
-def _all_texts(units: pd.DataFrame) -> Iterator[tuple[str, str, int | None, str]]:
+def all_texts(units: pd.DataFrame) -> Iterator[tuple[str, str, int | None, str]]:
     """Yield every text of the units, and every turn before one, with its place."""
     for unit_id, text in zip(units["unit_id"], units["text"], strict=True):
         yield unit_id, "text", None, text
@@ -137,27 +137,6 @@ def _cut(text: str, start: int, end: int) -> str:
     return text[:start] + _BLOCK * (end - start) + text[end:]
 
 
-def repeating(units: pd.DataFrame, words: Iterable[str]) -> Callable[[str], bool]:
-    """Return a test for what of `words` repeats 25 letters or more of a participant's text."""
-    runs = {word: passages_of(word) for word in set(words)}
-    passages = Passages.of(frozenset().union(*runs.values()), frozenset())
-    said = frozenset().union(*(passages.runs_in(text) for text in units["text"]))
-    return lambda word: not said.isdisjoint(runs.get(word, ()))
-
-
-def words_of(codebooks: Iterable[Codebook], lines: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what researchers wrote that a bundle keeps: rules of codes, and why a codebook was revised."""
-    for book in codebooks:
-        yield from (getattr(book, name) for name in _ABOUT)
-        for code in book.codes:
-            for name in _RULES:
-                value = getattr(code, name)
-                yield from (value,) if isinstance(value, str) else value
-    for line in lines:
-        if line["kind"] == "revise" and line.get("text"):
-            yield str(json.loads(line["text"])["why"])
-
-
 def published_codebooks(
     codebooks: Mapping[str, Codebook], repeats: Callable[[str], bool], texts: Texts
 ) -> dict[str, Codebook]:
@@ -182,14 +161,37 @@ def published_codebooks(
         values |= {name: tuple(map(stand_in, getattr(code, name))) for name in _EXAMPLES}
         return replace(code, **values)
 
+    def plain(facet: Facet) -> Facet:
+        values = tuple(replace(each, label=rule(each.label)) for each in facet.values)
+        return replace(facet, label=rule(facet.label), values=values)
+
     return {
         fingerprint: replace(
             book,
             codes=tuple(map(without, book.codes)),
+            facets=tuple(map(plain, book.facets)),
             **{name: rule(getattr(book, name)) for name in _ABOUT},
         )
         for fingerprint, book in codebooks.items()
     }
+
+
+def published_plan(text: str, repeats: Callable[[str], bool]) -> str:
+    """Return the text of an analysis plan without what repeats a participant's words.
+
+    That is its question, hypotheses and answers; names of coders, rounds and columns stay.
+    """
+    content = json.loads(text)
+    if repeats(content["question"]):
+        content["question"] = WITHHELD
+    content["hypotheses"] = [
+        f"[hypothesis {n}, withheld]" if repeats(each) else each
+        for n, each in enumerate(content["hypotheses"], start=1)
+    ]
+    content["answers"] = {
+        name: WITHHELD if repeats(each) else each for name, each in content["answers"].items()
+    }
+    return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
 
 def published_acts(
@@ -200,16 +202,20 @@ def published_acts(
     A text that is withheld leaves its hash behind, and not the salt with which that was made: so nobody can
     find a short quote by trying.
     """
+    models: dict[str, str] = {}
     for line in lines:
-        stands = line.get("text") if texts == "all" else _stand_in(line, repeats)
+        stands = line.get("text") if texts == "all" else _stand_in(line, repeats, models)
         if "text" in line and stands != line["text"]:
             line = {name: value for name, value in line.items() if name not in ("salt", "text")}
             line |= {"withheld": True} if stands is None else {"withheld": True, "text": stands}
         yield line
 
 
-def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool]) -> str | None:
-    """Return what the bundle says in place of the text of an act; None: nothing."""
+def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool], models: dict[str, str]) -> str | None:
+    """Return what the bundle says in place of the text of an act; None: nothing.
+
+    The same model keeps one number in `models`.
+    """
     kind, text = line["kind"], line.get("text")
     if not text:
         return text
@@ -221,12 +227,17 @@ def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool]) -> str | 
         return WITHHELD
     if kind == "edit_theme":
         return _without_words(text)
-    if kind == "revise":
-        content = json.loads(text)
-        if not repeats(content["why"]):
-            return str(text)
-        return json.dumps(content | {"why": WITHHELD}, ensure_ascii=False, sort_keys=True)
-    return str(text) if kind in _KEPT else None
+    if kind == "preregister":
+        return published_plan(text, repeats)
+    if kind == "show_suggestions" and repeats(model := json.loads(text)["model"]):
+        return _with(text, model=models.setdefault(model, f"[model {len(models) + 1}, withheld]"))
+    if kind == "revise" and repeats(json.loads(text)["why"]):
+        return _with(text, why=WITHHELD)
+    return str(text) if kind in KEPT else None
+
+
+def _with(text: str, **values: str) -> str:
+    return json.dumps(json.loads(text) | values, ensure_ascii=False, sort_keys=True)
 
 
 def _without_words(text: str) -> str:
@@ -238,7 +249,5 @@ def _without_words(text: str) -> str:
     return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-_KEPT: Final = frozenset(
-    {"show_suggestions", "open_round", "assign", "set_options", "record_themes", "preregister"}
-)
-"""Kinds of act whose text holds ids, numbers, or what the lead settled beforehand: no word of a text."""
+KEPT: Final = frozenset(kinds_where(lambda kind: kind.text in ("content", "reason")))
+"""Kinds of act whose text stays, but for words in it that repeat a participant's."""

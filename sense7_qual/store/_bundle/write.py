@@ -8,22 +8,22 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._atomic import move_in, write_new
+from sense7_qual._atomic import make_folder, move_in, new_file, new_folder, write_new
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._present import Progress, reporting
 from sense7_qual.acts import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import _bundle
-from sense7_qual.store._bundle import cite, describe, withhold
+from sense7_qual.store._bundle import cite, describe, look_over, withhold
 from sense7_qual.store._files import layout, signed_json, whole_files
 from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._files.units_parquet import parquet
@@ -49,6 +49,7 @@ class Wish:
     formats: tuple[str, ...]
     overwrite: bool
     paraphrased: tuple[withhold.Place, ...] = ()
+    accept: tuple[str, ...] = ()
     cited: cite.Citation
 
     @property
@@ -67,6 +68,7 @@ def check(wish: Wish, columns: Sequence[str]) -> None:
                 f"bundle: expected a column of the study's units – found {word(name)} – "
                 f"{did_you_mean(str(name), known)}"
             )
+    look_over.check_accepted(wish.accept, known)
     unknown = [name for name in wish.formats if name not in _FORMATS]
     if unknown or not wish.formats:
         raise ArgumentError(
@@ -90,7 +92,7 @@ def write(
     archive.refuse_unsound(study, "the study")
     with whole_files.making(target, "bundle", home) as building:
         folder = building.with_suffix("") if target.suffix == ".zip" else building
-        folder.mkdir(mode=0o755)
+        new_folder(folder)
         told = _write_study(study, folder, wish)
         with reporting(progress, 100, doing="bundle", unit="%") as tell:
             _run(folder, "--write", tell=lambda share: tell(int(50 * share), 100))
@@ -139,18 +141,13 @@ def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
     said = layout.read(study)
     units, books = layout.read_units(study, said), layout.read_codebooks(study, said)
     lines = [line for _, theirs in archive.acts_of_coders(study) for line in theirs]
-    shown, left_out, found = withhold.published_units(
-        units, wish.texts, names=wish.names, variables=wish.columns, paraphrased=wish.paraphrased
-    )
-    repeats = withhold.repeating(units, withhold.words_of(books.values(), lines))
-    files = {_bundle.UNITS: parquet(shown)}
-    files |= _codebook_files(withhold.published_codebooks(books, repeats, wish.texts))
-    acts = withhold.published_acts(lines, repeats, wish.texts)
-    files[_bundle.ACTS] = b"".join(map(archive.line_of, acts))
-    files["record/analysis.json"] = _analysis(wish)
+    shown = _published(wish, units, books, lines)
+    files = {_bundle.UNITS: parquet(shown.units), **_codebook_files(shown.codebooks)}
+    files[_bundle.ACTS] = b"".join(map(archive.line_of, shown.lines))
+    files["record/analysis.json"] = _analysis(replace(wish, plan=shown.plan))
     more = {_SCRIPT: Path(__file__).with_name(_SCRIPT).read_bytes(), "rerun.ipynb": describe.notebook()}
-    if found is not None:
-        more["data/redacted.csv"] = found.to_csv(index=False, lineterminator="\n").encode()
+    if shown.redacted is not None:
+        more["data/redacted.csv"] = shown.redacted.to_csv(index=False, lineterminator="\n").encode()
     coders = tuple(sorted({str(line["coder"]) for line in lines}))
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     sealed = signed_json.seal(
@@ -158,9 +155,53 @@ def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
          "withdrawn_units": sorted(forget.withdrawn_units(study))}
     )  # fmt: skip
     for name, content in {**files, **more, _bundle.STUDY: sealed}.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        write_new(folder / name, content, 0o644, sync=False)
-    return _told(wish, shown, left_out, books[said.codebook], lines, said.units_sha256)
+        make_folder((folder / name).parent)
+        write_new(folder / name, content, sync=False)
+    return _told(wish, shown, shown.codebooks[said.codebook], lines, said.units_sha256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class _Published:
+    """What of a study may go out: its units, codebooks, acts and analysis plan, without what is withheld."""
+
+    units: pd.DataFrame
+    left_out: tuple[str, ...]
+    redacted: pd.DataFrame | None
+    codebooks: dict[str, Codebook]
+    lines: list[dict[str, Any]]
+    plan: AnalysisPlan
+
+
+def _published(
+    wish: Wish, units: pd.DataFrame, books: Mapping[str, Codebook], lines: Sequence[dict[str, Any]]
+) -> _Published:
+    """Return what may go out, or raise `ArgumentError` where a name or id may not and is not accepted."""
+    shown, left_out, redacted = withhold.published_units(
+        units, wish.texts, names=wish.names, variables=wish.columns, paraphrased=wish.paraphrased
+    )
+    look_over.refuse_personal(units, _kept_words(shown, wish), wish.names, wish.accept)
+    given = {"title": (wish.title or "",), "keywords": wish.cited.keywords}
+    words = look_over.written(lines, books.values(), units, wish.plan, given)
+    repeats = look_over.never if wish.texts == "all" else look_over.repeating(
+        {text for _, _, text in words}, units, left_out, names=wish.names, paraphrased=wish.paraphrased
+    )  # fmt: skip
+    public = _Published(
+        units=shown,
+        left_out=tuple(withhold.WITHHELD if repeats(name) else name for name in left_out),
+        redacted=redacted,
+        codebooks=withhold.published_codebooks(books, repeats, wish.texts),
+        lines=[*withhold.published_acts(lines, repeats, wish.texts)],
+        plan=AnalysisPlan.from_text(withhold.published_plan(wish.plan.to_text(), repeats)),
+    )
+    goes_out = look_over.written(public.lines, public.codebooks.values(), shown, public.plan, given)
+    look_over.refuse_repeated(goes_out, repeats, wish.accept)
+    return public
+
+
+def _kept_words(shown: pd.DataFrame, wish: Wish) -> list[str]:
+    """Return the columns to look over for who somebody is: ids, and words that stay beside redacted texts."""
+    named = () if wish.texts == "all" else wish.columns
+    return list(dict.fromkeys(name for name in (*look_over.IDS, *named) if name in shown))
 
 
 def _codebook_files(books: dict[str, Codebook]) -> dict[str, bytes]:
@@ -176,19 +217,18 @@ def _analysis(wish: Wish) -> bytes:
 
 
 def _told(
-    wish: Wish, units: pd.DataFrame, left_out: tuple[str, ...], book: Codebook,
-    lines: Sequence[dict[str, Any]], units_sha256: str,
-) -> describe.Told:  # fmt: skip
+    wish: Wish, shown: _Published, book: Codebook, lines: Sequence[dict[str, Any]], units_sha256: str
+) -> describe.Told:
     return describe.Told(
         title=wish.title or f"Coded data: {book.title or book.name}",
         texts=wish.texts,
-        n_units=len(units),
+        n_units=len(shown.units),
         n_acts=len(lines),
         coders=tuple(sorted({str(line["coder"]) for line in lines})),
         codebook=book.fingerprint,
         units_sha256=units_sha256,
-        left_out=left_out,
-        variables=tuple(str(name) for name in units.columns if name != "text"),
+        left_out=shown.left_out,
+        variables=tuple(str(name) for name in shown.units.columns if name != "text"),
         cited=wish.cited,
         day=max(str(line["at"]) for line in lines)[:10],  # the record's own time: the clock would differ
     )
@@ -201,9 +241,9 @@ def _describe(folder: Path, told: describe.Told) -> None:
         ("requirements.txt", describe.requirements()),
         *_cited(told),
     ):
-        write_new(folder / name, content, 0o644, sync=False)
-    write_new(folder / "ro-crate-metadata.json", describe.crate(folder, told), 0o644, sync=False)
-    write_new(folder / describe.CHECKSUMS, describe.checksums(folder), 0o644, sync=False)
+        write_new(folder / name, content, sync=False)
+    write_new(folder / "ro-crate-metadata.json", describe.crate(folder, told), sync=False)
+    write_new(folder / describe.CHECKSUMS, describe.checksums(folder), sync=False)
 
 
 def _cited(told: describe.Told) -> Iterator[tuple[str, bytes]]:
@@ -241,7 +281,7 @@ def _process(
 ) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(  # noqa: S603 – this Python, and the script beside this file
         words, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        encoding="utf-8", errors="replace",
+        encoding="utf-8", errors="replace", umask=0o077,
     ) as process:  # fmt: skip
         try:
             yield process
@@ -252,11 +292,11 @@ def _process(
 
 def _zip(folder: Path, target: Path) -> None:
     """Pack the folder under its own name, with fixed dates: the same files give the same bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as members:
+    with zipfile.ZipFile(new_file(target), "w", zipfile.ZIP_DEFLATED) as members:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
             member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            member.create_system, member.external_attr = 3, 0o644 << 16
+            member.create_system, member.external_attr = 3, 0o600 << 16
             member.compress_type = zipfile.ZIP_DEFLATED
             members.writestr(member, path.read_bytes())
     whole_files.settle(target)

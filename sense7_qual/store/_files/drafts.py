@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from sense7_qual._atomic import sync_folder
+from sense7_qual._atomic import make_folder
 from sense7_qual._limits import read_file
 from sense7_qual._messages import word
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store._files.signed_json import seal, unseal
-from sense7_qual.store._files.whole_files import FOLDER_MODE, write
+from sense7_qual.store._files.whole_files import write
 
 __all__ = [
     "DRAFTS",
@@ -94,9 +94,7 @@ def keep(study: Path, work: str, coder: str, draft: Mapping[str, Any] | None) ->
     if draft is None:
         file.unlink(missing_ok=True)
         return
-    if not file.parent.is_dir():
-        file.parent.mkdir(mode=FOLDER_MODE, exist_ok=True)
-        sync_folder(study)
+    make_folder(file.parent)
     write(file, seal(with_strings(draft, _encodable)), overwrite=True)
 
 

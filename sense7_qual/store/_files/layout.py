@@ -34,7 +34,7 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual._atomic import move_in, sync_folder, write_new
+from sense7_qual._atomic import move_in, new_file, new_folder, sync_folder, write_new
 from sense7_qual._checks import check_codebook
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
@@ -259,7 +259,7 @@ def exclusively(path: Path) -> Iterator[None]:
     try:
         with refusing(path), suppress(FileExistsError):
             # Never opened where it is there: closing it would end the lock that another thread may hold.
-            os.close(os.open(path / LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            new_file(path / LOCK)
         connect = partial(sqlite3.connect, path / LOCK, isolation_level=None, timeout=30)
         with uninterrupted(), closing(connect()) as connection:
             connection.execute("BEGIN EXCLUSIVE")
@@ -464,7 +464,7 @@ def write(folder: Path, contents: Mapping[str, bytes]) -> None:
     inner = {_CODEBOOKS, ACTS, *(name.partition("/")[0] for name in contents if "/" in name)}
     folders = [folder, *(folder / name for name in sorted(inner))]
     for each in folders:
-        each.mkdir(mode=0o700)
+        new_folder(each)
     for name, content in contents.items():
         write_new(folder / name, content)
     for each in folders:

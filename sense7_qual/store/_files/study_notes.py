@@ -19,11 +19,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
-from sense7_qual._atomic import sync_folder
+from sense7_qual._atomic import make_folder
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files.signed_json import seal, unseal
-from sense7_qual.store._files.whole_files import FOLDER_MODE, write
+from sense7_qual.store._files.whole_files import write
 
 __all__ = [
     "Copy",
@@ -124,8 +124,7 @@ def bytes_of(path: Path) -> bytes:
 def note(study: Path, value: Withdrawal | Copy) -> None:
     """Add a note to the study folder."""
     folder = study / _FOLDERS[type(value)]
-    folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
-    sync_folder(study)
+    make_folder(folder)
     write(folder / f"{value.id}.json", seal_note(value))
 
 

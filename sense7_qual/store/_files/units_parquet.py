@@ -21,7 +21,8 @@ from sense7_qual.store._files import study_notes
 from sense7_qual.tables import UNITS
 
 __all__ = [
-    "Passages", "Repeated", "checked", "normalised", "parquet", "passages_of", "repeated", "without"
+    "Passages", "Repeated", "checked", "normalised", "parquet", "passages_of", "repeated", "short_text",
+    "without",
 ]  # fmt: skip
 
 _PASSAGE: Final = 25  # letters and digits: longer than a turn of phrase, shorter than most sentences
@@ -303,7 +304,7 @@ def _spoken(theirs: pd.DataFrame) -> tuple[frozenset[str], frozenset[str], froze
     """Return the passages and whole short texts of a participant, all short runs, and which of the first
     stand beside a text that has them."""
     long: set[str] = set()
-    short: set[str] = set()
+    overlaps: set[str] = set()
     echoed: set[str] = set()
     rows = range(len(theirs))
     beside: dict[int, str] = defaultdict(str)
@@ -311,13 +312,12 @@ def _spoken(theirs: pd.DataFrame) -> tuple[frozenset[str], frozenset[str], froze
         beside[row] += normalised(text) + " "
     for row, _, text in _texts(theirs, rows):
         passages = _runs(text, _PASSAGE)
-        line, begun = _line(text)
-        if _OVERLAP <= len(line) < _PASSAGE and begun[-1] > 2:
-            passages = {line}
+        if short := short_text(text):
+            passages = {short}
         long |= passages
-        short |= _runs(text, _OVERLAP)
+        overlaps |= _runs(text, _OVERLAP)
         echoed |= {run for run in passages if run in beside[row]}
-    return frozenset(long), frozenset(short), frozenset(echoed)
+    return frozenset(long), frozenset(overlaps), frozenset(echoed)
 
 
 def _texts(units: pd.DataFrame, rows: Iterable[int]) -> Iterator[tuple[int, str, str]]:
@@ -403,6 +403,12 @@ def _runs(text: str, n: int) -> set[str]:
 def passages_of(text: str) -> frozenset[str]:
     """Return the runs of 25 letters and digits of `text` that lie over more than one word."""
     return frozenset(_runs(text, _PASSAGE))
+
+
+def short_text(text: str) -> str:
+    """Return the letters and digits of a short text, 12 to 24 in three words or more; else nothing."""
+    line, begun = _line(text)
+    return line if _OVERLAP <= len(line) < _PASSAGE and begun[-1] > 2 else ""
 
 
 def _pieces(line: str, n: int, step: int = 1) -> list[str]:

@@ -24,20 +24,18 @@ from typing import Final
 
 import platformdirs
 
-from sense7_qual._atomic import move_in, sync_folder, write_new
+from sense7_qual._atomic import make_folder, move_in, new_file, new_folder, sync_folder, write_new
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files.signed_json import now, seal, unseal
 from sense7_qual.store._log.hold_interrupts import uninterrupted
 
 __all__ = [
-    "FOLDER_MODE",
     "READ_ONLY",
     "building",
     "clear",
     "here",
     "is_building",
     "is_mark",
-    "make_parents",
     "making",
     "refuse_existing",
     "settle",
@@ -45,10 +43,6 @@ __all__ = [
     "write",
 ]
 
-
-FOLDER_MODE: Final = 0o700
-
-_FILE_MODE: Final = 0o600
 
 _BUILDING: Final = re.compile(r"\.(.*\.)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new([.-].*)?", re.DOTALL)
 
@@ -87,7 +81,7 @@ def here() -> Path:
     """Return the folder of this user for what is built and has no study folder, and make it if need be."""
     folder = platformdirs.user_state_path("sense7_qual") / "copies"
     with suppress(OSError):
-        make_parents(folder / "file")
+        make_folder(folder)
     return folder
 
 
@@ -109,9 +103,9 @@ def building(folder: Path, before: str = ".") -> Iterator[Path]:
 def _locked(folder: Path, before: str, undone: ExitStack) -> Path:
     """Make a folder to build in, and take the lock in it, which ends with this process."""
     place = folder / f"{before}{uuid.uuid4()}.new"
-    place.mkdir(mode=FOLDER_MODE)
+    new_folder(place)
     undone.callback(_remove, place)
-    os.close(os.open(place / _LOCK, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE))
+    new_file(place / _LOCK)
     lock = undone.enter_context(closing(_opened(place)))
     with suppress(sqlite3.Error):  # some network disks have no locks
         _hold(lock)
@@ -242,7 +236,7 @@ def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
     try:
         with ExitStack() as stack:
             clear(target.parent)
-            make_parents(target)
+            make_folder(target.parent)
             if home is not None:
                 _note_elsewhere(stack, home, target)
             yield stack.enter_context(building(target.parent, f".{target.name}.")) / target.name
@@ -269,13 +263,6 @@ def _note_elsewhere(stack: ExitStack, home: Path, target: Path) -> None:
         sync_folder(place)
         sync_folder(folder)
         return
-
-
-def make_parents(path: Path) -> None:
-    """Make the folders above `path` that are missing, for this user alone, and wait for the disk."""
-    for folder in reversed([folder for folder in path.parents if not folder.exists()]):
-        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
-        sync_folder(folder.parent)
 
 
 def settle(path: Path) -> None:

@@ -29,6 +29,7 @@ from sense7_qual.store._operations.append import (
     check_pseudonym,
     lacking,
     lost,
+    no_loss,
     record,
     rows_one_by_one,
     salvage,
@@ -88,7 +89,16 @@ class Folder:
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms that have a file, sorted."""
-        return tuple(path.stem for path in acts_files.acts_files(self.path) if acts_files.is_coder(path.stem))
+        names = [file.stem for file in acts_files.acts_files(self.path) if acts_files.is_coder(file.stem)]
+        return tuple(name for name in names if not self._is_copy(name, names))
+
+    def _is_copy(self, name: str, names: Sequence[str]) -> bool:
+        """Return True if a file is a copy under another spelling, as Ana.sqlite of ana.sqlite."""
+        alike = {one for one in names if one != name and one.casefold() == name.casefold()}
+        if alike:
+            with suppress(StoreError):  # a damaged file is told of where it is read
+                return verify.second_copy(self._file(name)) in alike
+        return False
 
     def check_pseudonym(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
@@ -150,9 +160,10 @@ class Folder:
             copies = study_notes.notes(self.path, study_notes.Copy)
         return lost(connection, coder, head, copies)
 
-    def accept_loss(self, coder: str, study_id: str) -> None:
-        """Forget how far the coder's acts had come."""
-        self.heads(study_id).forget(coder)
+    def accept_loss(self, coder: str, known: Opened, note: object) -> pd.DataFrame:
+        """Forget how far the coder's acts had come; nothing is taken out of a file."""
+        self.heads(known.study.id).forget(coder)
+        return no_loss()
 
     def _read(self, file: Path, known: Opened) -> list[Act]:
         with sqlite.transaction(file) as connection:

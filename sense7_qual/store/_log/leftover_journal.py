@@ -25,6 +25,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from sense7_qual._atomic import new_file
 from sense7_qual._limits import open_file
 from sense7_qual.errors import Damaged, StoreError
 from sense7_qual.store._files import whole_files
@@ -96,8 +97,7 @@ def _try_on_copies(path: Path, journal: Path, folder: Path) -> tuple[_Contents |
     """Return what there is (`_whole`) in a copy that SQLite mends, and in one as it is."""
     mended, as_it_is, journal_copy = (folder / name for name in ("mended", "as_it_is", "mended-journal"))
     for source, target in ((path, mended), (path, as_it_is), (journal, journal_copy)):
-        target.touch(mode=0o600)
-        shutil.copyfile(source, target)
+        shutil.copyfile(source, new_file(target))
     return _whole(mended), _whole(as_it_is)
 
 

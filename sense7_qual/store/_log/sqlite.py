@@ -14,7 +14,6 @@ were made of them). `hash_chain` says how links are made.
 from __future__ import annotations
 
 import gc
-import os
 import re
 import secrets
 import sqlite3
@@ -46,7 +45,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
-from sense7_qual._atomic import move_in, sync_folder
+from sense7_qual._atomic import move_in, new_file, sync_folder
 from sense7_qual.acts import Act
 from sense7_qual.errors import Damaged, StoreError
 from sense7_qual.store._files.whole_files import building
@@ -165,7 +164,7 @@ def create(path: Path, *, study: str, coder: str) -> None:
     meta = {"study": study, "coder": coder, "schema": str(SCHEMA)}
     with uninterrupted(), _refusing(path), building(path.parent) as folder:
         built = folder / path.name
-        os.close(os.open(built, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        new_file(built)
         with _begin(built, "BEGIN IMMEDIATE") as connection:
             _METADATA.create_all(connection)
             connection.execute(insert(META), [{"name": k, "value": v} for k, v in meta.items()])
@@ -481,7 +480,7 @@ def write_anew(path: Path) -> None:
 def copy(path: Path, target: Path) -> None:
     """Copy an acts file by SQLite's own backup, which waits for writers and takes one moment of the file."""
     with uninterrupted(), _refusing(path):
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        new_file(target)
         with closing(_connected(path)) as source, closing(_connected(target)) as connection:
             _set_pragmas(connection, None)
             source.backup(connection)

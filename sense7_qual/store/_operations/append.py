@@ -24,20 +24,21 @@ import pandas as pd
 import platformdirs
 from sqlalchemy import Connection, or_, select
 
-from sense7_qual._atomic import move_in, write
+from sense7_qual._atomic import make_folder, move_in, write
 from sense7_qual._limits import read_file
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import Act, check_coder, memo
+from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.rounds import Round
-from sense7_qual.store._files import signed_json, study_notes, whole_files
+from sense7_qual.store._files import signed_json, study_notes
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._log import leftover_journal, sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, links, relinked, text_hash
 from sense7_qual.store._operations import check_acts, verify
 
 __all__ = [
-    "Head", "Heads", "Salvage", "check_pseudonym", "lacking", "lost", "record", "rows_one_by_one", "salvage",
-    "with_true_quotes",
+    "Head", "Heads", "Salvage", "check_pseudonym", "lacking", "loss_memo", "lost", "no_loss", "record",
+    "rows_one_by_one", "salvage", "sound_part", "with_true_quotes",
 ]  # fmt: skip
 
 
@@ -131,7 +132,7 @@ class Heads:
     def _write(self, state: dict[str, Any]) -> None:
         self._MEMORY[self._file] = state
         with suppress(OSError):
-            whole_files.make_parents(self._file)
+            make_folder(self._file.parent)
             # Written at each act, and no loss where the disk had no time for it: without waiting.
             write(self._file, json.dumps(state).encode(), overwrite=True, sync=False)
 
@@ -266,7 +267,14 @@ def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     """Return the pseudonym `coder`, or raise `ActError` where it cannot be one beside those of `coders`."""
     check_coder(coder)
     # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
-    same = [name for name in coders if name.casefold() == coder.casefold() and name != coder]
+    known = list(coders)
+    same = [name for name in known if name.casefold() == coder.casefold() and name != coder]
+    if same and coder in known:
+        raise ActError(
+            f"coder: expected one spelling of a pseudonym – found acts of both {coder!r} and {same[0]!r}, "
+            "whose files are one file on many disks – decide which counts, move the other file out of acts/ "
+            "and keep it: the hashes of its acts cover the spelling, so that no merge can take them in."
+        )
     if same:
         raise ActError(
             f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
@@ -327,23 +335,12 @@ def salvage(
     StoreError
         Nothing sound was found.
     """
-    sound = {str(each["text_hash"]): each for each in texts if _is_whole(each)}
-    words = {name: each["text"] for name, each in sound.items()}
-    chain: dict[str, Link] = {}
-    lost: list[tuple[int, object, object, str]] = []
-    for seq, row in rows:
-        link = None if row is None else _sound_link(row, words, coder)
-        if link is not None and link.fields["act_id"] not in chain:
-            chain[link.fields["act_id"]] = link
-        else:
-            problem = "cannot be read" if row is None else "is not what was written"
-            lost.append((seq, row and row.get("act_id"), row and row.get("unit_id"), problem))
-    if not chain:
+    whole, sound, lost = sound_part(rows, texts, coder)
+    if not whole:
         raise StoreError(
             f"salvage: expected acts of {coder!r} that are what was written – found none – the file holds "
             "nothing to save; take their acts in from another copy, with store.merge."
         )
-    whole = list(chain.values())
     units = {unit_id for each in withdrawn for unit_id in each.unit_ids}
     emptied = {memo for each in withdrawn for memo in each.memos}
     used = {}
@@ -357,9 +354,28 @@ def salvage(
         again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
         sqlite.add_links(connection, again, list(used.values()))
     move_in(built, target)
-    frame = pd.DataFrame(lost, columns=["seq", "act_id", "unit_id", "problem"])
-    types = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
-    return Salvage(target, len(whole), frame.astype(types))
+    return Salvage(target, len(whole), lost)
+
+
+def sound_part(
+    rows: Iterable[tuple[int, Mapping[str, Any] | None]], texts: Iterable[Mapping[str, Any]], coder: str
+) -> tuple[list[Link], dict[str, Mapping[str, Any]], pd.DataFrame]:
+    """Return the links of `rows` that are what was written, the sound texts by hash, and what is lost.
+
+    `rows` and `texts` are as of `salvage`; the frame of what is lost is `Salvage.lost`.
+    """
+    sound = {str(each["text_hash"]): each for each in texts if _is_whole(each)}
+    words = {name: each["text"] for name, each in sound.items()}
+    chain: dict[str, Link] = {}
+    lost: list[tuple[int, object, object, str]] = []
+    for seq, row in rows:
+        link = None if row is None else _sound_link(row, words, coder)
+        if link is not None and link.fields["act_id"] not in chain:
+            chain[link.fields["act_id"]] = link
+        else:
+            problem = "cannot be read" if row is None else "is not what was written"
+            lost.append((seq, row and row.get("act_id"), row and row.get("unit_id"), problem))
+    return list(chain.values()), sound, pd.DataFrame(lost, columns=list(LOST)).astype(LOST)
 
 
 def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
@@ -400,6 +416,29 @@ def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dic
             unread = []
             yield number, dict(row)
 
+
+def loss_memo(lost: pd.DataFrame, coder: str, *, by: str | None, why: str, codebook: Codebook) -> Act:
+    """Return the memo of `by` on the study that says which rows of `coder` were taken out, and why."""
+    if by is None:
+        raise ActError(
+            f"accept_loss: expected who says in the record that rows of {coder!r} leave it – found nobody, "
+            f"and {len(lost)} rows that are not what was written – pass by=, your pseudonym."
+        )
+    rows = lost["seq"][lost["seq"] > 0].tolist()
+    numbered = f" (rows {', '.join(map(str, rows))})" if rows else ""
+    text = (
+        f"Taken out of the acts of {coder}, as not what was written: {len(rows)} acts{numbered}, "
+        f"{len(lost) - len(rows)} texts. {why}"
+    )
+    return memo(coder=by, text=text.strip(), target_kind="study", codebook=codebook)
+
+
+def no_loss() -> pd.DataFrame:
+    """Return the frame of what is lost, without a row."""
+    return pd.DataFrame(columns=list(LOST)).astype(LOST)
+
+
+LOST: Final = {"seq": "int64", "act_id": "string", "unit_id": "string", "problem": "string"}
 
 _SMALLEST_ROW: Final = 64  # bytes: no act takes fewer, so a file of n bytes has at most n / 64
 

@@ -35,7 +35,7 @@ from typing import Any, BinaryIO, Final
 
 from sqlalchemy import insert, select
 
-from sense7_qual._atomic import move_in
+from sense7_qual._atomic import make_folder, move_in, new_file, new_folder
 from sense7_qual._limits import open_file
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._parquet import refuse_unfolding
@@ -144,10 +144,10 @@ def _read(file: Path, study_id: str) -> list[Act]:
 
 def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
     """Build a study folder of the study's own files and the acts files of `coders`."""
-    building.mkdir(mode=0o700, parents=True)
+    make_folder(building)
     for folder in ("codebooks", "acts", "withdrawn"):
         if (path / folder).is_dir():
-            (building / folder).mkdir(mode=0o700)
+            new_folder(building / folder)
     for name, content in _plain(path).items():
         whole_files.write(building / name, content)
     for file in acts_files.acts_files(path):
@@ -273,18 +273,13 @@ def _write(path: Path, target: Path) -> None:
         "n_acts": n_acts,
         "files": dict(sorted(files.items())),
     }
-    with zipfile.ZipFile(_private(target), "w", zipfile.ZIP_STORED) as members:
+    with zipfile.ZipFile(new_file(target), "w", zipfile.ZIP_STORED) as members:
         members.writestr(_member("manifest.json"), (json.dumps(manifest, indent=2) + "\n").encode())
         for name, content in plain.items():
             members.writestr(_member(name), content)
         with members.open(_member("acts.jsonl"), "w", force_zip64=True) as to, acts.open("rb") as lines:
             shutil.copyfileobj(lines, to, 1 << 20)
     whole_files.settle(target)
-
-
-def _private(path: Path) -> Path:
-    path.touch(mode=0o600, exist_ok=False)
-    return path
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -300,7 +295,7 @@ def _described(content: bytes) -> dict[str, object]:
 def _write_acts(path: Path, target: Path) -> dict[str, int]:
     """Write every act as a line of canonical JSON; return how many each coder has."""
     counts: dict[str, int] = {}
-    with _private(target).open("wb") as out:
+    with new_file(target).open("wb") as out:
         for coder, lines in acts_of_coders(path):
             counts[coder] = 0
             for line in lines:
@@ -401,9 +396,9 @@ def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
 
 def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, source: Path) -> None:
     """Write the study folder; every name was checked against the few that an archive has."""
-    building.mkdir(mode=0o700)
+    new_folder(building)
     for folder in {"codebooks", "acts", *(name.partition("/")[0] for name in names if "/" in name)}:
-        (building / folder).mkdir(mode=0o700)
+        new_folder(building / folder)
     for name in names:
         if name != "acts.jsonl":
             whole_files.write(building / name, members.read(name))

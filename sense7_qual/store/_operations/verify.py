@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -112,10 +113,22 @@ def verify(path: Path, known: Study) -> list[Finding]:
     judged = Known(now, texts, codebooks, withdrawn, copies)
     findings = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
     files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
-    findings += [_acts(file, judged) for file in files]
+    findings += _spelt_apart([_acts(file, judged) for file in files])
     findings += _drafts(path)
     findings += missing({file.stem for file in files}, copies)
     return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
+
+
+def _spelt_apart(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings of acts files, with a problem for names alike but for their case."""
+    own = [each for each in findings if each.coder == Path(each.file).stem]
+    counts = Counter(str(each.coder).casefold() for each in own)
+    told = "as another coder's name but for upper and lower case: both are one file on many disks"
+    return [
+        replace(each, problem=told)
+        if each in own and not each.problem and counts[str(each.coder).casefold()] > 1 else each
+        for each in findings
+    ]  # fmt: skip
 
 
 def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:

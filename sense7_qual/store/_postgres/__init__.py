@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
@@ -27,6 +27,7 @@ from sense7_qual.store._operations.append import (
     check_pseudonym,
     lacking,
     lost,
+    no_loss,
     record,
     salvage,
     with_true_quotes,
@@ -36,6 +37,7 @@ from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema, through_folder
 from sense7_qual.store._postgres.revise import revise_on_server
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
+from sense7_qual.store._postgres.take_out import Rows, rows_and_texts, take_out
 
 __all__ = ["Team"]
 
@@ -73,9 +75,29 @@ class Team:
         """Return how far the acts had come when this computer last saw them."""
         return Heads(study_id, self.server.address)
 
-    def accept_loss(self, coder: str, study_id: str) -> None:
-        """Forget how far the coder's acts had come."""
-        self.heads(study_id).forget(coder)
+    def accept_loss(self, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
+        """Take what is not what was written out of the coder's tables, and forget how far they had come."""
+        lost = (
+            retried(self.server, lambda connection: self._take_out(connection, coder, known, note))
+            if self.may_revise()
+            else no_loss()
+        )
+        self.heads(known.study.id).forget(coder)
+        return lost
+
+    def _take_out(
+        self, connection: Connection, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]
+    ) -> pd.DataFrame:
+        lost = take_out(connection, self.server, coder, known.study.id)
+        if lost.empty:
+            return lost
+        act = settled(note(lost), known.texts, known.codebooks)
+        roles.enter_as_own(connection, self.server, act.coder)
+        record(
+            connection, schema.place_of(self.server, act.coder), [act], study=known.study.id, rounds=(),
+            refuse_lost=bool,
+        )  # fmt: skip
+        return lost
 
     def _refuse_lost(self, missing: str | None) -> None:
         """Raise `StoreError` where acts that were seen here are not there any more (`missing`, of `lost`)."""
@@ -171,17 +193,11 @@ class Team:
     def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
         """Write the sound acts of the coder, whose tables were changed, into the new file `target`."""
 
-        def work(connection: Connection) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        def work(connection: Connection) -> tuple[Rows, list[dict[str, Any]]]:
             run(connection, [SNAPSHOT, search_path(f"{self.server.name}-{coder}")])
-            acts = connection.execute(select(sqlite.ACTS).order_by(sqlite.ACTS.c.seq)).mappings()
-            rows = connection.exec_driver_sql("SELECT text_hash, salt, text FROM texts")
-            # What is no text then fits to no hash.
-            words = [(*row[:2], row[2] and bytes(row[2]).decode("utf-8", "replace")) for row in rows]
-            texts = [dict(zip(("text_hash", "salt", "text"), row, strict=True)) for row in words]
-            return [dict(row) for row in acts], texts
+            return rows_and_texts(connection)
 
-        acts, texts = retried(self.server, work)
-        rows = [(int(row["seq"]), row) for row in acts]
+        rows, texts = retried(self.server, work)
         withdrawn = self.withdrawals()
         whole_files.refuse_existing(target)
         with whole_files.making(target, "salvage", self.place) as built:

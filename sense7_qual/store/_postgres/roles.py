@@ -28,7 +28,7 @@ from sense7_qual.store._postgres.schema import (
 )
 from sense7_qual.store._postgres.server import Server, retried, run, search_path
 
-__all__ = ["add_coder", "coders", "members", "take", "write", "writes"]
+__all__ = ["add_coder", "coders", "enter_as_own", "members", "take", "write", "writes"]
 
 _T = TypeVar("_T")
 
@@ -149,12 +149,18 @@ def write(server: Server, coder: str, work: Callable[[Connection, Path], _T], *,
             check_lead(connection, server, "merge")
             keep_withdrawals_out(connection, server)
             take(connection, server, coder)
+            enter(connection, server, coder)
         else:
-            _check_own(connection, server, coder)
-        enter(connection, server, coder)
+            enter_as_own(connection, server, coder)
         return work(connection, place_of(server, coder))
 
     return retried(server, locked)
+
+
+def enter_as_own(connection: Connection, server: Server, coder: str) -> None:
+    """Let table names mean those of a coder of this role, and keep other writers out; else `StoreError`."""
+    _check_own(connection, server, coder)
+    enter(connection, server, coder)
 
 
 def _check_own(connection: Connection, server: Server, coder: str) -> None:
