@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -1398,7 +1399,22 @@ class Store:
             self._backend.forget(case_id, why="An older copy of the study had brought the texts back.")
         known = self._backend.read() if len(back) else known
         heads.note_withdrawn(known.withdrawn_units)
-        return known
+        return self._with_appearance(known)
+
+    def _with_appearance(self, known: Opened) -> Opened:
+        """Return the study with codebooks that know in which order the ids of all its versions appeared."""
+        if len(known.codebooks) == 1:
+            return known
+        revisions: tuple[Revision, ...] = ()
+        with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
+            revisions = revise.history(self._backend.lead_acts(known, ("revise",)))
+        order = dict.fromkeys(one for step in revisions for one in (step.base, step.codebook))
+        versions = [known.codebooks[one] for one in (*order, known.study.codebook) if one in known.codebooks]
+        appeared = tuple(dict.fromkeys(one for version in versions for one in version.ids))
+        books = {name: copy(book) for name, book in known.codebooks.items()}  # one of a bundle keeps its name
+        for book in books.values():
+            object.__setattr__(book, "appeared", appeared)
+        return replace(known, codebooks=books)
 
     def _look_again(self, current: str | None = None) -> None:
         """Read all but the acts: others may have withdrawn a participant or added a codebook.

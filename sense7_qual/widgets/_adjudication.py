@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from functools import cached_property
 from typing import Any, Final, get_args
 
@@ -24,6 +23,7 @@ from sense7_qual.widgets._adjudication_similar import SimilarTexts
 from sense7_qual.widgets._adjudication_text import Readings
 from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._unsaved import Unsaved
 
@@ -210,7 +210,7 @@ class AdjudicationWidget(Desk):
 
     def _of_the_codebook(self) -> dict[str, Any]:
         book = self._codebook
-        codes = [asdict(code) for code in book]
+        codes = described_codes(book)
         return {"codebook": {"title": book.title, "version": book.version, "facets": [], "codes": codes}}
 
     def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
 import traitlets
@@ -17,6 +16,7 @@ from sense7_qual.rounds import visible
 from sense7_qual.tables import require_column
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._quotes_board import Board, Rule
 from sense7_qual.widgets._unsaved import Unsaved
@@ -191,7 +191,7 @@ class QuotesWidget(Desk):
 
     def _welcome(self) -> dict[str, Any]:
         book = self._codebook
-        codes = [asdict(code) for code in book]
+        codes = described_codes(book)
         return {
             "type": "welcome",
             "coder": self._coder,
