@@ -148,10 +148,10 @@ def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
         except EOFError:
             named = ""
     coders = [name.strip() for name in (named or "").split(",") if name.strip()]
-    check_person(parsed.lead)
+    parsed.lead = check_person(parsed.lead)
     if coders:
         assign(units, coders=coders, overlap=parsed.overlap, seed=parsed.seed)
-    return coders
+    return [check_person(coder) for coder in coders]
 
 
 def _made(study: str, units: pd.DataFrame, codebook: Codebook) -> Store:

@@ -309,7 +309,7 @@ class Store:
         """
         check_arguments(Store.add_coder, locals())
         if role is not None:
-            check_person(coder)
+            coder = check_person(coder)
         self._backend.add_coder(coder, role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
@@ -1195,8 +1195,7 @@ class Store:
             not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Store.hand_out, locals())
-        check_person(coder)
-        self._backend.hand_out(round, coder, Path(path).absolute())
+        self._backend.hand_out(round, check_person(coder), Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
         """Write the study as one zip file at `path`: the same study always as the same bytes.

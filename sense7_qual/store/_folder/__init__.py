@@ -88,7 +88,9 @@ class Folder:
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms that have a file, sorted."""
-        return tuple(path.stem for path in acts_files.acts_files(self.path) if acts_files.is_coder(path.stem))
+        return tuple(
+            sorted(filter(acts_files.is_coder, map(acts_files.coder_of, acts_files.acts_files(self.path))))
+        )
 
     def check_pseudonym(self, coder: str) -> str:
         """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
@@ -155,14 +157,15 @@ class Folder:
         self.heads(study_id).forget(coder)
 
     def _read(self, file: Path, known: Opened) -> list[Act]:
+        coder = acts_files.coder_of(file)
         with sqlite.transaction(file) as connection:
-            if verify.owner(connection) != file.stem and verify.nothing_new(file):
+            if verify.owner(connection) != coder and verify.nothing_new(file):
                 return []  # a sync client's second copy of a file that has all its acts
-            version = sqlite.check(connection, file, study=known.study.id, coder=file.stem)
-            acts = sqlite.read(connection, file, study=known.study.id, coder=file.stem)
-            self._refuse_lost(connection, known.study.id, file.stem)
+            version = sqlite.check(connection, file, study=known.study.id, coder=coder)
+            acts = sqlite.read(connection, file, study=known.study.id, coder=coder)
+            self._refuse_lost(connection, known.study.id, coder)
             head = sqlite.last(connection)
-        self.heads(known.study.id).note_head(file.stem, head)
+        self.heads(known.study.id).note_head(coder, head)
         if version > sqlite.SCHEMA:
             warnings.warn(versions.newer(sqlite.place(file), version), stacklevel=6)
         return with_true_quotes(acts, file, known)

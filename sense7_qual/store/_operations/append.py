@@ -25,6 +25,7 @@ import platformdirs
 from sqlalchemy import Connection, or_, select
 
 from sense7_qual._atomic import move_in, write
+from sense7_qual._coder_names import spelling
 from sense7_qual._limits import read_file
 from sense7_qual.acts import WRITTEN_KINDS, Act, check_coder
 from sense7_qual.errors import ActError, StoreError
@@ -264,13 +265,13 @@ def with_true_quotes(acts: list[Act], place: Path, opened: Opened) -> list[Act]:
 
 def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     """Return the pseudonym `coder`, or raise `ActError` where it cannot be one beside those of `coders`."""
-    check_coder(coder)
+    coder = check_coder(coder)
     # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
-    same = [name for name in coders if name.casefold() == coder.casefold() and name != coder]
+    same = [name for name in coders if spelling(name) == spelling(coder) and name != coder]
     if same:
         raise ActError(
             f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
-            f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
+            f"use {same[0]!r}, or a pseudonym that differs in more than case or letters that look the same."
         )
     return coder
 
