@@ -68,6 +68,8 @@ def _new(parsed: argparse.Namespace) -> int:
     coders = _coders(parsed, units)
     store = _made(parsed.study, units, codebook)
     print(f"Made {_described(units)}, codebook {codebook.name} ({count(len(codebook.codes), 'code')}).")
+    if rating is not None:
+        store.set_options(rating_column=rating, coder=parsed.lead)
     if coders:
         _deal(store, coders, parsed)
     study = parsed.study if is_address(parsed.study) else Path(parsed.study).absolute().name

@@ -55,7 +55,7 @@ from sense7_qual.store._operations import (
 from sense7_qual.store._operations.append import Salvage
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
-from sense7_qual.tables import is_model
+from sense7_qual.tables import is_model, require_column
 from sense7_qual.themes import Themes, edit, record, recorded
 
 __all__ = ["Store"]
@@ -523,6 +523,7 @@ class Store:
         new_codes: Literal["propose", "add"] | None = None,
         rating: Literal["hidden", "shown", "finished"] | None = None,
         suggestions: Literal["finished", "shown", "never"] | None = None,
+        rating_column: str | None = None,
     ) -> set_options.Options:
         """Settle how the coders work, and return all `options`; what is left out stays as it is.
 
@@ -541,18 +542,25 @@ class Store:
             When ``CodingWidget(…, suggest=…)`` shows what a model suggests for a text: once the coder has
             finished it ("finished", until something is set), from the start, or never. Whoever sees
             suggestions first is not independent of them: `decisions` tells the two apart.
+        rating_column : str, optional
+            The column of `units` that is the study's rating (``sense7-qual new`` names it): ``sense7-qual
+            report`` links the codes to it where no plan is registered and no ``--rating`` is given.
 
         Raises
         ------
         ActError
             No option, or a value that it does not have.
+        TableError
+            The units have no such column.
         StoreError
             The study cannot be written, or the role does not lead.
         """
         check_arguments(Store.set_options, locals())
+        if rating_column is not None:
+            require_column(self._known.units, rating_column, frame_name="units")
         act = set_options.act_of(
             self.options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
-            suggestions=suggestions,
+            suggestions=suggestions, rating_column=rating_column,
         )  # fmt: skip
         if act is not None:
             self.append([act])

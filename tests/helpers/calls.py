@@ -674,7 +674,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             round=lambda: None, weights=lambda: None),
         "store.Store.set_options": method(
             "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown",
-            suggestions=lambda: "finished"),
+            suggestions=lambda: "finished", rating_column=lambda: None),
         "store.Store.draft": method("draft", store, work=lambda: "codebook", coder=lambda: "lead"),
         "store.Store.keep_draft": method(
             "keep_draft", fresh, work=lambda: "codebook", draft=lambda: {"why": "x"}, coder=lambda: "lead"),

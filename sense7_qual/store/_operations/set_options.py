@@ -1,4 +1,4 @@
-"""What the lead settles for all who code in a study: what becomes of a new code, and who sees the rating."""
+"""What the lead settles for all who work on a study: new codes, the rating and who sees it, suggestions."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ class Options:
     suggestions : {"finished", "shown", "never"}
         Whether the coding widget shows what a model suggests for a text once the coder has finished it, from
         the start, or not at all.
+    rating_column : str
+        The column of units that is the study's rating; empty where none was named.
     """
 
     new_codes: str = "propose"
     rating: str = "hidden"
     suggestions: str = "finished"
+    rating_column: str = ""
 
 
 def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: str | None) -> Act | None:
@@ -94,8 +97,11 @@ def _check(named: Mapping[str, object]) -> None:
                 f"set_options: expected the name of an option – found {word(name)} – "
                 f"{did_you_mean(name, known)}"
             )
-        if not isinstance(value, str) or value not in _CHOICES[name]:
+        if name == "rating_column" and isinstance(value, str) and value:
+            continue
+        choices = _CHOICES.get(name, ("the columns of units",))
+        if not isinstance(value, str) or value not in choices:
             raise ActError(
-                f"set_options: expected {name} out of {', '.join(_CHOICES[name])} – found {word(value)} – "
+                f"set_options: expected {name} out of {', '.join(choices)} – found {word(value)} – "
                 "choose one of these."
             )
