@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,21 @@ def test_a_file_that_a_disk_spells_otherwise_is_still_the_coders(coded: Store, t
     file.write_bytes(b"")
     with pytest.raises(StoreError, match="one acts file of a coder"):
         Store(coded.path).acts()
+
+
+def test_postgresql_has_a_schema_for_each(postgres: Callable[..., str], store: Store, tmp_path: Path) -> None:
+    """The longest pseudonym's schema is not cut to the name of another's."""
+    team = Store.create(postgres(), units=store.units, codebook=SENSE7)
+    longest = ["芳" * 13, "芳" * 12 + "王"]
+    for coder in (*CODERS, *longest):
+        team.append([acts.finish(coder=apart(coder), unit_id="m1", codebook=SENSE7)])
+    assert set(team.coders) == {*CODERS, *longest}
+    assert [len(team.acts(coder=coder)) for coder in longest] == [1, 1]
+    with pytest.raises(ActError, match="beside 'çelik'"):
+        team.append([acts.finish(coder="Çelik", unit_id="m1", codebook=SENSE7)])
+    assert bool(team.verify()["ok"].all())
+    team.archive(tmp_path / "team.zip")
+    assert Store.restore(tmp_path / "team.zip", tmp_path / "of_team").acts() == team.acts()
 
 
 @pytest.mark.parametrize("alike", ["Çelik", "çelıк", "çeliк", "ÇELIK"])
