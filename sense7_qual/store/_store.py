@@ -126,7 +126,9 @@ class Store:
             warnings.warn(versions.newer("study", self._known.study.schema), stacklevel=2)
 
     @classmethod
-    def create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
+    def create(
+        cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook, lead: str | None = None
+    ) -> Store:
         """Make a new study folder at `path` and open it.
 
         The folder appears whole or not at all, with its parent folders where they are missing.
@@ -141,6 +143,8 @@ class Store:
             One row per unit, as `corpus.read` returns them; every text must be there and not be empty.
         codebook : Codebook
             The codes to begin with.
+        lead : str, optional
+            The pseudonym of who makes and leads the study (`set_options` names others).
 
         Raises
         ------
@@ -152,8 +156,13 @@ class Store:
             `codebook` is none.
         """
         check_arguments(Store.create, locals(), but=("units", "codebook"))
+        if lead is not None:
+            check_person(lead)
         open_backend(path).create(units=units, codebook=codebook)
-        return cls(path)
+        store = cls(path)
+        if lead is not None:
+            store.set_options(leads=[lead], coder=lead)
+        return store
 
     @classmethod
     def open_or_create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
@@ -524,6 +533,7 @@ class Store:
         rating: Literal["hidden", "shown", "finished"] | None = None,
         suggestions: Literal["finished", "shown", "never"] | None = None,
         rating_column: str | None = None,
+        leads: Sequence[str] | None = None,
     ) -> set_options.Options:
         """Settle how the coders work, and return all `options`; what is left out stays as it is.
 
@@ -545,6 +555,10 @@ class Store:
         rating_column : str, optional
             The column of `units` that is the study's rating (``sense7-qual new`` names it): ``sense7-qual
             report`` links the codes to it where no plan is registered and no ``--rating`` is given.
+        leads : sequence of str, optional
+            The pseudonyms of all who lead the study from now on (who made it: `create`). The lead's widgets
+            ask others to leave them to these. Once some are named, only one of them names others. In a folder
+            this is an agreement and no lock: whoever has the folder has its files.
 
         Raises
         ------
@@ -558,9 +572,16 @@ class Store:
         check_arguments(Store.set_options, locals())
         if rating_column is not None:
             require_column(self._known.units, rating_column, frame_name="units")
+        options = self.options
+        if leads is not None and options.leads and check_person(coder) not in options.leads:
+            raise ActError(
+                f"set_options: expected a lead of this study ({first_three(options.leads)}) – found "
+                f"{coder!r} – let one of them name the leads."
+            )
+        named = None if leads is None else tuple(map(check_person, leads))
         act = set_options.act_of(
-            self.options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
-            suggestions=suggestions, rating_column=rating_column,
+            options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
+            suggestions=suggestions, rating_column=rating_column, leads=named,
         )  # fmt: skip
         if act is not None:
             self.append([act])

@@ -14,12 +14,13 @@ import traitlets
 from sense7_qual import themes as models
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import PALETTE
-from sense7_qual.acts import Act, check_person, undo
+from sense7_qual.acts import Act, undo
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field, listen
 from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._lead import check_lead
 from sense7_qual.widgets._new_code import alike
 from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._themes_code import (
@@ -125,7 +126,7 @@ class ThemesWidget(Desk):
                 "ThemesWidget: expected a role that leads the study, which alone records themes – found a "
                 "coder's – connect with the lead's role, or ask the lead."
             )
-        self._study, self._coder = store, check_person(coder)
+        self._study, self._coder = store, check_lead(store, coder, widget="ThemesWidget")
         self._embed = None if embed is None else Remembered(embed)
         self._chat, self._without_round = chat, without_round
         self._reading: Reading | None = None
