@@ -6,7 +6,6 @@ import operator
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from sense7_qual._checks import check_codebook
@@ -26,6 +25,7 @@ __all__ = [
 ]
 
 _PAIR = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}=[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_ASCII: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _LONGEST: Final = 40  # bytes of a pseudonym, which names files, and in PostgreSQL schemas (of 63 bytes)
 # Letters and marks that nobody sees: names that differ in these alone would look the same.
 _UNSEEN: Final = re.compile(
@@ -33,7 +33,6 @@ _UNSEEN: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)  # a study has a million acts, and a few coders
 def check_coder(coder: str) -> str:
     """Return the pseudonym `coder` in Unicode's normal form NFC, or raise `ActError` where it cannot be one.
 
@@ -53,12 +52,13 @@ def check_coder(coder: str) -> str:
             f"coder: expected a pseudonym of letters, digits, '_' and '-' ({_LONGEST} bytes at most) – found "
             f"{word(coder)} – choose one that names no real person."
         )
-    if spelling(name) in RESERVED_CODERS:
+    folded = name.lower() if name.isascii() else spelling(name)  # a study has a million acts
+    if folded in RESERVED_CODERS:
         raise ActError(
             f"coder: expected a person's pseudonym – found {coder!r}, which names computed decisions – "
             "choose another."
         )
-    if spelling(name).startswith(MODEL_PREFIX) and not is_model(name):
+    if folded.startswith(MODEL_PREFIX) and not is_model(name):
         raise ActError(
             f"coder: expected a model to be called 'model-…' in lower case – found {coder!r} – write "
             "'model-a', say; a person needs another pseudonym."
@@ -67,6 +67,8 @@ def check_coder(coder: str) -> str:
 
 
 def _is_pseudonym(name: str) -> bool:
+    if name.isascii():
+        return _ASCII.fullmatch(name) is not None
     kinds = [unicodedata.category(letter) for letter in name]
     fit = all(
         kind[0] in "LM" or kind == "Nd" or letter in "_-" for letter, kind in zip(name, kinds, strict=True)

@@ -14,12 +14,11 @@ from sense7_qual import corpus, figures
 from sense7_qual._present import looks
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
+from sense7_qual.widgets import QuotesWidget, ThemesWidget
 from tests.helpers.adjudicator import Adjudicator
-from tests.helpers.browser import OfStudy
+from tests.helpers.browser import OfStudy, new_id
 from tests.helpers.lead import Lead
 from tests.helpers.overview import Viewer
-from tests.widgets.test_quotes import Chooser
-from tests.widgets.test_themes import Reader
 
 IDS = ("warm", "kind", "cold", "calm", "glad")
 CODES = {one: Code(id=one, label=f"{one.title()} words") for one in IDS} | {
@@ -46,15 +45,25 @@ def ended() -> Iterator[None]:
     Viewer.end()
 
 
+def heard(widget: Any) -> list[dict[str, Any]]:
+    """What a widget says to a browser that says hello."""
+    said: list[dict[str, Any]] = []
+    widget.send = lambda content, buffers=None: said.append(content)
+    widget._receive(widget, {"type": "hello", "client": "c", "id": new_id()}, [])
+    if isinstance(widget, ThemesWidget):
+        widget._looking.join()
+    return said
+
+
 def shown(store: Store) -> dict[str, list[dict[str, Any]]]:
     """The codes as each widget's browser is told of them."""
     return {
         "coding": OfStudy(store).ask("hello")["codebook"]["codes"],
         "codebook": Lead(store).ask("hello")["codes"],
         "adjudication": Adjudicator(store).ask("hello")["codebook"]["codes"],
-        "quotes": Chooser(store).ask("hello")["codebook"]["codes"],
+        "quotes": heard(QuotesWidget(store, coder="lead"))[0]["codebook"]["codes"],
         "overview": Viewer(store).look()["rounds"]["book"]["codes"],
-        "themes": Reader(store).look()["book"]["codes"],
+        "themes": heard(ThemesWidget(store, coder="lead"))[-1]["book"]["codes"],
     }
 
 
