@@ -6,6 +6,7 @@ A rule on the name survives every file that a study is written to, where a flag 
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
@@ -19,14 +20,31 @@ from sense7_qual.errors import TableError
 
 __all__ = [
     "MODEL_PREFIX", "RESERVED_CODERS", "as_models", "as_people", "check_coder_names", "is_model", "people",
-    "without_models",
+    "spelling", "without_models",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
 """Names of computed decisions, which no person can take as a pseudonym."""
 
+# Small letters, Cyrillic, Greek and Turkish, that look as Latin ones do, small or as capitals (a part of the
+# confusables of Unicode Technical Standard 39).
+_LATIN: Final = str.maketrans("авекмнорстухіјѕԁһԛԝαβεηικμνορτυχγı", "abekmhopctyxijsdhqwabenikuvoptuxyi")
+
 MODEL_PREFIX: Final = "model-"
 """What the name of every model that codes begins with, and of no person: "model-qwen"."""
+
+
+def spelling(name: str) -> str:
+    """Return what names that look alike have in common: no case or width, no letters of the same shape.
+
+    Examples
+    --------
+    >>> spelling("Ana") == spelling("ana") == spelling("\u0430n\u0430"), spelling("ana") == spelling("äna")
+    (True, False)
+    """
+    check_arguments(spelling, locals())
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return unicodedata.normalize("NFKC", folded).translate(_LATIN)
 
 
 def is_model(coder: str) -> bool:

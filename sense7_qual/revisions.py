@@ -298,7 +298,7 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
     order = dict.fromkeys([*theirs.ids, *ours.ids] if ours.ids == base.ids else [*ours.ids, *theirs.ids])
     codes = [_combined([side.get(one) for side in sides], conflicts) for one in order]
     own = {}
-    for name in (field.name for field in fields(Codebook) if field.name != "codes"):
+    for name in (field.name for field in fields(Codebook) if field.compare and field.name != "codes"):
         values = [getattr(book, name) for book in (base, ours, theirs)]
         own[name] = _value(f"the codebook's {name}", values, conflicts)
     if conflicts:

@@ -166,9 +166,9 @@ def open_round(
         _check_ids(round, what, ids)
     if len(leads):
         _check_ids(round, "leads", leads)
-    for each in leads:
-        check_person(each)
-    models = [each for each in coders if is_model(check_coder(each))]
+    leads = [check_person(each) for each in leads]
+    coders = [check_coder(each) for each in coders]
+    models = [each for each in coders if is_model(each)]
     if models and len(models) < len(coders):
         raise ActError(
             f"open_round: expected coders that are all people, or all models – found {first_three(models)} "
@@ -266,7 +266,7 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     """
     everything = read_once(acts)
     check_arguments(visible, {"acts": everything, "viewer": viewer})
-    check_coder(viewer)
+    viewer = check_coder(viewer)
     shown = {one.name for one in opened(everything) if one.unblinded_at is not None}
     visible_ids = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
     return [

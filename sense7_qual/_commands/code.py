@@ -68,7 +68,7 @@ def _check(parsed: argparse.Namespace) -> None:
     from sense7_qual.acts import check_person
     from sense7_qual.widgets import CodingWidget
 
-    check_person(parsed.coder)
+    parsed.coder = check_person(parsed.coder)
     store = opened(parsed.study)
     known = store.coders
     # Where there is a plan, it names the coders, and the widget refuses the others.

@@ -66,8 +66,10 @@ def _new(parsed: argparse.Namespace) -> int:
     codebook = Codebook.read(parsed.codebook)
     units, rating = _units(parsed)
     coders = _coders(parsed, units)
-    store = _made(parsed.study, units, codebook)
+    store = _made(parsed.study, units, codebook, lead=parsed.lead)
     print(f"Made {_described(units)}, codebook {codebook.name} ({count(len(codebook.codes), 'code')}).")
+    if rating is not None:
+        store.set_options(rating_column=rating, coder=parsed.lead)
     if coders:
         _deal(store, coders, parsed)
     study = parsed.study if is_address(parsed.study) else Path(parsed.study).absolute().name
@@ -148,16 +150,16 @@ def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
         except EOFError:
             named = ""
     coders = [name.strip() for name in (named or "").split(",") if name.strip()]
-    check_person(parsed.lead)
+    parsed.lead = check_person(parsed.lead)
     if coders:
         assign(units, coders=coders, overlap=parsed.overlap, seed=parsed.seed)
-    return coders
+    return [check_person(coder) for coder in coders]
 
 
-def _made(study: str, units: pd.DataFrame, codebook: Codebook) -> Store:
+def _made(study: str, units: pd.DataFrame, codebook: Codebook, *, lead: str) -> Store:
     from sense7_qual.store import Store
 
-    return Store.create(study, units=units, codebook=codebook)
+    return Store.create(study, units=units, codebook=codebook, lead=lead)
 
 
 def _described(units: pd.DataFrame) -> str:

@@ -17,8 +17,8 @@ __all__ = ["add"]
 _REPORT: Final = """\
 Write what a paper prints of a study: methods, results and checklists in sentences; the codebook
 and how codes and themes came about, the agreement of the coders code by code, disagreements, which
-codes come together and, with --rating, which go with higher ratings; and what a reviewer will
-object to. What was registered beforehand
+codes come together and, where there is a rating, which go with higher ones; and what a reviewer
+will object to. What was registered beforehand
 (store.preregister) is followed. Intervals respect participants where the study has them
 (--cluster). Nothing is written over unless --overwrite is passed, and no participant's text is
 in it unless --with-texts is. What is left out is said, and why."""
@@ -32,7 +32,11 @@ def add(commands: Parsers) -> None:
     report.add_argument("study", metavar="STUDY", help=STUDY)
     report.add_argument("--out", metavar="FOLDER", required=True, help="where the files are put")
     _add_layout(report)
-    report.add_argument("--rating", metavar="COLUMN", help="the rating that codes are linked to")
+    report.add_argument(
+        "--rating",
+        metavar="COLUMN",
+        help="the rating that codes are linked to (default: as registered, or as sense7-qual new was told)",
+    )
     report.add_argument(
         "--cluster", metavar="COLUMN", help="the participant (default: case_id, where every text has one)"
     )
@@ -113,7 +117,8 @@ def _plan(store: Store, parsed: argparse.Namespace) -> AnalysisPlan:
     from sense7_qual.acts import AnalysisPlan
 
     registered = store.preregistrations()
-    plan = registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
+    new = AnalysisPlan(question="What do the codes show?", rating=store.options.rating_column or None)
+    plan = registered[-1].plan if registered else new
     asked: dict[str, Any] = {name: getattr(parsed, name) for name in ("rating", "cluster", "seed")}
     asked["with_agreement"] = False if parsed.without_agreement else None
     return replace(plan, **{name: value for name, value in asked.items() if value is not None})

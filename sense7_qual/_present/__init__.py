@@ -3,7 +3,8 @@
 A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
 order (``_labels.py``), its reason codes become words (``reasons.py``), its settings a note
 (``_settings.py``) and its numbers text (``_apa.py``). How far a long call has come: ``_progress.py``. Where a
-text can be cut: ``_characters.py``.
+text can be cut: ``_characters.py``. How codes look on the screen and in figures: ``_looks.py``, with the
+arithmetic of colours in ``_contrast.py``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sense7_qual._present._apa import (
     percent,
 )
 from sense7_qual._present._characters import divides
+from sense7_qual._present._contrast import VISIONS, colour_distance, contrast, mixed
 from sense7_qual._present._labels import (
     AGREEMENT_COLUMNS,
     LINK_COLUMNS,
@@ -31,20 +33,29 @@ from sense7_qual._present._labels import (
     places,
     rows,
 )
+from sense7_qual._present._looks import LINES, PAGES, PALETTE, TINT, Look, looks, looks_of, shades
 from sense7_qual._present._progress import Progress, reporting
 from sense7_qual._present._settings import interval_name, seed
 from sense7_qual._present.reasons import Caution, Reason, caution_words, reason_words
 
 __all__ = [
     "AGREEMENT_COLUMNS",
+    "LINES",
     "LINK_COLUMNS",
     "MISSING",
+    "PAGES",
+    "PALETTE",
+    "TINT",
+    "VISIONS",
     "Caution",
+    "Look",
     "Progress",
     "Reason",
     "alpha",
     "caution_words",
     "coefficient",
+    "colour_distance",
+    "contrast",
     "count",
     "count_range",
     "counted",
@@ -52,6 +63,9 @@ __all__ = [
     "interval",
     "interval_name",
     "label",
+    "looks",
+    "looks_of",
+    "mixed",
     "number",
     "number_interval",
     "of_source",
@@ -63,4 +77,5 @@ __all__ = [
     "reporting",
     "rows",
     "seed",
+    "shades",
 ]

@@ -13,7 +13,7 @@ from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.errors import TableError
 from sense7_qual.tables import require_column
 
-__all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "label", "of_source", "of_sources", "places", "rows"]
+__all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "label", "of_source", "of_sources", "places", "rows", "stem"]
 
 # fmt: off
 AGREEMENT_COLUMNS: Final = (
@@ -43,11 +43,13 @@ def label(code: str, codebook: Codebook | None) -> str:
     """
     if codebook is None:
         return code
-    stem, facet, value = _parts(code, codebook)
+    named, facet, value = _parts(code, codebook)
     if facet is None:
-        return codebook[stem].label
+        return codebook[named].label
     wording = UNSTATED if value == UNSTATED else facet[value].label
-    return f"{codebook[stem].label} ({wording if len(codebook.facets) == 1 else f'{facet.label}: {wording}'})"
+    return (
+        f"{codebook[named].label} ({wording if len(codebook.facets) == 1 else f'{facet.label}: {wording}'})"
+    )
 
 
 def places(codes: Iterable[str], codebook: Codebook) -> dict[str, tuple[int, int]]:
@@ -60,6 +62,11 @@ def places(codes: Iterable[str], codebook: Codebook) -> dict[str, tuple[int, int
         code: (place[stem], values.index((facet.name if facet else "", value)))
         for code, (stem, facet, value) in parts.items()
     }
+
+
+def stem(code: str, codebook: Codebook) -> str:
+    """Return the id of the code, without the facet's value by which it was decided on."""
+    return _parts(code, codebook)[0]
 
 
 def _parts(code: str, codebook: Codebook) -> tuple[str, Facet | None, str]:

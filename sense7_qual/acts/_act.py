@@ -95,7 +95,7 @@ class Act:
     text: str | None = None
 
     def __post_init__(self) -> None:
-        check_coder(self.coder)
+        object.__setattr__(self, "coder", check_coder(self.coder))
         check_word("kind", self.kind, KINDS)
         if self.facets is not None:
             facet_values(self.facets)

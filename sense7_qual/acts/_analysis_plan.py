@@ -126,8 +126,7 @@ class AnalysisPlan:
     def __post_init__(self) -> None:
         for name in _LISTS:
             object.__setattr__(self, name, _lines(name, getattr(self, name)))
-        for coder in self.coders:
-            check_person(coder)
+        object.__setattr__(self, "coders", tuple(check_person(coder) for coder in self.coders))
         for name, (fits, expected) in _EXPECTED.items():
             value = getattr(self, name)
             if (value is not None or name in _REQUIRED) and not fits(value):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 import re
+import unicodedata
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from sense7_qual._checks import check_codebook
+from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
@@ -23,35 +25,60 @@ __all__ = [
 ]
 
 _PAIR = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}=[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-_CODER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_ASCII: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_LONGEST: Final = 40  # bytes of a pseudonym, which names files, and in PostgreSQL schemas (of 63 bytes)
+# Letters and marks that nobody sees: names that differ in these alone would look the same.
+_UNSEEN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 def check_coder(coder: str) -> str:
-    """Return the pseudonym `coder`, or raise `ActError` where it cannot be one.
+    """Return the pseudonym `coder` in Unicode's normal form NFC, or raise `ActError` where it cannot be one.
 
-    A pseudonym is a letter or digit followed by up to 39 letters, digits, ``_`` or ``-`` (it becomes a
-    file name), and is none of `RESERVED_CODERS`. A model that codes is called ``model-…``, in lower case.
+    A pseudonym is a letter or digit of any script followed by letters, their accents, digits, ``_`` or ``-``:
+    at most 40 bytes in UTF-8, which are 40 letters without accents or 13 Chinese characters (it becomes a
+    file name). It is none of `RESERVED_CODERS`, nor looks like one. A model that codes is called ``model-…``,
+    in lower case.
+
+    Examples
+    --------
+    >>> check_coder("王芳"), check_coder("c\u0327elik") == "\u00e7elik"
+    ('王芳', True)
     """
-    if not isinstance(coder, str) or not _CODER.fullmatch(coder):
+    name = unicodedata.normalize("NFC", coder) if isinstance(coder, str) else ""
+    if not _is_pseudonym(name):
         raise ActError(
-            f"coder: expected a pseudonym of letters, digits, '_' and '-' (40 at most) – found "
+            f"coder: expected a pseudonym of letters, digits, '_' and '-' ({_LONGEST} bytes at most) – found "
             f"{word(coder)} – choose one that names no real person."
         )
-    if coder.lower() in RESERVED_CODERS:
+    folded = name.lower() if name.isascii() else spelling(name)  # a study has a million acts
+    if folded in RESERVED_CODERS:
         raise ActError(
             f"coder: expected a person's pseudonym – found {coder!r}, which names computed decisions – "
             "choose another."
         )
-    if coder.lower().startswith(MODEL_PREFIX) and not is_model(coder):
+    if folded.startswith(MODEL_PREFIX) and not is_model(name):
         raise ActError(
             f"coder: expected a model to be called 'model-…' in lower case – found {coder!r} – write "
             "'model-a', say; a person needs another pseudonym."
         )
-    return coder
+    return name
+
+
+def _is_pseudonym(name: str) -> bool:
+    if name.isascii():
+        return _ASCII.fullmatch(name) is not None
+    kinds = [unicodedata.category(letter) for letter in name]
+    fit = all(
+        kind[0] in "LM" or kind == "Nd" or letter in "_-" for letter, kind in zip(name, kinds, strict=True)
+    )
+    begins = bool(kinds) and (kinds[0][0] == "L" or kinds[0] == "Nd")
+    return begins and fit and not _UNSEEN.search(name) and len(name.encode()) <= _LONGEST
 
 
 def check_person(coder: str) -> str:
-    """Return the pseudonym `coder`, or raise `ActError` where it cannot be a person's.
+    """Return the pseudonym `coder` (in NFC), or raise `ActError` where it cannot be a person's.
 
     As `check_coder`; the name of a model (``model-…``) is none either: what a person decides would be left
     out of every statistic of people.
@@ -61,12 +88,13 @@ def check_person(coder: str) -> str:
     >>> check_person("modeller")
     'modeller'
     """
-    if is_model(check_coder(coder)):
+    name = check_coder(coder)
+    if is_model(name):
         raise ActError(
             f"coder: expected a person's pseudonym – found {coder!r}, which names a model – choose one that "
             f"does not begin with {MODEL_PREFIX!r}."
         )
-    return coder
+    return name
 
 
 def check_codable(codebook: Codebook, unit_id: str, code: str) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
@@ -123,6 +123,9 @@ class Codebook:
         What a coding can say beside its code, each with its values; none where it is empty.
     codes : tuple of Code
         In the order in which they are shown and reported.
+    appeared : tuple of str
+        The ids of all codes that a study ever had, in the order in which they first appeared: a `Store` fills
+        it in, and colours go by it. It is not part of the content: neither compared, written nor hashed.
 
     Raises
     ------
@@ -149,6 +152,7 @@ class Codebook:
     licence: str = ""
     facets: tuple[Facet, ...] = ()
     codes: tuple[Code, ...]
+    appeared: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_text(self, "the codebook")
@@ -277,7 +281,7 @@ class Codebook:
 
     def _as_dict(self) -> dict[str, Any]:
         """Return the content in the canonical order, without empty values."""
-        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes"}
+        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes" and f.compare}
         own["facets"] = plain_facets(self.facets)
         codes = [
             _without_defaults({f.name: _plain(getattr(code, f.name)) for f in fields(Code)})
@@ -317,7 +321,7 @@ class Codebook:
     def _to_csv(self, path: Path) -> bytes:
         content = _yaml_csv.to_csv(self._as_dict(), [field.name for field in fields(Code)])
         again = _codebook(_yaml_csv.parse_csv(content, path, lists=_lists()))
-        names = [field.name for field in fields(self)]
+        names = [field.name for field in fields(self) if field.compare]
         lost = [name for name in names if getattr(self, name) != getattr(again, name)]
         if lost:
             raise CodebookError(
@@ -430,10 +434,14 @@ def _code(entry: object, where: str) -> Code:
 
 def _typed(cls: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `values` as keyword arguments of `cls`: lists as tuples, an empty scalar as left out."""
-    hints = {name: hint for name, hint in get_type_hints(cls).items() if name not in ("codes", "facets")}
+    hints = {
+        name: hint
+        for name, hint in get_type_hints(cls).items()
+        if name not in ("codes", "facets", "appeared")
+    }
     unknown = [name for name in values if name not in hints]
     if unknown:
-        names = [field.name for field in fields(cls)]
+        names = [field.name for field in fields(cls) if field.compare]
         raise CodebookError(
             f"codebook: expected the fields {', '.join(names)} in {where} – found {first_three(unknown)} – "
             f"{right_names(values, names)}"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import check_person
 from sense7_qual.corpus._draw import checked_weights, drawn_first
@@ -296,17 +297,15 @@ def _coder_names(coders: Sequence[str]) -> list[str]:
     names = list(coders) if isinstance(coders, Iterable) and not isinstance(coders, str) else []
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         raise TableError(f'expected a list of coders – found {coders!r} – name them: coders=["ana", "ben"].')
-    folded = [name.strip().casefold() for name in names]
+    folded = [spelling(name.strip()) for name in names]
     times = Counter(folded)
     twice = [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
     if twice:
         raise TableError(
-            f"expected each coder once, also without regard to case – found {first_three(twice)} – name each "
-            "once."
+            "expected each coder once, also without regard to case or script – found "
+            f"{first_three(twice)} – name each once."
         )
-    for name in names:
-        check_person(name)
-    return names
+    return [check_person(name) for name in names]
 
 
 def _strata(units: pd.DataFrame, columns: Sequence[str]) -> list[list[int]]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import undated, write_by_suffix
-from sense7_qual.errors import ArgumentError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange._coded_tables import DECIDED, coded_tables
 from sense7_qual.exchange._losses import LossReport, losses_of
 from sense7_qual.exchange._statistics_files import dta, sav
@@ -67,6 +67,8 @@ def export(
     ArgumentError
         `path` ends otherwise, `store` is no open study, there is no such table, another table is asked of a
         workbook, or what writes .sav is not installed.
+    TableError
+        The study has no row of this table, such as no memo: nothing was written.
     StoreError
         There is such a file, and `overwrite` is false.
 
@@ -84,7 +86,7 @@ def export(
     lost: dict[str, list[str]] = {"control characters: replaced by U+FFFD": [], "texts cut to a cell": []}
 
     def bytes_of(write: Callable[[dict[str, pd.DataFrame]], bytes]) -> Callable[[], bytes]:
-        return lambda: write(coded_tables(store, reliability=with_agreement or table == "reliability"))
+        return lambda: write(_tables(store, table, with_agreement=with_agreement))
 
     def labelled(write: Callable[..., bytes], *more: Any) -> Callable[[], bytes]:
         def written(tables: dict[str, pd.DataFrame]) -> bytes:
@@ -103,6 +105,15 @@ def export(
     }
     write_by_suffix(path, formats, what="coded data", overwrite=overwrite)
     return losses_of(lost.items())
+
+
+def _tables(store: Study, table: str, *, with_agreement: bool) -> dict[str, pd.DataFrame]:
+    tables = coded_tables(store, reliability=with_agreement or table == "reliability")
+    if tables[table].empty:
+        raise TableError(
+            f"export: expected rows of {table} – found none in the study – export it once there are some."
+        )
+    return tables
 
 
 def _csv(frame: pd.DataFrame) -> bytes:

@@ -3,6 +3,7 @@
 Every function takes an unrounded result frame and returns a `Figure`, drawn without a network, that can be
 written as SVG, PNG and PDF at the width of one or two columns of a page. Figures show no text of a unit. What
 could not be computed keeps its row and says so. Points, lines and their dashes can be told apart in grey.
+With ``codebook=store.codebook`` each code's label has the code's line and colour of the widgets beside it.
 
 ==============================================  ==================================  =========================
 question                                        function                            file

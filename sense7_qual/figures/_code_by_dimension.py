@@ -20,6 +20,7 @@ from sense7_qual.figures._figure import (
     Figure,
     axis_of,
     check_columns,
+    code_lines,
     finished,
     label_lines,
     lettered,
@@ -105,9 +106,11 @@ def code_dimension_matrix(
             f"{len(dimensions)} – pass fewer rows."
         )
     cells, labels, interval = _cells(by_dimension, codebook)
+    code_of = {cell["row"]: str(cell["code"]) for cell in cells}
+    looks = _present.looks_of((code_of[number] for number in range(len(labels))), codebook)
     least = 34 if columns == 2 else 24
     lines, height = label_lines(labels, columns, least=least)
-    width = plot_width(columns, lines)
+    width = plot_width(columns, lines, looks)
     heads, head = _head_lines([*dimensions, _CONTRAST], columns, width / (len(dimensions) + 1.2))
     frame, notes = _placed(cells, dimensions, [middle(block) for block in lines], columns, least)
     title = f"Rank-biserial r of each code with each rating, {interval} ({source})"
@@ -115,7 +118,8 @@ def code_dimension_matrix(
     x = alt.Scale(domain=[0, len(dimensions) + 1.2], nice=False, zero=False)
     y = alt.Scale(domain=[height, -head], nice=False, zero=False)
     chart = alt.layer(
-        *_heat(frame, x, y, row_axis(lines), titles, 8 if columns == 2 else 7),
+        *_heat(frame, x, y, row_axis(lines, looks=looks), titles, 8 if columns == 2 else 7),
+        *code_lines(lines, looks, y),
         _heads(heads, x, y, upright=columns == 1),
     ).properties(
         width=WIDTHS[columns],

@@ -22,6 +22,7 @@ from sense7_qual.figures._figure import (
     Figure,
     axis_of,
     check_columns,
+    code_lines,
     finished,
     label_lines,
     middle,
@@ -96,6 +97,7 @@ def rating_distributions(
         chosen.drop_duplicates("code"), ("code",), frame_name="distributions", codebook=codebook
     )
     lines, height = label_lines([str(row["label"]) for row in rows], columns, least=_ROW)
+    looks = _present.looks_of((str(row["code"]) for row in rows), codebook)
     bars, sides = _placed(rows, counts, levels, [middle(block) for block in lines])
     title = f"Ratings (%) with and without each code ({source})"
     titles = [title, "Upper bar: texts with the code, lower bar: without it (number of texts)"]
@@ -103,8 +105,14 @@ def rating_distributions(
     y = alt.Scale(domain=[height, 0], nice=False, zero=False)
     chart = alt.layer(
         *_drawn_bars(
-            bars, levels, x, y, row_axis(lines), _axis(title_lines(titles, plot_width(columns, lines)))
+            bars,
+            levels,
+            x,
+            y,
+            row_axis(lines, looks=looks),
+            _axis(title_lines(titles, plot_width(columns, lines, looks))),
         ),
+        *code_lines(lines, looks, y),
         alt.Chart(sides)
         .mark_text(align="left", dx=4, fontSize=7 * POINT)
         .encode(x=alt.X("x:Q", scale=x), y=alt.Y("y:Q", scale=y), text="name:N"),

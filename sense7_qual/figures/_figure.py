@@ -22,6 +22,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
+from sense7_qual._present import Look
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.figures._lettering import FONT, SIZE, widths, wrapped
 from sense7_qual.figures._pdf import in_order, without_pictures_in_fonts
@@ -36,6 +37,7 @@ __all__ = [
     "Figure",
     "axis_of",
     "check_columns",
+    "code_lines",
     "finished",
     "guides",
     "label_lines",
@@ -69,6 +71,9 @@ _WIDER: Final = 1.12
 _LABELS: Final[Mapping[int, int]] = {1: 120, 2: 225}  # pixels of the labels of rows
 _BESIDE: Final = 6  # pixels between a label and the plot
 _RIGHT: Final = 6  # pixels at the right edge
+_CODE: Final = (18, 4)  # pixels of a code's line between its label and the plot, and to the plot
+_DASHES: Final = ([1, 0], [8, 4], [3, 3], [9, 3, 3, 3])
+"""The lines of codes as the widgets draw them: `_present.LINES`."""
 _NUMBERS: Final = 66  # pixels of an axis of numbers with a title of two lines
 ROW: Final = 22
 """Least height of a row."""
@@ -228,12 +233,35 @@ def label_lines(
     return placed, max(top, ROW)
 
 
-def plot_width(columns: Columns, lines: Sequence[Sequence[tuple[int, str]]] | None = None) -> float:
+def plot_width(
+    columns: Columns,
+    lines: Sequence[Sequence[tuple[int, str]]] | None = None,
+    looks: Sequence[Look | None] = (),
+) -> float:
     """Return the width of the plot in pixels, next to the labels of its rows or an axis of numbers."""
     if lines is None:
         return WIDTHS[columns] - _NUMBERS
     names = max(widths([line for block in lines for _, line in block]), default=0.0)
-    return WIDTHS[columns] - names - _BESIDE - padding(lines)["left"] - _RIGHT
+    return WIDTHS[columns] - names - _beside(looks) - padding(lines)["left"] - _RIGHT
+
+
+def _beside(looks: Sequence[Look | None]) -> int:
+    """Return the pixels between labels and the plot, with room for the lines of codes."""
+    return _BESIDE + (sum(_CODE) if any(looks) else 0)
+
+
+def code_lines(lines: Sequence[Sequence[tuple[int, str]]], looks: Sequence[Look | None], y: Any) -> list[Any]:
+    """Return the line of each row's code, between label and plot, in the colour and dashes of the widgets."""
+    import altair as alt
+
+    length, gap = _CODE
+    return [
+        alt.Chart(pd.DataFrame({"y": [middle(block)]}))
+        .mark_rule(color=look.light, strokeDash=_DASHES[look.line], strokeWidth=3)
+        .encode(x=alt.value(-length - gap), x2=alt.value(-gap), y=alt.Y("y:Q", scale=y))
+        for block, look in zip(lines, looks, strict=False)
+        if look is not None
+    ]
 
 
 def title_lines(titles: Sequence[str], room: float) -> list[str]:
@@ -279,8 +307,16 @@ def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
     return f"{'not computable' if pd.isna(at) else 'no interval'}: {_present.reason_words(reason)}"
 
 
-def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] = ()) -> Any:
-    """Return the axis that names the rows, from the lines of their labels; those at `bold` are headings."""
+def row_axis(
+    lines: Sequence[Sequence[tuple[int, str]]],
+    *,
+    bold: Sequence[int] = (),
+    looks: Sequence[Look | None] = (),
+) -> Any:
+    """Return the axis that names the rows, from the lines of their labels; those at `bold` are headings.
+
+    Where `looks` are given, labels leave room for `code_lines`.
+    """
 
     names = {at: line for block in lines for at, line in block}
     heavy = {"condition": {"test": f"indexof({json.dumps(list(bold))}, datum.value) >= 0", "value": "bold"}}
@@ -294,7 +330,7 @@ def row_axis(lines: Sequence[Sequence[tuple[int, str]]], *, bold: Sequence[int] 
         labelFontWeight=heavy | {"value": "normal"} if bold else "normal",
         labelLimit=0,
         labelOverlap=False,
-        labelPadding=_BESIDE,
+        labelPadding=_beside(looks),
     )
 
 

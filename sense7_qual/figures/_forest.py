@@ -88,7 +88,8 @@ def link_forest(
         require_column(links, name, frame_name="links")
     chosen = list(links["source"].astype(str).unique()) if sources is None else list(sources)
     rows = _present.of_sources(links, chosen, codebook)
-    labels = list(dict.fromkeys(str(row["label"]) for row in rows))
+    code_of = {str(row["label"]): str(row["code"]) for row in rows}
+    labels = list(code_of)
     cells = {(str(row["label"]), str(row["source"])): row for row in rows}
     points, lines = _points(cells, labels, chosen, names, _REASONS[effect])
     title = f"{_EFFECTS[effect]} with {_present.interval_name(rows, frame_name='links')}"
@@ -100,6 +101,7 @@ def link_forest(
         titles=(title, "← rated lower with code · higher\u00a0→", *lines),
         columns=columns,
         words=f"{title}.",
+        looks=_present.looks_of(code_of.values(), codebook),
     )
 
 
@@ -153,6 +155,7 @@ def disruption(
         label = "All poor turns" if pd.isna(row["code"]) else named[str(row["code"])]
         cells[label, _CONTRASTS.get(str(row["contrast"]), str(row["contrast"]))] = row
     labels = list(dict.fromkeys(label for label, _ in cells))
+    looks = dict(zip(named.values(), _present.looks_of(named, codebook), strict=True))
     points, lines = _points(cells, labels, contrasts, names, "reason")
     title = f"Cohen's d with {_present.interval_name(rows, frame_name='disruption')}"
     return draw_panels(
@@ -163,6 +166,7 @@ def disruption(
         titles=(title, "← lower after, or with, a poor turn · higher\u00a0→", *lines),
         columns=columns,
         words=f"{title}.",
+        looks=[looks.get(label) for label in labels],
     )
 
 

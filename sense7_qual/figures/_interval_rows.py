@@ -16,6 +16,7 @@ from sense7_qual.figures._figure import (
     Columns,
     Figure,
     check_columns,
+    code_lines,
     finished,
     guides,
     label_lines,
@@ -33,14 +34,15 @@ __all__ = ["draw_rows", "read_points"]
 def read_points(
     result: pd.DataFrame, names: tuple[str, str, str], *, frame_name: str, codebook: Codebook | None
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return label, at, low and high (None where missing) of each code, and what its interval is called."""
+    """Return label, look, at, low and high (None where missing) of each code, and its interval's name."""
     columns = ("code", *names, "confidence_level")
     rows = _present.rows(result, columns, frame_name=frame_name, codebook=codebook)
     keyed = dict(zip(("at", "low", "high"), names, strict=True))
+    looks = _present.looks_of((str(row["code"]) for row in rows), codebook)
     points = [
-        {"label": row["label"]}
+        {"label": row["label"], "look": look}
         | {key: None if pd.isna(row[name]) else float(row[name]) for key, name in keyed.items()}
-        for row in rows
+        for row, look in zip(rows, looks, strict=True)
     ]
     return points, _present.interval_name(rows, frame_name=frame_name)
 
@@ -62,13 +64,15 @@ def draw_rows(
     words = f"{description} {' '.join(_in_words(row, printed) for row in rows)}".strip()
     lines, height = label_lines([str(row["label"]) for row in rows], columns)
     frame = _placed(rows, lines, domain)
+    looks = [row["look"] for row in rows]
     x = alt.Scale(domain=list(domain), nice=False, zero=False)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0], nice=False, zero=False), axis=row_axis(lines))
-    base = alt.Chart(frame).encode(y=y)
+    y = alt.Scale(domain=[height, 0], nice=False, zero=False)
+    base = alt.Chart(frame).encode(y=alt.Y("y:Q", scale=y, axis=row_axis(lines, looks=looks)))
     chart = alt.layer(
         guides(base, domain, x),
         *reference_lines(marks, x),
-        *_intervals(base, x, number_axis(domain, title_lines(titles, plot_width(columns, lines)))),
+        *_intervals(base, x, number_axis(domain, title_lines(titles, plot_width(columns, lines, looks)))),
+        *code_lines(lines, looks, y),
     ).properties(
         width=WIDTHS[columns],
         height=height,

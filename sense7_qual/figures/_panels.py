@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._present import Look
 from sense7_qual.errors import ArgumentError
 from sense7_qual.figures._effect_axis import EffectScale
 from sense7_qual.figures._figure import (
@@ -19,6 +20,7 @@ from sense7_qual.figures._figure import (
     Figure,
     axis_of,
     check_columns,
+    code_lines,
     finished,
     label_lines,
     literal,
@@ -61,10 +63,12 @@ def draw_panels(
     words: str,
     references: Sequence[float] = (),
     most: Mapping[int, int] = MOST,
+    looks: Sequence[Look | None] = (),
 ) -> Figure:
     """Draw panels of points with intervals side by side: one plot, whose x-axis is cut into as many pieces.
 
-    `references` are a number per row, marked in each panel; `most` is how many panels fit in 1 or 2 columns.
+    `references` are a number per row, marked in each panel; `most` is how many panels fit in 1 or 2 columns;
+    `looks` are those of the rows' codes.
     """
     import altair as alt
 
@@ -75,7 +79,7 @@ def draw_panels(
             "choose fewer, or draw them in several figures."
         )
     lines, height = label_lines(labels, columns)
-    width = plot_width(columns, lines)
+    width = plot_width(columns, lines, looks)
     heads = wrapped(panels, width / (1 + _GAP) / max(len(panels), 1), most=3, bold=True)
     head = _HEAD * max((len(lines) for lines in heads), default=1) + 4
     x = alt.Scale(domain=[-0.04, max(len(panels), 1) * (1 + _GAP) - _GAP + 0.04], nice=False, zero=False)
@@ -85,13 +89,14 @@ def draw_panels(
     if any(frame["cut_low"]) or any(frame["cut_high"]):
         titles = [*titles, "Arrow: the interval goes on"]
     axis = _panel_axis(scale, len(panels), title_lines(titles, width))
-    rows = alt.Y("y:Q", scale=y, axis=row_axis(lines))
+    rows = alt.Y("y:Q", scale=y, axis=row_axis(lines, looks=looks))
     base = alt.Chart(frame).encode(y=rows)
     chart = alt.layer(
         *_ground(base, len(panels), height, x, rows, scale),
         *_references(references, middles, len(panels), scale, x, y),
         *_marks(base, x, axis),
         *_heads(heads, head, x, y),
+        *code_lines(lines, looks, y),
     ).properties(
         width=WIDTHS[columns],
         height=height + head,

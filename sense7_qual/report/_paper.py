@@ -175,13 +175,16 @@ def paper(
     wanted, left_out = parts_of(sources, conditions, with_prose=with_prose, codebook_layout=codebook_layout)
     folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
-    earlier, written = listed(folder), {f"{part.name}.{form}" for part, form in named}
-    removed_files = outdated(folder, earlier, written) if overwrite else []
     with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
         made = {}
         for done, part in enumerate(wanted, 1):
             made[part.name] = part.make()
             tell(done, len(wanted))
+    empty = [name for name, one in made.items() if isinstance(one, Table) and not one.rows]
+    left_out += [(name, "it has no rows") for name in empty]
+    named = [(part, form) for part, form in named if part.name not in empty]
+    earlier, written = listed(folder), {f"{part.name}.{form}" for part, form in named}
+    removed_files = outdated(folder, earlier, written) if overwrite else []
     with _folder_to_write(folder) as finished:
         for part, form in named:
             part.write(made[part.name], finished / f"{part.name}.{form}", page=page, overwrite=False)

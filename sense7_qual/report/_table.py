@@ -248,10 +248,17 @@ class Table:
         ------
         ArgumentError
             The suffix, style, number of columns or paper size is another one; nothing was written.
+        TableError
+            The table has no rows: nothing was written.
         StoreError
             There is a file and `overwrite` is false; it is unchanged.
         """
         check_arguments(Table.write, locals())
+        if not self.rows:
+            raise TableError(
+                f"table {self.title!r}: expected rows to write – found none – write it once there are "
+                "results to show (a study needs texts that a coder has finished)."
+            )
         formats: dict[str, Callable[[], bytes]] = {
             ".md": lambda: self.markdown().encode(),
             ".tex": lambda: self.latex(style=style, page_columns=page_columns).encode(),

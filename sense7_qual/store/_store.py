@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -54,7 +55,7 @@ from sense7_qual.store._operations import (
 from sense7_qual.store._operations.append import Salvage, loss_memo
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
-from sense7_qual.tables import is_model
+from sense7_qual.tables import is_model, require_column
 from sense7_qual.themes import Themes, edit, record, recorded
 
 __all__ = ["Store"]
@@ -125,7 +126,9 @@ class Store:
             warnings.warn(versions.newer("study", self._known.study.schema), stacklevel=2)
 
     @classmethod
-    def create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
+    def create(
+        cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook, lead: str | None = None
+    ) -> Store:
         """Make a new study folder at `path` and open it.
 
         The folder appears whole or not at all, with its parent folders where they are missing.
@@ -140,6 +143,8 @@ class Store:
             One row per unit, as `corpus.read` returns them; every text must be there and not be empty.
         codebook : Codebook
             The codes to begin with.
+        lead : str, optional
+            The pseudonym of who makes and leads the study (`set_options` names others).
 
         Raises
         ------
@@ -151,8 +156,13 @@ class Store:
             `codebook` is none.
         """
         check_arguments(Store.create, locals(), but=("units", "codebook"))
+        if lead is not None:
+            check_person(lead)
         open_backend(path).create(units=units, codebook=codebook)
-        return cls(path)
+        store = cls(path)
+        if lead is not None:
+            store.set_options(leads=[lead], coder=lead)
+        return store
 
     @classmethod
     def open_or_create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
@@ -308,7 +318,7 @@ class Store:
         """
         check_arguments(Store.add_coder, locals())
         if role is not None:
-            check_person(coder)
+            coder = check_person(coder)
         self._backend.add_coder(coder, role=role, lead=lead)
 
     def append(self, acts: Sequence[Act]) -> int:
@@ -522,6 +532,8 @@ class Store:
         new_codes: Literal["propose", "add"] | None = None,
         rating: Literal["hidden", "shown", "finished"] | None = None,
         suggestions: Literal["finished", "shown", "never"] | None = None,
+        rating_column: str | None = None,
+        leads: Sequence[str] | None = None,
     ) -> set_options.Options:
         """Settle how the coders work, and return all `options`; what is left out stays as it is.
 
@@ -540,18 +552,36 @@ class Store:
             When ``CodingWidget(…, suggest=…)`` shows what a model suggests for a text: once the coder has
             finished it ("finished", until something is set), from the start, or never. Whoever sees
             suggestions first is not independent of them: `decisions` tells the two apart.
+        rating_column : str, optional
+            The column of `units` that is the study's rating (``sense7-qual new`` names it): ``sense7-qual
+            report`` links the codes to it where no plan is registered and no ``--rating`` is given.
+        leads : sequence of str, optional
+            The pseudonyms of all who lead the study from now on (who made it: `create`). The lead's widgets
+            ask others to leave them to these. Once some are named, only one of them names others. In a folder
+            this is an agreement and no lock: whoever has the folder has its files.
 
         Raises
         ------
         ActError
             No option, or a value that it does not have.
+        TableError
+            The units have no such column.
         StoreError
             The study cannot be written, or the role does not lead.
         """
         check_arguments(Store.set_options, locals())
+        if rating_column is not None:
+            require_column(self._known.units, rating_column, frame_name="units")
+        options = self.options
+        if leads is not None and options.leads and check_person(coder) not in options.leads:
+            raise ActError(
+                f"set_options: expected a lead of this study ({first_three(options.leads)}) – found "
+                f"{coder!r} – let one of them name the leads."
+            )
+        named = None if leads is None else tuple(map(check_person, leads))
         act = set_options.act_of(
-            self.options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
-            suggestions=suggestions,
+            options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
+            suggestions=suggestions, rating_column=rating_column, leads=named,
         )  # fmt: skip
         if act is not None:
             self.append([act])
@@ -1220,8 +1250,7 @@ class Store:
             not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Store.hand_out, locals())
-        check_person(coder)
-        self._backend.hand_out(round, coder, Path(path).absolute())
+        self._backend.hand_out(round, check_person(coder), Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
         """Write the study as one zip file at `path`: the same study always as the same bytes.
@@ -1434,7 +1463,22 @@ class Store:
             self._backend.forget(case_id, why="An older copy of the study had brought the texts back.")
         known = self._backend.read() if len(back) else known
         heads.note_withdrawn(known.withdrawn_units)
-        return known
+        return self._with_appearance(known)
+
+    def _with_appearance(self, known: Opened) -> Opened:
+        """Return the study with codebooks that know in which order the ids of all its versions appeared."""
+        if len(known.codebooks) == 1:
+            return known
+        revisions: tuple[Revision, ...] = ()
+        with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
+            revisions = revise.history(self._backend.lead_acts(known, "codebook"))
+        order = dict.fromkeys(one for step in revisions for one in (step.base, step.codebook))
+        versions = [known.codebooks[one] for one in (*order, known.study.codebook) if one in known.codebooks]
+        appeared = tuple(dict.fromkeys(one for version in versions for one in version.ids))
+        books = {name: copy(book) for name, book in known.codebooks.items()}  # one of a bundle keeps its name
+        for book in books.values():
+            object.__setattr__(book, "appeared", appeared)
+        return replace(known, codebooks=books)
 
     def _look_again(self, current: str | None = None) -> None:
         """Read all but the acts: others may have withdrawn a participant or added a codebook.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from functools import cached_property
 from typing import Any, Final, get_args
 
@@ -14,7 +13,7 @@ import traitlets
 from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, word
-from sense7_qual.acts import REASONS, Act, check_person
+from sense7_qual.acts import REASONS, Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError
 from sense7_qual.widgets._adjudication_change import changed, foretold, overtaken
@@ -24,6 +23,8 @@ from sense7_qual.widgets._adjudication_similar import SimilarTexts
 from sense7_qual.widgets._adjudication_text import Readings
 from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._keys import described_codes
+from sense7_qual.widgets._lead import check_lead
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._unsaved import Unsaved
 
@@ -116,7 +117,7 @@ class AdjudicationWidget(Desk):
                 "AdjudicationWidget: expected a role that leads the study, which alone settles disagreements "
                 "– found a coder's – connect with the lead's role, or ask the lead."
             )
-        self._study, self._coder = store, check_person(coder)
+        self._study, self._coder = store, check_lead(store, coder, widget="AdjudicationWidget")
         self._without_round, self._embed, self._letters = without_round, embed, letters
         self._by: By = "split"
         self._done: dict[str, Act] = {}
@@ -210,7 +211,7 @@ class AdjudicationWidget(Desk):
 
     def _of_the_codebook(self) -> dict[str, Any]:
         book = self._codebook
-        codes = [asdict(code) for code in book]
+        codes = described_codes(book)
         return {"codebook": {"title": book.title, "version": book.version, "facets": [], "codes": codes}}
 
     def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import Act, check_person
+from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets import _codebook_tray as tray
@@ -35,6 +35,7 @@ from sense7_qual.widgets._codebook_themes import ThemesOfTexts
 from sense7_qual.widgets._codebook_versions import compared
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._lead import check_lead
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._new_code import alike
 from sense7_qual.widgets._unsaved import Unsaved
@@ -126,7 +127,7 @@ class CodebookWidget(Desk):
                 "CodebookWidget(qual.Store(…), coder=…)."
             )
         check_arguments(CodebookWidget.__init__, locals())
-        self._study, self._coder = store, check_person(coder)
+        self._study, self._coder = store, check_lead(store, coder, widget="CodebookWidget", add=True)
         self._without_round, self._embed = without_round, embed
         self._units: pd.DataFrame = store.units
         self._draft = self._new_draft(store.codebook)

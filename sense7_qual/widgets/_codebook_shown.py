@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._present import looks
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_conflict import Conflict, shown
@@ -44,14 +45,19 @@ def shown_draft(draft: Draft) -> dict[str, Any]:
 
 def shown_codes(state: State) -> list[dict[str, Any]]:
     """Return the codes of the draft, each with what is different from the base: "new", or which fields."""
-    rows = []
+    rows, look = [], looks(state.codebook)
     for code in state.codebook:
         before = next((one for one in state.base if one.id == code.id), None)
         altered = (
             [] if before is None else [one for one in _FIELDS if getattr(code, one) != getattr(before, one)]
         )
         rows.append(
-            {**{name: getattr(code, name) for name in _FIELDS}, "is_new": before is None, "altered": altered}
+            {
+                **{name: getattr(code, name) for name in _FIELDS},
+                "look": look[code.id]._asdict(),
+                "is_new": before is None,
+                "altered": altered,
+            }
         )
     return rows
 

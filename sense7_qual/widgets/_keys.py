@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._present import looks
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = ["code_keys", "code_keys_of_others", "commands", "described"]
+__all__ = ["code_keys", "code_keys_of_others", "commands", "described", "described_codes"]
 
 _FREE_KEYS: Final = "1234567890abdeghijklopqtx"
 
@@ -90,14 +91,26 @@ def code_keys_of_others(codebook: Codebook, commands: Mapping[str, str]) -> dict
 
 def described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
     """Return what the browser shows of the codebook."""
-    names = ("id", "label", "definition", "use_when", "avoid_when", "examples", "counter_examples", "parent",
-             "colour", "codable")  # fmt: skip
     return {
         "title": codebook.title or codebook.name,
         "version": codebook.version,
         "facets": _described_facets(codebook),
-        "codes": [
-            {**{name: getattr(code, name) for name in names}, "key": keys.get(code.id)}
-            for code in codebook.codes
-        ],
+        "codes": described_codes(codebook, keys),
     }
+
+
+def described_codes(
+    codebook: Codebook, keys: Mapping[str, str] | None = None, *, without: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """Return what the browser shows of each code, with the codebook's keys or `keys`; lists in `without` are
+    left empty."""
+    look = looks(codebook)
+    names = ("id", "label", "definition", "parent", "colour", "codable", "key")
+    lists = ("use_when", "avoid_when", "examples", "counter_examples")
+    return [
+        {name: getattr(code, name) for name in names}
+        | {name: [] if name in without else list(getattr(code, name)) for name in lists}
+        | {"look": look[code.id]._asdict()}
+        | ({} if keys is None else {"key": keys.get(code.id)})
+        for code in codebook
+    ]

@@ -14,6 +14,7 @@ from sense7_qual.acts import check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets._desk import STATIC, Desk, field, listen
+from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._overview_agreement import agreement_by_round, agreement_rows, agreement_words
 from sense7_qual.widgets._overview_attention import attention
@@ -123,12 +124,8 @@ class OverviewWidget(Desk):
 
     def _of_the_codebook(self) -> dict[str, Any]:
         book: Codebook = self._study.codebook
-        codes: list[dict[str, Any]] = [
-            {"id": code.id, "label": code.label, "definition": code.definition, "parent": code.parent,
-             "colour": code.colour, "codable": code.codable, "key": code.key, "use_when": [],
-             "avoid_when": [], "examples": [], "counter_examples": []}
-            for code in book
-        ]  # fmt: skip
+        lists = ("use_when", "avoid_when", "examples", "counter_examples")
+        codes = described_codes(book, without=lists)
         return {"title": book.title or book.name, "codes": codes}
 
     # counting ---------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def attention(
 
     First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
     to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
-    is left to settle.
+    is left to settle. A coder of a study that names its leads is told of their own texts alone.
 
     Parameters
     ----------
@@ -44,6 +44,8 @@ def attention(
         ``what`` is the case, ``todo``, ``cell`` (what to run for it), ``door`` (to the texts), ``n``
         (how many).
     """
+    if board.is_coder:  # what is a lead's to do is no news for a coder
+        return [item for item in _to_review(board) if item["door"]["coder"] == board.viewer]
     return [
         *_to_unblind(board, progress),
         *_to_review(board),

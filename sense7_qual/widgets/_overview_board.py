@@ -16,6 +16,7 @@ from sense7_qual.corpus import planned
 from sense7_qual.rounds import Round, opened
 from sense7_qual.tables import people
 from sense7_qual.widgets._codebook_seen import Seen, assigns, followed, participants, seen
+from sense7_qual.widgets._lead import leads_of
 
 __all__ = ["Board"]
 
@@ -47,6 +48,9 @@ class Board:
         self.rounds = [_of_units(one, self.places) for one in opened(acts) if not one.of_models]
         self.plan = people(planned(acts, units=self.places.keys()))
         self.assigns = assigns(acts, viewer)
+        leads = leads_of(study)
+        self.is_coder = bool(leads) and viewer not in leads
+        """Whether the study names its leads, and the viewer is none."""
         self.finishes = [
             act
             for act in followed(acts, viewer=viewer, without_round=without_round)

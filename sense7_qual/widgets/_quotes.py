@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
 import traitlets
 
 from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act, check_person
+from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act
 from sense7_qual.errors import ActError, ArgumentError, StoreError
 from sense7_qual.rounds import visible
 from sense7_qual.tables import require_column
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._keys import described_codes
+from sense7_qual.widgets._lead import check_lead
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._quotes_board import Board, Rule
 from sense7_qual.widgets._unsaved import Unsaved
@@ -120,7 +121,8 @@ class QuotesWidget(Desk):
             )
         if rating is not None:
             require_column(store.units, rating, frame_name="units")
-        self._study, self._coder, self._without_round = store, check_person(coder), without_round
+        self._study, self._coder = store, check_lead(store, coder, widget="QuotesWidget")
+        self._without_round = without_round
         self._rule = Rule(per_code, per_participant, rating, names, seed)
         self._done: dict[str, Act] = {}
         self._look()
@@ -191,7 +193,7 @@ class QuotesWidget(Desk):
 
     def _welcome(self) -> dict[str, Any]:
         book = self._codebook
-        codes = [asdict(code) for code in book]
+        codes = described_codes(book)
         return {
             "type": "welcome",
             "coder": self._coder,

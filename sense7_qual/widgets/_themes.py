@@ -13,11 +13,14 @@ import traitlets
 
 from sense7_qual import themes as models
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import Act, check_person, undo
+from sense7_qual._present import PALETTE
+from sense7_qual.acts import Act, undo
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field, listen
+from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._lead import check_lead
 from sense7_qual.widgets._new_code import alike
 from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._themes_code import (
@@ -123,7 +126,7 @@ class ThemesWidget(Desk):
                 "ThemesWidget: expected a role that leads the study, which alone records themes – found a "
                 "coder's – connect with the lead's role, or ask the lead."
             )
-        self._study, self._coder = store, check_person(coder)
+        self._study, self._coder = store, check_lead(store, coder, widget="ThemesWidget")
         self._embed = None if embed is None else Remembered(embed)
         self._chat, self._without_round = chat, without_round
         self._reading: Reading | None = None
@@ -237,18 +240,14 @@ class ThemesWidget(Desk):
     def _shown(self, reading: Reading) -> dict[str, Any]:
         book, themes = reading.board.codebook, reading.themes
         placed = None if themes is None else themes.assignments
-        codes = [
-            {"id": code.id, "label": code.label, "definition": code.definition, "parent": code.parent,
-             "colour": code.colour, "codable": code.codable, "key": code.key, "use_when": list(code.use_when),
-             "avoid_when": list(code.avoid_when), "examples": [], "counter_examples": []}
-            for code in book
-        ]  # fmt: skip
+        codes = described_codes(book, without=("examples", "counter_examples"))
         return {
             "recorded": reading.themes is not None, "rows": reading.rows(), "base": book.fingerprint,
             "words": reading.board.read.words, "can_undo": bool(self._undo),
             "n_outside": 0 if placed is None else int((placed["theme"] < 0).sum()),
             "n_later": 0 if placed is None else len(reading.units) - len(placed),
             "book": {"title": book.title or book.name, "codes": codes},
+            "palette": [{"light": light, "dark": dark} for light, dark in PALETTE],
         }  # fmt: skip
 
     def _current(self) -> Codebook:

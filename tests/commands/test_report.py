@@ -144,3 +144,24 @@ def test_a_study_that_nobody_has_coded_has_no_report(tmp_path, capsys) -> None:
     assert main(["report", str(tmp_path / "study"), "--out", str(tmp_path / "paper")]) == 1
     assert "expected texts that a coder has finished" in capsys.readouterr().err
     assert not (tmp_path / "paper").exists()
+
+
+@pytest.mark.long
+def test_the_rating_that_a_study_was_made_with_is_linked_unless_another_is_named(tmp_path, capsys) -> None:
+    """`new --rating` is kept in the study; `report --rating` comes first."""
+    rows = "\n".join(f"m{n},p{n % 8},It listened {n}.,{n % 5 + 1}" for n in range(40))
+    (tmp_path / "texts.csv").write_text(f"id,who,said,warmth\n{rows}\n", encoding="utf-8")
+    roles = ["--text", "said", "--unit-id", "id", "--case-id", "who", "--rating", "warmth", "--yes"]
+    study = tmp_path / "study"
+    assert main(["new", str(study), "--data", str(tmp_path / "texts.csv"), *roles]) == 0
+    store = qual.Store(study)
+    assert store.options.rating_column == "warmth"
+    for coder, every in (("çelik", 2), ("ben", 3)):
+        named = {"coder": coder, "codebook": store.codebook}
+        codings = [qual.acts.apply(unit_id=f"m{n}", code="interest", **named) for n in range(0, 40, every)]
+        store.append([*codings, *(qual.acts.finish(unit_id=f"m{n}", **named) for n in range(40))])
+    for name, asked in (("warmth", []), ("position", ["--rating", "position"])):
+        out = tmp_path / name
+        assert main(["report", str(study), "--out", str(out), "--format", "md", *asked]) == 0
+        assert name in (out / "links.md").read_text("utf-8")
+        assert {"warmth": "position", "position": "warmth"}[name] not in (out / "links.md").read_text("utf-8")

@@ -646,7 +646,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "rounds.visible": call(qual.rounds.visible, acts=x.acts, viewer="ana"),
         "store.Store": late(qual.Store, path=lambda: store().path, forget_again=lambda: False),
         "store.Store.create": late(qual.Store.create, path=path, units=lambda: x.units,
-                                   codebook=lambda: x.codebook),
+                                   codebook=lambda: x.codebook, lead=lambda: None),
         "store.Store.add_coder": method("add_coder", store, coder=lambda: "cat", role=lambda: None,
                                         lead=lambda: False),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
@@ -674,7 +674,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             round=lambda: None, weights=lambda: None),
         "store.Store.set_options": method(
             "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown",
-            suggestions=lambda: "finished"),
+            suggestions=lambda: "finished", rating_column=lambda: None, leads=lambda: None),
         "store.Store.draft": method("draft", store, work=lambda: "codebook", coder=lambda: "lead"),
         "store.Store.keep_draft": method(
             "keep_draft", fresh, work=lambda: "codebook", draft=lambda: {"why": "x"}, coder=lambda: "lead"),

@@ -9,7 +9,7 @@ import pytest
 
 from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
-from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
+from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
 from sense7_qual.store import Options, Store
 from sense7_qual.store._postgres import server
 from sense7_qual.tables import PROPOSALS
@@ -152,7 +152,20 @@ def test_the_lead_settles_options_for_all(store: Store) -> None:
         acts.undo(store.acts()[0], codebook=CODEBOOK)
 
 
-@pytest.mark.parametrize("wrong", [{}, {"new_codes": "ad"}, {"rating": True}, {"new_codes": 1}])
+def test_the_studys_rating_is_a_column_of_its_units(store: Store) -> None:
+    assert store.options.rating_column == ""
+    with pytest.raises(TableError, match="expected a column 'warmth'"):
+        store.set_options(rating_column="warmth", coder="lead")
+    assert store.set_options(rating_column="position", coder="lead").rating_column == "position"
+    text = '{"rating_column": ""}'
+    act = acts.Act(kind="set_options", text=text, **acts.stamp("lead", CODEBOOK, None, None))
+    with pytest.raises(ActError, match="expected the options that act"):
+        store.append([act])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, {"new_codes": "ad"}, {"rating": True}, {"new_codes": 1}, {"rating_column": 3}]
+)
 def test_an_option_that_is_none_is_refused(store: Store, wrong: dict[str, object]) -> None:
     with pytest.raises(QualError, match=r"set_options|new_codes|rating") as refusal:
         store.set_options(coder="lead", **wrong)

@@ -62,7 +62,7 @@ function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
       <div class="s7-field-line">
         <Field label="Label" class="s7-label-field" value={code.label} max={400} {...kept("label")} onWrite={(text) => edit("label", text)} />
         <Field label="Key" class="s7-key-field" value={code.key ?? ""} max={2} onWrite={(text) => edit("key", text)} />
-        <ColourField value={code.colour} onWrite={(text) => edit("colour", text)} />
+        <ColourField value={code.colour} shown={code.look.light} onWrite={(text) => edit("colour", text)} />
       </div>
       <Field label="Definition" class="s7-definition-field" value={code.definition} rows={3} {...kept("definition")} onWrite={(text) => edit("definition", text)} />
       <div class="s7-field-pairs">
@@ -78,7 +78,7 @@ function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
   );
 }
 
-function ColourField({ value, onWrite }: { value: string | null; onWrite: (text: string) => void }) {
+function ColourField({ value, shown, onWrite }: { value: string | null; shown: string; onWrite: (text: string) => void }) {
   const [open, setOpen] = useState(false);
   const write = (text: string) => text !== (value ?? "") && onWrite(text);
   return (
@@ -87,7 +87,7 @@ function ColourField({ value, onWrite }: { value: string | null; onWrite: (text:
       <span class="s7-colour-line">
         {value || open ? (
           <>
-            <input type="color" aria-label="Colour" value={value ?? "#5a78ff"} onChange={(event) => write(event.currentTarget.value)} />
+            <input type="color" aria-label="Colour" value={value ?? shown} onChange={(event) => write(event.currentTarget.value)} />
             <button
               type="button"
               title="Take the colour away: one is chosen"

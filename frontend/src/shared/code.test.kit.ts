@@ -13,4 +13,5 @@ export const code = (id: string, key: string | null, codable = true): Code => ({
   colour: null,
   codable,
   key,
+  look: { light: "#017974", dark: "#0ad9c4", line: 0, short: id },
 });

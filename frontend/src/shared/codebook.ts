@@ -5,6 +5,7 @@ import { looks } from "./colours";
 import { OpenDefinition } from "./opendefinition";
 import type { Code, Codebook, Facet } from "./protocol";
 import { RecentCodes } from "./recentcodes";
+import { dark } from "./theme";
 
 /** A code's line in the tree; the codes under it, at any depth, are the `below` lines that follow. */
 export interface Row {
@@ -18,7 +19,7 @@ export class CodebookView {
   readonly codebook = signal<Codebook | null>(null);
   readonly list = computed(() => this.codebook.value?.codes ?? []);
   readonly codes = computed(() => new Map(this.list.value.map((code) => [code.id, code])));
-  readonly looks = computed(() => looks(this.list.value));
+  readonly looks = computed(() => looks(this.list.value, dark.value));
   private readonly facets = computed(() => this.codebook.value?.facets ?? []);
   readonly hasFacets = computed(() => this.facets.value.length > 0);
   /** Whether the values of facets are chosen by keys of their own. */

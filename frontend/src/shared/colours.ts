@@ -1,22 +1,15 @@
 // How codes look on screen: a colour, the pattern of a line, a tag; and how marked words are drawn.
 import type { Code } from "./protocol";
 
-/**
- * Colours for codes without one. As `looks` mixes them, each keeps 3:1 to the page and to its own tint in the
- * light and the dark theme, and every two can be told apart with each kind of colour vision (see the tests).
- */
-export const PALETTE = ["#5a78ff", "#f0a54b", "#960078", "#787800", "#96b4ff", "#4b3c00", "#d23c96", "#2d1ee1"];
-/** How much of a colour is its own; the rest is the text's, dark on light pages and light on dark ones. */
-export const OWN = 70;
 /** How much of a colour stands behind the words, and behind those of the marked coding. */
-export const [TINT, ACTIVE_TINT] = [12, 24];
+export const [TINT, ACTIVE_TINT] = [10, 18];
 export const MOST_TINTS = 3;
 
 export interface Look {
   colour: string;
   /** Which line is drawn below the words: solid, dashed, dotted, dash and dot. */
   pattern: number;
-  /** What stands above the first word: the code's key, or the beginning of its label. */
+  /** What stands above the first word: the code's key, or its short name. */
   tag: string;
 }
 
@@ -31,19 +24,10 @@ const [LINE, LANES] = [3, 4];
 /** Of colleagues: the height of a hollow line with the room below it, and how many there are one below the other. */
 const [THEIR_LINE, THEIR_LANES] = [6, 4];
 
-/** How each code looks: a colour and a line that only codes 32 places apart share, and a tag. */
-export function looks(codes: readonly Code[]): Map<string, Look> {
-  const free = PALETTE.filter((colour) => !codes.some((code) => code.colour?.toLowerCase() === colour));
-  const uses = new Map<string, number>();
-  let next = 0;
+/** How each code looks, in the colours that the kernel says for the theme. */
+export function looks(codes: readonly Code[], dark: boolean): Map<string, Look> {
   return new Map(
-    codes.map((code) => {
-      const colour = code.colour ?? `color-mix(in srgb, ${free[code.codable ? next++ % free.length : 0]} ${OWN}%, var(--s7-fg))`;
-      const [place, used] = [[...uses.keys()].indexOf(colour), uses.get(colour) ?? 0];
-      if (code.codable) uses.set(colour, used + 1);
-      const pattern = ((place < 0 ? uses.size - 1 : place) + used) % PATTERNS.length;
-      return [code.id, { colour, pattern: Math.max(pattern, 0), tag: code.key ?? code.label.slice(0, 6) }];
-    }),
+    codes.map(({ id, key, look }) => [id, { colour: dark ? look.dark : look.light, pattern: look.line, tag: key ?? look.short }]),
   );
 }
 

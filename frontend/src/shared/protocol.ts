@@ -47,6 +47,15 @@ export interface Code {
   colour: string | null;
   codable: boolean;
   key: string | null;
+  look: CodeLook;
+}
+
+/** A colour in each theme, which line is drawn below the words, and the name where there is little room. */
+export interface CodeLook {
+  light: string;
+  dark: string;
+  line: number;
+  short: string;
 }
 
 /** What a coding can say beside its code; without `codes` it is for all of them. */

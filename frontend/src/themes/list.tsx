@@ -1,6 +1,5 @@
 // The list of themes: the same content as the map, by keys.
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { PALETTE } from "../shared/colours";
 import type { Theme } from "./messages";
 import type { Session } from "./session";
 
@@ -13,13 +12,14 @@ function outside(n: number): string {
 
 function Line({ session, row, id }: { session: Session; row: Theme; id: string }) {
   const open = row.theme === session.open.value;
+  const palette = session.palette.value;
   const onMap = session.places.value !== null && !session.by.value;
   const names = ["s7-theme-row", open && "s7-here", row.dismissed && "s7-dismissed"].filter(Boolean).join(" ");
   const share = row.stability === null ? "–" : row.stability.toFixed(2);
   return (
     <div id={id} class={names} role="option" aria-selected={open} onClick={() => session.show(row.theme)}>
       <span class="s7-theme-name" dir="auto">
-        {onMap && <span class="s7-theme-dot" style={{ "--s7-c": PALETTE[row.theme % PALETTE.length] }} aria-hidden="true" />}
+        {onMap && <span class="s7-theme-dot" style={{ "--s7-c": palette[row.theme % palette.length] }} aria-hidden="true" />}
         {row.label}
       </span>
       <span class="s7-theme-figures">

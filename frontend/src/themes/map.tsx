@@ -1,6 +1,5 @@
 // The map of the texts, drawn on a canvas: a click opens a theme, a line drawn around texts selects them.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { OWN, PALETTE } from "../shared/colours";
 import { nearestPlace, onCanvas, placesWithin, type Point } from "./lasso";
 import type { Session } from "./session";
 
@@ -12,11 +11,13 @@ export function stageWords({ stage, done, total }: { stage: string; done: number
   return `${STAGES[stage] ?? stage}${total ? ` ${done} of ${total}` : ""}…`;
 }
 
+const [APPLIED, ABSENT, GREY] = [6, 2, "#8a8f98"];
+
 /** How the value of a text is drawn: a colour, and how strongly. */
-function inkOf(value: number, by: string, open: number | null): [string, number] {
-  if (by) return value === 2 ? ["#d23c96", 1] : value === 1 ? ["#5a78ff", 0.55] : ["#8a8f98", 0.35];
-  if (value < 0) return ["#8a8f98", 0.35];
-  return [PALETTE[value % PALETTE.length]!, open === null || value === open ? 1 : 0.4];
+function inkOf(value: number, by: string, open: number | null, palette: readonly string[]): [string, number] {
+  if (by && value > 0) return value === 2 ? [palette[APPLIED]!, 1] : [palette[ABSENT]!, 0.55];
+  if (by || value < 0) return [GREY, 0.35];
+  return [palette[value % palette.length]!, open === null || value === open ? 1 : 0.4];
 }
 
 function paint(canvas: HTMLCanvasElement, session: Session, line: readonly Point[]): void {
@@ -32,9 +33,8 @@ function paint(canvas: HTMLCanvasElement, session: Session, line: readonly Point
   const draw = (n: number, chosen: boolean) => {
     const at = onCanvas(places, n, size);
     if (!at) return;
-    const [colour, strength] = inkOf(values[n] ?? -2, by, open);
+    const [colour, strength] = inkOf(values[n] ?? -2, by, open, session.palette.value);
     pen.fillStyle = colour;
-    pen.fillStyle = `color-mix(in srgb, ${colour} ${OWN}%, ${ink})`; // a browser that does not know it keeps the colour
     pen.globalAlpha = lassoed.size ? (chosen ? 1 : 0.25) : strength;
     pen.beginPath();
     pen.arc(at[0], at[1], !by && values[n] === open ? radius + 1.2 : radius, 0, 2 * Math.PI);
@@ -76,7 +76,7 @@ function Canvas({ session }: { session: Session }) {
       cancelAnimationFrame(frame.current);
     };
   }, []);
-  useLayoutEffect(draw, [session.places.value, session.colours.value, session.open.value, session.lassoed.value]);
+  useLayoutEffect(draw, [session.places.value, session.colours.value, session.open.value, session.lassoed.value, session.palette.value]);
 
   const at = (event: PointerEvent): Point => {
     const box = canvas.current!.getBoundingClientRect();
@@ -186,7 +186,7 @@ export function MapPane({ session }: { session: Session }) {
             </label>
             {session.by.value && (
               <span class="s7-legend">
-                <i style={{ background: "#d23c96" }} /> applied <i style={{ background: "#5a78ff" }} /> decided against <i style={{ background: "#8a8f98" }} /> not decided
+                <i style={{ background: session.palette.value[APPLIED] }} /> applied <i style={{ background: session.palette.value[ABSENT] }} /> decided against <i style={{ background: GREY }} /> not decided
               </span>
             )}
           </div>

@@ -36,6 +36,7 @@ export interface Themes {
   n_outside: number;
   n_later: number;
   book: { title: string; codes: Code[] };
+  palette: { light: string; dark: string }[];
 }
 
 export interface Quote {

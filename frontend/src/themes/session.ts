@@ -3,6 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { KernelChannel, type Model, type Reply } from "../shared/channel";
 import { CodebookView } from "../shared/codebook";
 import { uuid, type Act } from "../shared/protocol";
+import { dark } from "../shared/theme";
 import { Coding } from "./coding";
 import type { Answer, Done, Going, Places, Question, Quotes, Ran, SelectedRow, Theme, Themes, Told } from "./messages";
 
@@ -41,6 +42,8 @@ export class Session {
   /** By what the map is coloured: "" for themes, or a code. */
   readonly by = signal("");
   readonly colours = signal<readonly number[]>([]);
+  /** The colours of themes, on the map and in the list. */
+  readonly palette = computed(() => (this.themes.value?.palette ?? []).map(({ light, dark: other }) => (dark.value ? other : light)));
   /** Which texts are selected, by their place on the map. */
   readonly lassoed = signal<ReadonlySet<number>>(new Set());
   readonly nSelected = signal(0);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,7 @@ from sense7_qual.store._files.layout import ACTS, refusing
 __all__ = [
     "acts_file",
     "acts_files",
+    "coder_of",
     "is_acts_file",
     "is_coder",
     "placeholder",
@@ -39,7 +42,23 @@ def acts_files(path: Path) -> list[Path]:
     Hidden files (``._ana.sqlite`` of macOS, say) are other programs' own.
     """
     with refusing(path):
-        return sorted(file for file in (path / ACTS).iterdir() if is_acts_file(file))
+        files = [file for file in (path / ACTS).iterdir() if is_acts_file(file)]
+    files.sort(key=lambda file: unicodedata.normalize("NFC", file.name))
+    times = Counter(map(coder_of, files))
+    twice = [file.name for file in files if times[coder_of(file)] > 1]
+    if twice:
+        raise StoreError(
+            f"study {path.name!r}: expected one acts file of a coder – found {first_three(twice)}, whose "
+            "names look the same and differ in how accents are written – move one out of the folder, and "
+            "merge it."
+        )
+    return files
+
+
+def coder_of(file: Path) -> str:
+    """Return whose acts an acts file holds by its name, which some disks and programs spell in another
+    normal form of Unicode."""
+    return unicodedata.normalize("NFC", file.stem)
 
 
 def refuse_absent(path: Path, coder: str | None = None) -> None:
@@ -72,10 +91,13 @@ def is_acts_file(file: Path) -> bool:
 
 def placeholder(file: Path) -> str | None:
     """Return whose acts a file of iCloud stands for, which is there until they are downloaded."""
-    match = re.fullmatch(r"\.(.+)\.sqlite\.icloud", file.name)
+    match = re.fullmatch(r"\.(.+)\.sqlite\.icloud", unicodedata.normalize("NFC", file.name))
     return match[1] if match and is_coder(match[1]) else None
 
 
 def acts_file(path: Path, coder: str) -> Path:
     """Return where the acts of `coder` are, or will be."""
-    return path / ACTS / f"{coder}.sqlite"
+    file = path / ACTS / f"{coder}.sqlite"
+    if coder.isascii() or file.exists():
+        return file
+    return next((one for one in acts_files(path) if coder_of(one) == coder), file)

@@ -34,7 +34,7 @@ __all__ = [
 
 DRAFTS: Final = "drafts"
 LARGEST: Final = 5_000_000  # bytes of a draft, at most
-_NAME: Final = re.compile(r"[a-z]{1,40}-[A-Za-z0-9][A-Za-z0-9_-]{0,39}\.json")
+_NAME: Final = re.compile(r"[a-z]{1,40}-\w[^./]{0,79}\.json")
 
 
 def checked_work(name: str) -> str:

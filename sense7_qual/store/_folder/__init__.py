@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 import pandas as pd
 from sqlalchemy import Connection
 
+from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
@@ -89,12 +90,13 @@ class Folder:
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms that have a file, sorted."""
-        names = [file.stem for file in acts_files.acts_files(self.path) if acts_files.is_coder(file.stem)]
+        files = acts_files.acts_files(self.path)
+        names = sorted(filter(acts_files.is_coder, map(acts_files.coder_of, files)))
         return tuple(name for name in names if not self._is_copy(name, names))
 
     def _is_copy(self, name: str, names: Sequence[str]) -> bool:
         """Return True if a file is a copy under another spelling, as Ana.sqlite of ana.sqlite."""
-        alike = {one for one in names if one != name and one.casefold() == name.casefold()}
+        alike = {one for one in names if one != name and spelling(one) == spelling(name)}
         if alike:
             with suppress(StoreError):  # a damaged file is told of where it is read
                 return verify.second_copy(self._file(name)) in alike
@@ -166,14 +168,15 @@ class Folder:
         return no_loss()
 
     def _read(self, file: Path, known: Opened) -> list[Act]:
+        coder = acts_files.coder_of(file)
         with sqlite.transaction(file) as connection:
-            if verify.owner(connection) != file.stem and verify.nothing_new(file):
+            if verify.owner(connection) != coder and verify.nothing_new(file):
                 return []  # a sync client's second copy of a file that has all its acts
-            version = sqlite.check(connection, file, study=known.study.id, coder=file.stem)
-            acts = sqlite.read(connection, file, study=known.study.id, coder=file.stem)
-            self._refuse_lost(connection, known.study.id, file.stem)
+            version = sqlite.check(connection, file, study=known.study.id, coder=coder)
+            acts = sqlite.read(connection, file, study=known.study.id, coder=coder)
+            self._refuse_lost(connection, known.study.id, coder)
             head = sqlite.last(connection)
-        self.heads(known.study.id).note_head(file.stem, head)
+        self.heads(known.study.id).note_head(coder, head)
         if version > sqlite.SCHEMA:
             warnings.warn(versions.newer(sqlite.place(file), version), stacklevel=6)
         return with_true_quotes(acts, file, known)

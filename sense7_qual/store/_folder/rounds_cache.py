@@ -93,7 +93,7 @@ def _state(file: Path) -> tuple[object, ...]:
     return () if fresh else (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
 
 
-_KINDS: Final = kinds_where(lambda kind: kind.by == "team" and kind.subject != "codebook")
+_KINDS: Final = kinds_where(lambda kind: kind.by == "team")
 
 _TICK: Final = 2_000_000_000
 """Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""

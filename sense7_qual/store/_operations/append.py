@@ -25,6 +25,7 @@ import platformdirs
 from sqlalchemy import Connection, or_, select
 
 from sense7_qual._atomic import make_folder, move_in, write
+from sense7_qual._coder_names import spelling
 from sense7_qual._limits import read_file
 from sense7_qual.acts import Act, check_coder, memo
 from sense7_qual.codebook import Codebook
@@ -265,10 +266,10 @@ def with_true_quotes(acts: list[Act], place: Path, opened: Opened) -> list[Act]:
 
 def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     """Return the pseudonym `coder`, or raise `ActError` where it cannot be one beside those of `coders`."""
-    check_coder(coder)
+    coder = check_coder(coder)
     # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
     known = list(coders)
-    same = [name for name in known if name.casefold() == coder.casefold() and name != coder]
+    same = [name for name in known if spelling(name) == spelling(coder) and name != coder]
     if same and coder in known:
         raise ActError(
             f"coder: expected one spelling of a pseudonym – found acts of both {coder!r} and {same[0]!r}, "
@@ -278,7 +279,7 @@ def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     if same:
         raise ActError(
             f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
-            f"use {same[0]!r}, or a pseudonym that differs in more than upper and lower case."
+            f"use {same[0]!r}, or a pseudonym that differs in more than case or letters that look the same."
         )
     return coder
 

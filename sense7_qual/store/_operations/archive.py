@@ -78,7 +78,7 @@ def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
     with whole_files.making(target, "backup", path) as building:
-        _copy_files(path, building, {file.stem for file in acts_files.acts_files(path)})
+        _copy_files(path, building, {acts_files.coder_of(file) for file in acts_files.acts_files(path)})
         refuse_unsound(building, "the copy")
         note_copy(path, copy_of(building, target, "backup"), note)
         move_in(building, target)
@@ -100,7 +100,7 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
     acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
     study = layout.read(path)
-    chains = {file.stem: _read(file, study.id) for file in acts_files.acts_files(path)}
+    chains = {acts_files.coder_of(file): _read(file, study.id) for file in acts_files.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
     one = _round_of(round, coder, opened(acts))
     visible_acts = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
@@ -139,7 +139,7 @@ def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
 
 def _read(file: Path, study_id: str) -> list[Act]:
     with sqlite.transaction(file) as connection:
-        return sqlite.read(connection, file, study=study_id, coder=file.stem)
+        return sqlite.read(connection, file, study=study_id, coder=acts_files.coder_of(file))
 
 
 def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
@@ -151,7 +151,7 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
     for name, content in _plain(path).items():
         whole_files.write(building / name, content)
     for file in acts_files.acts_files(path):
-        if file.stem in coders:
+        if acts_files.coder_of(file) in coders:
             sqlite.copy(file, building / "acts" / file.name)
 
 
@@ -240,7 +240,9 @@ def copy_of(path: Path, target: Path, kind: str) -> Copy:
     """Return the note that a copy of this kind is made at `target`."""
     withdrawn = tuple(each.id for each in study_notes.notes(path, Withdrawal))
     heads = {
-        file.stem: head[1] for file in acts_files.acts_files(path) if (head := sqlite.head(file)) is not None
+        acts_files.coder_of(file): head[1]
+        for file in acts_files.acts_files(path)
+        if (head := sqlite.head(file)) is not None
     }
     return Copy(study_notes.new_id(), kind, str(target), signed_json.now(), withdrawn, heads)
 
@@ -310,12 +312,12 @@ def acts_of_coders(path: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]
     study = layout.read(path)
     for file in acts_files.acts_files(path):
         if verify.second_copy(file) is None:  # else `verify` has found nothing new in it
-            yield file.stem, _acts_in(file, study.id)
+            yield acts_files.coder_of(file), _acts_in(file, study.id)
 
 
 def _acts_in(file: Path, study_id: str) -> Iterator[dict[str, Any]]:
     with sqlite.transaction(file) as connection:
-        chain = sqlite.read_chain(connection, file, study=study_id, coder=file.stem)
+        chain = sqlite.read_chain(connection, file, study=study_id, coder=acts_files.coder_of(file))
         texts = {row.text_hash: row for row in connection.execute(select(sqlite.TEXTS))}
     for seq, link in enumerate(chain, start=1):
         line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}

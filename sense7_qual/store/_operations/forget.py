@@ -184,7 +184,7 @@ def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
 
 
 def _chain(connection: Connection, file: Path, now: Study) -> list[Link]:
-    coder = verify.owner(connection) or file.stem
+    coder = verify.owner(connection) or acts_files.coder_of(file)
     return sqlite.read_chain(connection, file, study=now.id, coder=coder)
 
 

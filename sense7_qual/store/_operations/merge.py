@@ -23,7 +23,7 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store._files import acts_files, layout, signed_json, study_notes
@@ -255,7 +255,7 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
 
 def _incoming(file: Path, known: Study) -> _Incoming:
     with sqlite.transaction(file) as connection:
-        coder = verify.owner(connection) or file.stem
+        coder = verify.owner(connection) or acts_files.coder_of(file)
         versions.refuse_newer(connection, file, study=known.id, coder=coder)
         chain = sqlite.read_chain(connection, file, study=known.id, coder=coder)
         query = select(sqlite.TEXTS.c.text_hash, sqlite.TEXTS.c.salt, sqlite.TEXTS.c.text)
@@ -286,7 +286,8 @@ def _refuse_others(
 ) -> None:
     """Refuse acts that are new here and not of the coders whose acts are meant to come in."""
     owner = layout.handed_to(other) if other.is_dir() else None
-    meant = coders if coders is not None else None if owner is None else [owner]
+    named = coders if coders is not None or owner is None else [owner]
+    meant = None if named is None else [check_coder(one) for one in named]
     if meant is None:
         return
     others = [link.act for each in incoming if each.coder not in meant for link in each.chain if link.act]

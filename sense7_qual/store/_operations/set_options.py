@@ -1,4 +1,4 @@
-"""What the lead settles for all who code in a study: what becomes of a new code, and who sees the rating."""
+"""What the lead settles for all who work on a study: new codes, the rating and who sees it, suggestions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, word
-from sense7_qual.acts import Act, stamp
+from sense7_qual.acts import Act, check_person, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
@@ -36,14 +36,21 @@ class Options:
     suggestions : {"finished", "shown", "never"}
         Whether the coding widget shows what a model suggests for a text once the coder has finished it, from
         the start, or not at all.
+    rating_column : str
+        The column of units that is the study's rating; empty where none was named.
+    leads : tuple of str
+        Who leads the study: the lead's widgets ask others to leave them to these. Empty where nobody was
+        named: then whoever opens the study may.
     """
 
     new_codes: str = "propose"
     rating: str = "hidden"
     suggestions: str = "finished"
+    rating_column: str = ""
+    leads: tuple[str, ...] = ()
 
 
-def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: str | None) -> Act | None:
+def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: Any) -> Act | None:
     """Return the act that sets what is `wished` (None: left as it is), or None where all of it stands."""
     named = {name: value for name, value in wished.items() if value is not None}
     _check(named)
@@ -54,11 +61,11 @@ def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: str | 
         )
     if replace(options, **named) == options:
         return None
-    text = json.dumps(named, sort_keys=True)
+    text = json.dumps(named, sort_keys=True, ensure_ascii=False)
     return Act(kind="set_options", text=text, **stamp(coder, codebook, None, None))
 
 
-def read_options(act: Act) -> dict[str, str]:
+def read_options(act: Act) -> dict[str, Any]:
     """Return what an act of kind ``set_options`` sets.
 
     Raises
@@ -68,8 +75,9 @@ def read_options(act: Act) -> dict[str, str]:
     """
     try:
         named: dict[str, Any] = json.loads(str(act.text))
-        if json.dumps(named, sort_keys=True) != act.text or not named:
+        if json.dumps(named, sort_keys=True, ensure_ascii=False) != act.text or not named:
             raise ValueError("another form")
+        named = {name: tuple(value) if name == "leads" else value for name, value in named.items()}
         _check(named)
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise ActError(
@@ -82,8 +90,13 @@ def read_options(act: Act) -> dict[str, str]:
 def options_after(acts: Iterable[Act]) -> Options:
     """Return what stands after `acts`: of each option what was set last, by the act's time, then its id."""
     setting = sorted((act for act in acts if act.kind == "set_options"), key=lambda act: (act.at, act.act_id))
-    named = {name: value for act in setting for name, value in read_options(act).items()}
-    return replace(Options(), **named)
+    options = Options()
+    for act in setting:
+        named = read_options(act)
+        if options.leads and act.coder not in options.leads:
+            named.pop("leads", None)  # only a lead names others
+        options = replace(options, **named)
+    return options
 
 
 def _check(named: Mapping[str, object]) -> None:
@@ -94,8 +107,15 @@ def _check(named: Mapping[str, object]) -> None:
                 f"set_options: expected the name of an option – found {word(name)} – "
                 f"{did_you_mean(name, known)}"
             )
-        if not isinstance(value, str) or value not in _CHOICES[name]:
+        if name == "leads" and value and isinstance(value, tuple):
+            for each in value:
+                check_person(each)
+            continue
+        if name == "rating_column" and isinstance(value, str) and value:
+            continue
+        choices = _CHOICES.get(name, ("columns of units, or pseudonyms",))
+        if not isinstance(value, str) or value not in choices:
             raise ActError(
-                f"set_options: expected {name} out of {', '.join(_CHOICES[name])} – found {word(value)} – "
+                f"set_options: expected {name} out of {', '.join(choices)} – found {word(value)} – "
                 "choose one of these."
             )

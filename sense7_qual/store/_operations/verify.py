@@ -115,7 +115,7 @@ def verify(path: Path, known: Study) -> list[Finding]:
     files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
     findings += _spelt_apart([_acts(file, judged) for file in files])
     findings += _drafts(path)
-    findings += missing({file.stem for file in files}, copies)
+    findings += missing({acts_files.coder_of(file) for file in files}, copies)
     return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
 
 
@@ -160,7 +160,7 @@ def second_copy(path: Path) -> str | None:
     """Return whose acts a file holds where its name says another coder: a sync client's second copy."""
     with sqlite.transaction(path) as connection:
         coder = owner(connection)
-    return coder if coder and coder != path.stem else None
+    return coder if coder and coder != acts_files.coder_of(path) else None
 
 
 def nothing_new(path: Path) -> bool:
@@ -278,22 +278,22 @@ def _acts(file: Path, known: Known) -> Finding:
         if other is not None:
             return _of_second_copy(file, other)
         with sqlite.transaction(file) as connection:
-            version = sqlite.check(connection, file, study=known.study.id, coder=file.stem)
+            version = sqlite.check(connection, file, study=known.study.id, coder=acts_files.coder_of(file))
             of_file = list(_of_file(connection, version))
             return of_acts(connection, file, name, known, of_file)
     except StoreError as error:
-        return Finding(name, coder=file.stem, problem=str(error))
+        return Finding(name, coder=acts_files.coder_of(file), problem=str(error))
 
 
 def of_acts(
     connection: Connection, place: Path, name: str, known: Known, problems: Sequence[str] = ()
 ) -> Finding:
-    """Return what is found in the acts of the coder ``place.stem``: chain, texts, quotes and their fold.
+    """Return what is found in the acts of the coder ``place``: chain, texts, quotes and their fold.
 
     `name` is what the finding calls them; `problems` are those of the file that were found before. Damage
     raises nothing.
     """
-    coder = place.stem
+    coder = acts_files.coder_of(place)
     try:
         chain = sqlite.read_chain(connection, place, study=known.study.id, coder=coder)
         texts = sqlite.read_texts(connection, place, select(sqlite.TEXTS))

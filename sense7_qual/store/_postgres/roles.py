@@ -59,7 +59,8 @@ def add_coder(server: Server, coder: str, *, role: str | None = None, lead: bool
     StoreError
         The calling role does not lead, `role` could not be kept blind, or the coder has another role.
     """
-    refuse_device(check_coder(coder))  # an archive of the study may become a folder
+    coder = check_coder(coder)
+    refuse_device(coder)  # an archive of the study may become a folder
     if role is not None and not _ROLE.fullmatch(role):
         raise StoreError(
             "add_coder: expected a role of letters, digits, '_', '.', '@' and '-' – found another name – "

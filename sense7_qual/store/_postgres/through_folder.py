@@ -127,10 +127,10 @@ def upload(path: Path, server: Server) -> schema.Openness:
         for each in withdrawals:
             add_note(connection, server, each)
         for file in acts_files.acts_files(path):
-            roles.take(connection, server, file.stem)
-            schema.enter(connection, server, file.stem)
+            roles.take(connection, server, acts_files.coder_of(file))
+            schema.enter(connection, server, acts_files.coder_of(file))
             with sqlite.transaction(file) as here:
-                chain = _rows(here, file.stem)
+                chain = _rows(here, acts_files.coder_of(file))
             _insert(connection, chain)
         return openness
 
