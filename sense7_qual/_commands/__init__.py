@@ -34,13 +34,7 @@ __all__ = ["main", "parser"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, and return its exit status: 0, or 1 after an error that it has printed.
-
-    Parameters
-    ----------
-    arguments
-        The words after the program's name; None for those that it was started with.
-    """
+    """Run the command line, and return its exit status: 0, or 1 after an error that it has printed."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name that a pipe on Windows cannot hold is no error
         sys.stdout.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)

@@ -30,13 +30,7 @@ _ASKED: Final = ("text", "case_id", "document_id", "rating")
 def chosen_columns(
     described: pd.DataFrame, given: Mapping[str, str | None], *, ask: bool
 ) -> dict[str, str | None]:
-    """Return the column of each role (None: there is none), asking for what is not given.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such column, no column for the texts, or nobody to ask.
-    """
+    """Return the column of each role (None: there is none), asking for what is not given."""
     names = described["column"].tolist()
     guesses = described.dropna(subset="role").set_index("role")["column"].to_dict()
     chosen: dict[str, str | None] = {}

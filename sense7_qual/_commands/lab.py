@@ -61,16 +61,7 @@ def divide(words: Sequence[str]) -> tuple[list[str], list[str]]:
 def put_example(folder: Path) -> tuple[list[str], list[str]]:
     """Put the notebooks, the codebooks and the example data into `folder`, each where nothing is yet.
 
-    Returns
-    -------
-    tuple of lists of str
-        The files that were written; and those that were there and differ from the ones that this version
-        ships, which were left as they are. Paths below `folder`.
-
-    Raises
-    ------
-    StoreError
-        The folder is a file, or cannot be written; what was written so far stays.
+    Returns the files that were written, and those that differ from what this version ships and were left.
     """
     written, differing = [], []
     for name, file in _shipped():

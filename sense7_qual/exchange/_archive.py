@@ -79,13 +79,7 @@ class Archive:
         return self._texts[plain]
 
     def hand_out(self, *texts: str | None) -> None:
-        """Count what goes into a frame.
-
-        Raises
-        ------
-        ImportRefused
-            All that went into frames is more than the file may unpack to.
-        """
+        """Count what goes into a frame."""
         self._handed_out += sum(map(len, filter(None, texts)))
         self._require(self._handed_out, "characters", ", each text as often as it is named")
 
@@ -119,14 +113,7 @@ def _decoded(content: bytes) -> str | None:
 
 
 def open_archive(path: Path, limits: Limits) -> Archive:
-    """Open a project file.
-
-    Raises
-    ------
-    ImportRefused
-        There is no such file, it is no ZIP archive, a damaged or a locked one, or holds more than `limits`
-        allow.
-    """
+    """Open a project file."""
     try:
         packed = read_file(path, limits.file_bytes)
     except OSError as error:

@@ -119,11 +119,6 @@ def read_codebook(
     """Return the codebook of a project, the id of each of its codes, and what was changed in it.
 
     `coded` are the identifiers of codes that are used: such a code can be applied, whatever the file says.
-
-    Raises
-    ------
-    CodebookError
-        The codes are none that a codebook can hold.
     """
     codes = list(_codes(tree))
     if not codes:

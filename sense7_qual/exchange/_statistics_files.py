@@ -41,13 +41,7 @@ Losses = dict[str, list[str]]
 def sav(
     frame: pd.DataFrame, meanings: Mapping[str, str], decided: Sequence[str], path: str | Path, lost: Losses
 ) -> bytes:
-    """Return a table as a file of SPSS, made in the folder of `path`; what it cannot hold is added to `lost`.
-
-    Raises
-    ------
-    ArgumentError
-        The package that writes such files is not installed.
-    """
+    """Return a table as an SPSS file, made in the folder of `path`; `lost` gets what it cannot hold."""
     try:
         import pyreadstat
     except ImportError:

@@ -23,7 +23,7 @@ _FOLDS: Final = (2, 5, 10, 100, 1000, 10_000)
 class EffectScale:
     """A scale around no effect, as far to the left as to the right; that of a share begins at 0.
 
-    Parameters
+    Attributes
     ----------
     kind : {"correlation", "odds_ratio", "difference", "share"}
         Odds ratios stand on their logarithms, around 1.

@@ -25,7 +25,7 @@ _OPTIONS: Final = {"new_codes": "propose", "rating": "hidden"}  # as the store h
 class Deviation:
     """One thing that was done otherwise than planned.
 
-    Parameters
+    Attributes
     ----------
     kind : str
         A word for it, such as ``coder_added``.

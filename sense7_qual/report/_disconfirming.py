@@ -73,19 +73,7 @@ def case_against(
     ratings: pd.Series,
     screen: Screen,
 ) -> Passage | None:
-    """Return the passage of one code that speaks against it, with `why`; None where none does.
-
-    Parameters
-    ----------
-    passages : sequence
-        All those of the code.
-    open_ones : sequence
-        Those that may be taken, in random order, which breaks ties.
-    ratings : Series
-        The rating of each unit, by unit_id; missing where it has none.
-    screen : Screen
-        Those in which it finds no identifier come first.
-    """
+    """Return the passage of one code that speaks against it, with `why`; None where none does."""
     if not passages:
         return None
     code = passages[0]["code"]

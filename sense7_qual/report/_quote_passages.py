@@ -108,7 +108,7 @@ def identifying(
 class Screen:
     """Looks for identifiers in passages as far as it is asked: looking through all takes most of the time.
 
-    Parameters
+    Attributes
     ----------
     names : collection of str
         Names to look for, as in `redact.find`.

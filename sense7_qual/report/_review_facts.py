@@ -31,7 +31,7 @@ _LEAST_EXPECTED: Final = 5  # in a cell of the test (Cochran 1954)
 class Objection:
     """One thing that a reviewer will object to.
 
-    Parameters
+    Attributes
     ----------
     kind : str
         A word for it, such as ``overlap_small``.

@@ -26,7 +26,7 @@ _QUESTIONS = "To be answered: the record does not hold it"
 class Number:
     """What stands in a sentence from the record: a number, a name or a date.
 
-    Parameters
+    Attributes
     ----------
     printed : str
         As it stands in the text, rounded.

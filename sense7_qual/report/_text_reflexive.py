@@ -33,13 +33,7 @@ def reflexivity(record: Record) -> Iterator[Sentence]:
 
 
 def positionality_memo(record: Record, memo_id: str) -> Sentence:
-    """Return a memo on the study in its own words.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such memo, or it is on something else, which may be a participant's words.
-    """
+    """Return a memo on the study in its own words."""
     written = record.store.memos()
     known = written.value.loc[written.value["target_kind"] == "study", "memo_id"].tolist()
     if memo_id not in known:
