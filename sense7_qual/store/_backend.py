@@ -15,7 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._operations import forget, merge, revise, verify
-from sense7_qual.store._operations.append import Heads, Salvage
+from sense7_qual.store._operations.append import Heads, Salvage, Unread
 
 __all__ = ["Backend"]
 
@@ -76,8 +76,11 @@ class Backend(merge.Into, Protocol):
         """Return what leads did for the team, about one subject, each act checked by itself;
         of coders' acts that are damaged none, but where there are none at all."""
 
-    def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
-        """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
+    def record(self, coder: str, batch: Sequence[Act], known: Opened, unread: Unread | None = None) -> int:
+        """Add the new acts of `batch`, which are the coder's and settled; return how many there were.
+
+        `unread` is called first with the acts that the caller has not read, in the same transaction.
+        """
 
     def may_revise(self) -> bool:
         """Return True if whoever opened the study may revise its codebook."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -52,7 +52,7 @@ from sense7_qual.store._operations import (
     set_options,
     verify,
 )
-from sense7_qual.store._operations.append import Salvage, loss_memo
+from sense7_qual.store._operations.append import Salvage, Unread, loss_memo
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
 from sense7_qual.tables import is_model, require_column
@@ -346,22 +346,61 @@ class Store:
             copy of it, or of ``study.json``, was put in its place. Send the same acts again when that is
             mended.
         """
-        batch = check_acts.as_acts(acts)
+        return self._append(check_acts.as_acts(acts))
+
+    def append_after(self, acts: Sequence[Act], *, n_read: int, meet: Callable[[list[Act]], object]) -> int:
+        """Record `acts` of one coder as `append` does, once the caller has seen all that is recorded already.
+
+        For a program that keeps the acts of a coder in memory while the same coder may work in another
+        window. The file, or the coder's tables, are locked from before `meet` is called until `acts` are
+        recorded, so nothing can come in between.
+
+        Parameters
+        ----------
+        acts : sequence of Act
+            As for `append`.
+        n_read : int
+            How many acts of this coder the caller has read or recorded: the first is
+            ``len(store.acts(coder=…))``.
+        meet : callable
+            Called with the list of acts behind the first `n_read`, if there are any. Where it raises an
+            error, nothing is recorded. It may be called twice where a connection to a server is lost.
+
+        Returns
+        -------
+        int
+            How many of `acts` were new. The next `n_read` is this one plus the number of acts that `meet` got
+            plus the number returned.
+
+        Raises
+        ------
+        ActError
+            As for `append`.
+        StoreError
+            As for `append`, or acts of another copy were merged into the coder's since they were read: read
+            them again.
+        """
+        check_arguments(Store.append_after, locals(), but=("acts",))
+        return self._append(check_acts.as_acts(acts), Unread(n_read, meet))
+
+    def _append(self, batch: Sequence[Act], unread: Unread | None = None) -> int:
         if self._backend.changed(self._known) or any(a.codebook not in self._known.codebooks for a in batch):
             self._look_again()  # another notebook may have revised the codebook
         if any(act.kind != "revise" for act in batch):
             self._refuse_superseded()
         while True:
             try:
-                return self._record(batch)
+                return self._record(batch, unread)
             except forget.Overtaken:
                 self._look_again()
 
-    def _record(self, acts: Sequence[Act]) -> int:
+    def _record(self, acts: Sequence[Act], unread: Unread | None) -> int:
         forget.refuse_withdrawn_units(acts, self._known.withdrawn_units)
         forget.refuse_repeating(acts, self._withdrawn)
         batch = [check_acts.settled(act, self._known.texts, self._known.codebooks) for act in acts]
-        return self._backend.record(check_acts.one_coder(batch), batch, self._known) if batch else 0
+        if not batch:
+            return 0
+        return self._backend.record(check_acts.one_coder(batch), batch, self._known, unread)
 
     def revise(
         self,

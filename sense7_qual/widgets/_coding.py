@@ -23,6 +23,7 @@ from sense7_qual.widgets._keys import code_keys, code_keys_of_others, commands, 
 from sense7_qual.widgets._memos import MemoList
 from sense7_qual.widgets._new_code import NewCodes, versions_alike
 from sense7_qual.widgets._newer_codebook import NewerCodebook
+from sense7_qual.widgets._other_windows import OtherWindows, of_session
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import of_study, one_by_one
 from sense7_qual.widgets._suggested import SuggestionsOfTexts, check_blind
@@ -223,7 +224,10 @@ class CodingWidget(Desk):
         self._moved_on = False
         self._look_at_the_codebook()
         self._show_rating = show_rating
-        super().__init__(study.save, n_units=len(self._session.unit_ids), n_finished=self._session.n_finished)
+        self._windows = OtherWindows(self._session, study, self._came)
+        super().__init__(
+            self._windows.save, n_units=len(self._session.unit_ids), n_finished=self._session.n_finished
+        )
 
     def __repr__(self) -> str:
         session = self._session
@@ -336,6 +340,12 @@ class CodingWidget(Desk):
                 raise ActError(
                     f"message: expected a question or an act – found {str(other)[:40]!r} – reload the page."
                 )
+
+    def _came(self, acts: list[Act]) -> None:
+        """Tell all views what the session took in from another window."""
+        self._tell(of_session(self._session, acts))
+        self._count()
+        self.revision += 1
 
     def _suggestions_are_ready(self, place: int) -> None:
         self._tell({"type": "suggested", "place": place})

@@ -230,6 +230,7 @@ class Session:
             "memo": next((memo for memo in memos if memo["on"] == "unit"), None),
             "memos": [memo for memo in memos if memo["on"] == "span"],
             "suggestions": self.shown_suggestions(place),
+            "n_acts": self._n_acts_on(unit_id),
         }
 
     def shown_suggestions(self, place: int) -> dict[str, Any] | None:
@@ -288,6 +289,7 @@ class Session:
             return record.remove(**mine, **self._target(message, unit_id), round=self.round)
         if kind == "finish":
             self._refuse_another_codebook(message.get("under"))
+            self._refuse_unshown(message.get("seen"), unit_id)
             return record.finish(**mine, round=self.round)
         if kind == "reject_suggestion":
             shown = self.shown_suggestions(self._place[unit_id])
@@ -314,6 +316,34 @@ class Session:
         self._reflag(str(act.unit_id))
         return self._place[str(act.unit_id)]
 
+    def take_in(self, acts: Sequence[Act]) -> list[Act]:
+        """Take in acts that this coder did in another window; return those that change what is shown here.
+
+        Undo and redo without a target pass them over: they go through what was done here.
+        """
+        shown = [act for act in acts if self.would_show(act)]
+        for act in acts:
+            self._remember(act, elsewhere=True)
+        for unit_id in {act.unit_id for act in acts} & self._acts.keys():
+            self._reflag(str(unit_id))
+        return shown
+
+    def would_show(self, act: Act) -> bool:
+        """Return True if an act of this coder that is not known here yet changes what is shown here."""
+        if act.act_id in self._known or act.kind == "show_suggestions" or not self._is_of_session(act):
+            return False
+        takes_a_memo_back = act.kind in ("undo", "redo") and act.round is None
+        return self._is_open(act) or takes_a_memo_back
+
+    def _is_of_session(self, act: Act) -> bool:
+        is_free = act.unit_id is None and (act.kind == "memo" or act.target in self._known)
+        return act.unit_id in self._place or is_free
+
+    def _n_acts_on(self, unit_id: str) -> int:
+        """Return how many acts on a unit its view must have had, to have been shown all that stands."""
+        own = self._acts.get(unit_id, ())
+        return sum(act.kind != "show_suggestions" and self._is_open(act) for act in own)
+
     @property
     def can_undo(self) -> bool:
         """Whether there is an act to take back."""
@@ -324,28 +354,26 @@ class Session:
         """Whether there is an undone act to do again."""
         return bool(self._undone)
 
-    def _remember(self, act: Act) -> None:
-        on_a_text = act.unit_id in self._place
-        on_none = act.unit_id is None and (act.kind == "memo" or act.target in self._known)
-        if act.act_id in self._known or not (on_a_text or on_none):
+    def _remember(self, act: Act, *, elsewhere: bool = False) -> None:
+        if act.act_id in self._known or not self._is_of_session(act):
             return
         self._known[act.act_id] = act
-        (self._acts[str(act.unit_id)] if on_a_text else self._on_no_text).append(act)
+        (self._on_no_text if act.unit_id is None else self._acts[act.unit_id]).append(act)
         if act.kind in _HISTORY:
             self.history.append(act)
             # Undoing what another round decided would change its coverage, and nothing here would show it.
-            if not self._is_open(act):
+            if elsewhere or not self._is_open(act):
                 return
             self._done.append(act)
             self._undone.clear()
         elif act.kind == "undo":
             self.taken_back[str(act.target)] = act.at
-            _move(act.target, self._done, self._undone)
+            _move(act.target, self._done, [] if elsewhere else self._undone)
         elif act.kind == "redo":
             self.taken_back.pop(str(act.target), None)
-            _move(act.target, self._undone, self._done)
+            _move(act.target, self._undone, [] if elsewhere else self._done)
             again = self._known.get(str(act.target))
-            if again is not None and again not in self._done[-1:] and self._is_open(again):
+            if not elsewhere and again is not None and again not in self._done[-1:] and self._is_open(again):
                 self._done.append(again)  # it was taken back before something else was done
 
     def _reflag(self, unit_id: str) -> None:
@@ -431,6 +459,13 @@ class Session:
             raise ActError(
                 "finish: expected the codebook under which the decision was shown – found that it was "
                 "changed meanwhile – decide once more."
+            )
+
+    def _refuse_unshown(self, seen: object, unit_id: str) -> None:
+        """Refuse to finish a text on which other acts stand than its view had when that was pressed."""
+        if seen not in (None, self._n_acts_on(unit_id)):
+            raise ActError(
+                "Not finished: this text changed before that was on the screen. Look at it, then press again."
             )
 
     def _is_open(self, act: Act) -> bool:

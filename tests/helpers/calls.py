@@ -650,6 +650,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.add_coder": method("add_coder", store, coder=lambda: "cat", role=lambda: None,
                                         lead=lambda: False),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.append_after": method(
+            "append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
             "revise", fresh, codebook=lambda: x.changed, why=lambda: "clearer", coder=lambda: "lead",
             merged=lambda: None, split=lambda: None),

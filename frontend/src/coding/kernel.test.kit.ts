@@ -76,6 +76,7 @@ export class Kernel {
   private readonly listeners = new Set<(reply: Reply) => void>();
   private done: Act[] = [];
   private undone: Act[] = [];
+  private readonly unread: Act[] = [];
 
   constructor(readonly texts: string[]) {}
 
@@ -144,7 +145,25 @@ export class Kernel {
       else if (act.kind !== "reject_suggestion") finished = act.kind === "finish";
     }
     const [text, context, rating] = [this.texts[place]!, [], "4"];
-    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo, memos, suggestions: this.suggested(place, [...codings.values()]) };
+    return { place, unit_id, text, context, rating, finished, codings: [...codings.values()], memo, memos, suggestions: this.suggested(place, [...codings.values()]), n_acts: this.actsOn(unit_id) };
+  }
+
+  private actsOn(unit_id: string): number {
+    return this.recorded.filter((act) => act.unit_id === unit_id).length;
+  }
+
+  /** The same coder does this in another window: the next answer brings it along. */
+  elsewhere(...acts: Act[]): void {
+    this.unread.push(...acts);
+  }
+
+  private takeInElsewhere(): void {
+    if (!this.unread.length) return;
+    const acts = this.unread.splice(0);
+    this.recorded.push(...acts);
+    this.done.push(...acts);
+    const places = acts.map(({ unit_id }) => Number(unit_id!.slice(1)));
+    this.tell({ type: "elsewhere", client: null, id: null, words: `${acts.length} codings came from another window`, places, memos: this.freeMemos(), ...this.progress(), can_undo: this.done.length > 0, can_redo: this.undone.length > 0 });
   }
 
   /** The memos on codes and on the study. */
@@ -378,6 +397,8 @@ export class Kernel {
   private record(act: Act): object {
     if (this.fate !== "done") return { type: this.fate, message: `${this.fate}: no room` };
     let unit_id = act.unit_id;
+    this.takeInElsewhere();
+    if (act.kind === "finish" && act.seen !== this.actsOn(unit_id!)) return { type: "refused", message: "Not finished: look at it" };
     if (!this.recorded.some((one) => one.id === act.id)) {
       if (act.kind === "undo" || act.kind === "redo") {
         const [from, to] = act.kind === "undo" ? [this.done, this.undone] : [this.undone, this.done];

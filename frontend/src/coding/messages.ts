@@ -240,8 +240,11 @@ export interface OfTheCodebook extends Notice {
   n_finished: number;
 }
 
+/** What the same coder did in another window came into this one: in words, on which texts, and what it changed. */
+export type Elsewhere = { type: "elsewhere"; words: string; places: number[]; flags: string; memos: FreeMemo[] } & Omit<Counts, "flag">;
+
 /** What the kernel says to all views, asked by none. */
-export type Told = { type: "goto"; place: number } | { type: "suggested"; place: number } | ({ type: "codebook" } & OfTheCodebook);
+export type Told = Elsewhere | { type: "goto"; place: number } | { type: "suggested"; place: number } | ({ type: "codebook" } & OfTheCodebook);
 
 /** `peek` fetches a unit without going there. */
 export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | FeedbackQuestion | SuggestionsQuestion | MemoQuestion | HistoryQuestion | Back;
@@ -301,6 +304,8 @@ export interface Unit extends CodedText {
   memos: SpanMemo[];
   /** What a model suggested for it, where that was shown. */
   suggestions?: ShownSuggestions | null;
+  /** How many acts on it made what is shown. */
+  n_acts: number;
 }
 
 /** What a recorded act may change beside its unit; `flag` is the unit's letter in `flags`. */

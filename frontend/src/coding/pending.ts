@@ -18,8 +18,9 @@ function answered(unit: Unit, act: Act, state: (row: Suggestion) => Suggestion["
 }
 
 /** The unit as it will stand once `act` is recorded. */
-export function withAct(unit: Unit, act: Act): Unit {
-  if (act.unit_id !== unit.unit_id) return unit;
+export function withAct(before: Unit, act: Act): Unit {
+  if (act.unit_id !== before.unit_id) return before;
+  const unit = { ...before, n_acts: before.n_acts + 1 };
   const target = { start: act.start ?? null, end: act.end ?? null };
   const same = (coding: Coding) => coding.code === act.code && sameSpan(coding, target);
   switch (act.kind) {

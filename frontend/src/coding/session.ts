@@ -12,7 +12,7 @@ import { Grid } from "./gridrows";
 import { History } from "./history";
 import { MemoList } from "./memolist";
 import { Memos } from "./memos";
-import type { Answer, Counts, Done, GridQuestion, ListQuestion, MemoQuestion, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
+import type { Answer, Counts, Done, Elsewhere, GridQuestion, ListQuestion, MemoQuestion, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
 import { NewCode } from "./newcode";
 import { Newer } from "./newer";
 import { pieces } from "../shared/words";
@@ -73,6 +73,8 @@ export class Session {
   private readonly units = new Map<number, Unit>();
   /** What was refused is lost: that message stays until it is closed. */
   private lasting: string | null = null;
+  /** The text of which that was. */
+  private refusedOn: string | undefined;
 
   readonly loading = computed(() => this.book.codebook.value === null || this.target.value !== null);
   /** Whether something is being taken back: only the kernel knows on which unit. */
@@ -243,6 +245,7 @@ export class Session {
   private heardTold(told: Told): void {
     if (told.type === "goto") return this.jump(told.place);
     if (told.type === "suggested") return this.suggestions.ready(told.place);
+    if (told.type === "elsewhere") return this.heardElsewhere(told);
     if (told.type !== "codebook") return;
     this.newer.noticed(told);
     this.channel.rename(told.outbox);
@@ -255,6 +258,24 @@ export class Session {
     this.flags.value = flags;
     this.finished.value = n_finished;
     this.decide.hear(waiting ?? null, under);
+  }
+
+  /** The same coder did something in another window, which an answer of the kernel's brought along. */
+  private heardElsewhere({ words, places, flags, memos, ...counts }: Elsewhere): void {
+    this.flags.value = flags;
+    this.count(counts);
+    this.memos.known.value = memos;
+    this.askAgain();
+    this.texts.changed(places);
+    this.showLists(true);
+    this.say(words);
+  }
+
+  /** What was recorded may change the list beside the text. */
+  private showLists(ofMemos: boolean): void {
+    if (!this.texts.isOpen.value) return;
+    if (this.side.value === "history") this.history.changed();
+    if (ofMemos && this.side.value === "memos") this.memoList.list.renew();
   }
 
   /** Under another version of the codebook, what stands on a text may be another thing. */
@@ -295,6 +316,7 @@ export class Session {
     const more = n && ` What followed it on this text (${n === 1 ? "one change" : `${n} changes`}) was not done either.`;
     this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
     this.message.value = this.lasting;
+    this.refusedOn = unit_id;
     this.decide.end();
   }
 
@@ -328,6 +350,8 @@ export class Session {
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
+    const mended = mine && done.kind === "finish" && done.unit.unit_id === this.refusedOn;
+    if (mended && this.message.value === this.lasting) this.message.value = null;
     // Taking something back shows the unit where that happened.
     const more = this.outbox.waiting.value.some(({ kind }) => kind === done.kind);
     if (settled && (done.kind === "undo" || done.kind === "redo") && !more) this.target.value = done.unit.place;
@@ -335,9 +359,7 @@ export class Session {
     this.texts.recorded(done);
     this.colleagues.recorded(done.unit.place);
     this.grid.recorded(done.kind, done.unit.place);
-    if (this.side.value === "history" && this.texts.isOpen.value) this.history.changed();
-    const ofMemos = ["memo", "undo", "redo"].includes(done.kind);
-    if (ofMemos && this.side.value === "memos" && this.texts.isOpen.value) this.memoList.list.renew();
+    this.showLists(["memo", "undo", "redo"].includes(done.kind));
     if (done.memos) this.memos.known.value = done.memos;
     if (!mine && !done.memos && this.known.value?.place === done.unit.place) this.say("Changed in another window");
   }
@@ -465,7 +487,10 @@ export class Session {
     if (!unit) return;
     this.facets.close();
     this.newCode.justAdded = null;
-    this.outbox.push({ ...act, id: uuid(), unit_id: unit.unit_id });
+    const { unit_id } = unit;
+    // What was done just before counts as seen.
+    const { n_acts } = this.unit.value?.unit_id === unit_id ? this.unit.value : unit;
+    this.outbox.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), id: uuid(), unit_id });
   }
 
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */

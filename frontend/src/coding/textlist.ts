@@ -236,21 +236,28 @@ export class TextList {
       const review = "fu".includes(flag) ? null : row.review;
       this.keepRows([{ ...row, memo: unit.memo !== null || unit.memos.length > 0, unsure, review }]);
       // What was finished and is taken up again may be one to be looked at: only the kernel knows.
-      if (kind !== "finish" && row.review === null && this.choices.peek()?.n_review) this.forget(unit.place);
+      if (kind !== "finish" && row.review === null && this.choices.peek()?.n_review) this.changed([unit.place]);
     }
+    this.settle();
+  }
+
+  /** These texts were changed in another window. */
+  changed(places: readonly number[]): void {
+    const rows = new Map(this.rows.peek());
+    places.forEach((place) => rows.delete(place));
+    this.rows.value = rows;
+    this.wantRows();
+    this.settle();
+  }
+
+  /** The list and the progress follow once nothing more has changed for a while. */
+  private settle(): void {
     clearTimeout(this.settling);
     this.settling = setTimeout(() => {
       const { state, code, find } = this.shown.peek();
       if (this.isActive.peek() && (state || code || find) && this.shown.peek() === this.query.peek()) this.renew();
       if (this.groupBy.peek()) this.showProgress(this.groupBy.peek());
     }, SETTLED_MS);
-  }
-
-  private forget(place: number): void {
-    const rows = new Map(this.rows.peek());
-    rows.delete(place);
-    this.rows.value = rows;
-    this.wantRows();
   }
 
   /** A rating is in the list, and chosen by, only while it is on screen. */

@@ -109,6 +109,8 @@ export interface Act {
   paraphrase?: string | null;
   /** The version of the codebook under which a text is finished: under another one the act is refused. */
   under?: string;
+  /** How many acts on the text made what was shown when it was finished: where there are others the act is refused. */
+  seen?: number;
   /** Of a theme: which one, what is done to it and the value; of a code made of it, its examples and its codebook. */
   theme?: number;
   what?: "name" | "merge_into" | "parts" | "dismissed";

@@ -39,7 +39,7 @@ from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import genesis, links, ordered, text_hash
 from sense7_qual.store._operations import forget, merge, revise, verify
-from sense7_qual.store._operations.append import Heads, Salvage, check_pseudonym
+from sense7_qual.store._operations.append import Heads, Salvage, Unread, check_pseudonym
 
 __all__ = ["ACTS", "FORMAT", "STUDY", "UNITS", "Bundle", "codebook_as", "is_bundle"]
 
@@ -262,7 +262,7 @@ class Bundle:
         """Refuse."""
         self._read_only()
 
-    def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
+    def record(self, coder: str, batch: Sequence[Act], known: Opened, unread: Unread | None = None) -> int:
         """Refuse."""
         self._read_only()
 

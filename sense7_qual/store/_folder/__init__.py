@@ -27,6 +27,7 @@ from sense7_qual.store._operations import archive, forget, merge, revise, verify
 from sense7_qual.store._operations.append import (
     Heads,
     Salvage,
+    Unread,
     check_pseudonym,
     lacking,
     lost,
@@ -181,7 +182,7 @@ class Folder:
             warnings.warn(versions.newer(sqlite.place(file), version), stacklevel=6)
         return with_true_quotes(acts, file, known)
 
-    def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
+    def record(self, coder: str, batch: Sequence[Act], known: Opened, unread: Unread | None = None) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
         layout.refuse_newer(self.path, known.study)
         file = self._file(self.check_pseudonym(coder))
@@ -196,7 +197,7 @@ class Folder:
             # Once more: nobody can be forgotten while this file is locked.
             forget.refuse_withdrawn(batch, known, forget.withdrawn_units(self.path))
             n_new = record(
-                connection, place, batch, study=known.study.id, rounds=rounds,
+                connection, place, batch, known=known, rounds=rounds, unread=unread,
                 refuse_lost=lambda open_connection: self._refuse_lost(open_connection, known.study.id, coder),
             )  # fmt: skip
             return n_new, sqlite.last(connection)

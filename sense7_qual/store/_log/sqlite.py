@@ -60,6 +60,7 @@ __all__ = [
     "TEXTS",
     "add",
     "add_links",
+    "behind",
     "check",
     "copy",
     "create",
@@ -373,6 +374,26 @@ def find(connection: Connection, path: Path, ids: Iterable[str], *, by: str = "a
         hashes = TEXTS.c.text_hash.in_([row["text_hash"] for row in rows])
         acts |= {act.act_id: act for act in loose(connection, path, rows, select(TEXTS).where(hashes))}
     return acts
+
+
+def behind(connection: Connection, path: Path, n_read: int) -> list[Act]:
+    """Return the acts that follow the first `n_read` of the coder's chain, each checked against its own hash.
+
+    Raises
+    ------
+    StoreError
+        The chain is shorter, or acts of another copy were merged into it: then other acts may stand in
+        front, and all must be read again.
+    """
+    seq = ACTS.c.seq > n_read
+    rows = connection.execute(select(ACTS).where(seq).order_by(ACTS.c.seq)).mappings().all()
+    if not rows or any(row["branch"] is not None for row in rows):
+        raise StoreError(
+            f"{place(path)}: acts of another copy of the study came in since it was opened here. Nothing is "
+            "lost: open the study again, and run the cells of its widgets again."
+        )
+    hashes = select(ACTS.c.text_hash).where(seq)
+    return loose(connection, path, rows, select(TEXTS).where(TEXTS.c.text_hash.in_(hashes)))
 
 
 def loose(

@@ -181,14 +181,22 @@ def lacking(finding: verify.Finding, missing: str | None) -> verify.Finding:
     return replace(finding, problem="; ".join(filter(None, problems)))
 
 
+class Unread(NamedTuple):
+    """How many of the coder's acts the caller has read, and what is called with those recorded since."""
+
+    n_read: int
+    meet: Callable[[list[Act]], object]
+
+
 def record(
     connection: Connection,
     place: Path,
     batch: Sequence[Act],
     *,
-    study: str,
+    known: Opened,
     rounds: Iterable[Round],
     refuse_lost: Callable[[Connection], object],
+    unread: Unread | None = None,
 ) -> int:
     """Add the new acts of `batch`, which are one coder's, to the coder's chain; return how many there were.
 
@@ -200,12 +208,14 @@ def record(
         What messages call them.
     batch : sequence of Act
         As `check_acts.settled` returns them.
-    study : str
-        The study's id.
+    known : Opened
+        The study.
     rounds : iterable of Round
         The rounds that stand: their acts are of their coders, on their units.
     refuse_lost : callable
         Given the connection, raises where acts of the coder were lost (`lost`).
+    unread : Unread, optional
+        Whom to call first where acts were recorded since.
 
     Raises
     ------
@@ -214,10 +224,12 @@ def record(
     StoreError
         The tables are damaged, or are not this coder's in this study.
     """
-    coder = batch[0].coder
+    coder, study = batch[0].coder, known.study.id
     versions.refuse_newer(connection, place, study=study, coder=coder)
-    _check_end(connection, place, study=study, coder=coder)
+    n_acts = _check_end(connection, place, study=study, coder=coder)
     refuse_lost(connection)
+    if unread is not None and unread.n_read != n_acts:
+        unread.meet(with_true_quotes(sqlite.behind(connection, place, unread.n_read), place, known))
     named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
     new = check_acts.new_acts(batch, sqlite.find(connection, place, named))
     check_acts.refuse_outside(new, rounds)
@@ -227,8 +239,10 @@ def record(
     return len(new)
 
 
-def _check_end(connection: Connection, path: Path, *, study: str, coder: str) -> None:
-    """Raise `StoreError` where the coder's last act is not what was written or follows no other.
+def _check_end(connection: Connection, path: Path, *, study: str, coder: str) -> int:
+    """Return how many acts the coder has.
+
+    Raise `StoreError` where the last one is not what was written or follows no other.
 
     No act may be acknowledged behind it: it would stand in a chain that cannot be read.
     """
@@ -236,12 +250,13 @@ def _check_end(connection: Connection, path: Path, *, study: str, coder: str) ->
         connection.execute(select(sqlite.ACTS).order_by(sqlite.ACTS.c.seq.desc()).limit(2)).mappings().all()
     )
     if not rows:
-        return
+        return 0
     text = select(sqlite.TEXTS).where(sqlite.TEXTS.c.text_hash == rows[0]["text_hash"])
     sqlite.loose(connection, path, rows[:1], text)
     before = (rows[1]["seq"], rows[1]["hash"]) if len(rows) > 1 else (0, genesis(study, coder))
     if (rows[0]["seq"] - 1, rows[0]["previous"]) != before:
         raise sqlite.damaged(path, "a break in the chain before its last act")
+    return int(rows[0]["seq"])
 
 
 def with_true_quotes(acts: list[Act], place: Path, opened: Opened) -> list[Act]:

@@ -24,6 +24,7 @@ from sense7_qual.store._operations import archive, forget, merge, revise
 from sense7_qual.store._operations.append import (
     Heads,
     Salvage,
+    Unread,
     check_pseudonym,
     lacking,
     lost,
@@ -168,7 +169,7 @@ class Team:
         """Return what leads did for the team, about one subject, which every role may see."""
         return retried(self.server, lambda connection: schema.lead_acts(connection, self.server, subject))
 
-    def record(self, coder: str, batch: Sequence[Act], known: Opened) -> int:
+    def record(self, coder: str, batch: Sequence[Act], known: Opened, unread: Unread | None = None) -> int:
         """Add the new acts of `batch`, which are the coder's and settled; return how many there were."""
         layout.refuse_newer(Path(self.server.name), known.study)
         in_rounds = any(act.round is not None for act in batch)
@@ -181,7 +182,7 @@ class Team:
             rounds = schema.rounds(connection, self.server) if in_rounds else ()
             schema.enter(connection, self.server, coder)
             n_new = record(
-                connection, place, batch, study=known.study.id, rounds=rounds,
+                connection, place, batch, known=known, rounds=rounds, unread=unread,
                 refuse_lost=lambda there: self._refuse_lost(lost(there, coder, heads.coders.get(coder), [])),
             )  # fmt: skip
             return n_new, sqlite.last(connection)
@@ -225,7 +226,7 @@ class Team:
             versions = {**known.codebooks, codebook.fingerprint: codebook}
             batch, head = [settled(act, known.texts, versions)], heads.coders.get(act.coder)
             record(
-                connection, place, batch, study=known.study.id, rounds=(),
+                connection, place, batch, known=known, rounds=(),
                 refuse_lost=lambda at: self._refuse_lost(lost(at, act.coder, head, [])),
             )  # fmt: skip
 
