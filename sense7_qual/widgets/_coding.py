@@ -20,6 +20,7 @@ from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._grid import Grid
 from sense7_qual.widgets._history import History
 from sense7_qual.widgets._keys import code_keys, code_keys_of_others, commands, described
+from sense7_qual.widgets._look_again import LookAgain
 from sense7_qual.widgets._memos import MemoList
 from sense7_qual.widgets._new_code import NewCodes, versions_alike
 from sense7_qual.widgets._newer_codebook import NewerCodebook
@@ -103,9 +104,11 @@ class CodingWidget(Desk):
     round : str, optional
         The round that is coded, which the lead opened (`rounds.open_round`): of a study, its units. Every act
         carries its name.
-    review : iterable of str, or DataFrame, optional
-        Units that are shown as not finished until they are finished under `codebook`: those of what an
-        earlier version left undecided. Of ``codings.stale(…)``, this coder's rows, each with its code.
+    review : "stale", iterable of str, or DataFrame
+        Units to be looked at again, which are shown as not finished until they are finished under `codebook`.
+        By default those that a revision of the codebook left undecided (`codings.stale`), but for texts that
+        lack a decision on new codes alone: for these the widget asks. Ids of units, or a table such as
+        ``codings.stale(…)`` returns, name others; ``()`` none.
     conditions : sequence of str, optional
         The variables of `units` by which the coder may choose texts from the list. By default those of True
         and False, or of 2 to 12 short words; not numbers, which may be ratings, nor what may be somebody's
@@ -166,7 +169,7 @@ class CodingWidget(Desk):
         rating: str | None = None,
         show_rating: bool | Literal["finished"] | None = None,
         round: str | None = None,
-        review: Iterable[str] | pd.DataFrame = (),
+        review: Literal["stale"] | Iterable[str] | pd.DataFrame = "stale",
         conditions: Sequence[str] | None = None,
         embed: Callable[[list[str]], Any] | None = None,
         suggest: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
@@ -183,6 +186,7 @@ class CodingWidget(Desk):
             store, units = None, store
         parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}
         study = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
+        by_itself = isinstance(review, str) and review == "stale"
         self._session = Session(
             study.units,
             study.codebook,
@@ -190,10 +194,13 @@ class CodingWidget(Desk):
             acts=study.acts,
             rating=rating,
             round=round,
-            review=review,
+            review=() if by_itself else review,
             alike=versions_alike(study.study, study.codebook),
         )
-        self._new_codes = NewCodes(self._session, study.study, embed=embed)
+        self._look_again = LookAgain(self._session, study.study, by_itself=by_itself)
+        self._look_again.show()
+        self._session.position = self._session.next_unfinished(-1)
+        self._new_codes = NewCodes(self._session, study.study, embed=embed, look_again=self._look_again)
         self._newer = NewerCodebook(self._session, study.study)
         self._colleagues = Colleagues(self._session, study.study)
         self._training = Training(self._session, study.study)
@@ -237,15 +244,20 @@ class CodingWidget(Desk):
     def notice(self) -> str:
         """What the coder should know of the codebook, as the widget shows it; empty where there is nothing.
 
-        That it was revised since the study was opened, or since the coder coded some of the texts.
+        That it was revised since the study was opened, and how many texts are to be looked at again.
         """
-        session, n_earlier = self._session, self._session.n_earlier
+        session = self._session
+        n_review, n_earlier = len(session.to_review), session.n_earlier
         take = "; take it in" if self._can_take else ". Open the study again, then run this cell again"
         notices = [
             f"The codebook of this study was revised after it was opened here{take}: what you "
             "code until then counts as coded with the earlier version."
         ] * self._moved_on
-        if n_earlier:
+        if n_review:
+            texts, them = (f"{n_review} texts are", "them") if n_review > 1 else ("One text is", "it")
+            why = f": the codebook was revised after you finished {them}" if self._look_again.can_tell else ""
+            notices.append(f"{texts} to be looked at again{why}.")
+        if n_earlier and not self._look_again.can_tell:
             notices.append(
                 f"{n_earlier} of these {len(session.unit_ids)} texts you coded with an earlier version of "
                 "the codebook. Ask the lead which of them to look at again."
@@ -313,7 +325,7 @@ class CodingWidget(Desk):
                     self._session.position = unit["place"]
                     self._look_at_the_codebook()
                     self._suggestions.look_ahead(unit["place"])
-                return {"type": "unit", "unit": unit, "notice": self.notice, "newer": self._can_take}
+                return {"type": "unit", "unit": unit, **self._noticed()}
             case "act":
                 return self._do({**field(content, "act", dict), "act_id": field(content, "id", str)})
             case "alike":
@@ -343,7 +355,7 @@ class CodingWidget(Desk):
 
     def _came(self, acts: list[Act]) -> None:
         """Tell all views what the session took in from another window."""
-        self._tell(of_session(self._session, acts))
+        self._tell({**of_session(self._session, acts), **self._noticed()})
         self._count()
         self.revision += 1
 
@@ -361,6 +373,7 @@ class CodingWidget(Desk):
     def _go_on_with(self, answer: dict[str, Any], codebook: Codebook | None) -> dict[str, Any]:
         """Tell all views of the codebook that is used now, if it is another; return the answer."""
         if codebook is not None:
+            self._look_again.show()
             self._code_keys = code_keys_of_others(codebook, self._commands)
             self._look_at_the_codebook()
             self._tell({"type": "codebook", **self._of_the_codebook()})
@@ -368,14 +381,17 @@ class CodingWidget(Desk):
             self.revision += 1
         return answer
 
+    def _noticed(self) -> dict[str, Any]:
+        n_review = len(self._session.to_review)
+        return {"notice": self.notice, "newer": self._can_take, "n_review": n_review}
+
     def _of_the_codebook(self) -> dict[str, Any]:
         session = self._session
         return {
             "codebook": described(session.codebook, self._code_keys),
             "under": session.codebook.fingerprint,
             "outbox": self._outbox,
-            "notice": self.notice,
-            "newer": self._can_take,
+            **self._noticed(),
             "waiting": self._new_codes.waiting(),
             "flags": session.flags,
             "n_finished": session.n_finished,
@@ -395,8 +411,7 @@ class CodingWidget(Desk):
             "type": "done",
             "kind": act.kind,
             "unit": unit,
-            "notice": self.notice,
-            "newer": self._can_take,
+            **self._noticed(),
             **free,
             **self._counts(place),
         }

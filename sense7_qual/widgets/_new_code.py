@@ -11,15 +11,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Proposal, fold
+from sense7_qual.acts import Proposal
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.codings import stale
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.revisions import Change, changes
 from sense7_qual.widgets._folded import folded
+from sense7_qual.widgets._look_again import LookAgain
 from sense7_qual.widgets._session import Session, typed
 
 __all__ = ["DECLINED", "KEEPING", "Embed", "NewCodes", "alike", "code_id", "versions_alike"]
@@ -49,10 +48,12 @@ class NewCodes:
         proposed alone.
     embed : callable, optional
         Texts to an array of vectors: what is alike in meaning.
+    look_again : LookAgain
+        Knows the texts that were finished before a code was there.
     """
 
-    def __init__(self, session: Session, study: Any, *, embed: Embed | None) -> None:
-        self._session, self._study, self._embed = session, study, embed
+    def __init__(self, session: Session, study: Any, *, embed: Embed | None, look_again: LookAgain) -> None:
+        self._session, self._study, self._embed, self._look_again = session, study, embed, look_again
         self._added: dict[str, dict[str, Any]] = {}
 
     @property
@@ -120,28 +121,19 @@ class NewCodes:
     def waiting(self) -> dict[str, Any] | None:
         """Return which texts, finished before a code was there, wait for a decision on it, or None.
 
-        Texts that wait for more than that (a code that was redefined or split, say) are only counted: they
-        must be looked at as a whole.
+        Texts that wait for more than that (a code that was redefined or split, say) are not among them: they
+        must be looked at as a whole (`Session.to_review`).
         """
         session = self._session
-        if not hasattr(self._study, "revisions") or session.finished_under <= {session.codebook.fingerprint}:
-            return None
-        try:
-            undecided = self._undecided()
-        except QualError:  # what is damaged is told of where the study is read
-            return None
-        by_unit = undecided.groupby("unit_id", sort=False)
-        items, n_other = [], 0
         order = {code_id: n for n, code_id in enumerate(session.codebook.ids)}
-        for unit_id, rows in by_unit:
-            if set(rows["reason"]) == {"add"}:
-                items.append((session.place_of(unit_id), sorted(rows["code"], key=order.__getitem__)))
-            else:
-                n_other += 1
+        items = [
+            (session.place_of(unit_id), sorted(codes, key=order.__getitem__))
+            for unit_id, codes in self._look_again.only_new().groupby("unit_id", sort=False)["code"]
+        ]
         codes = sorted({code for _, own in items for code in own}, key=order.__getitem__)
         if not set(codes) - self._declined:
             return None
-        return {"codes": codes, "items": sorted(items), "n_other": n_other, "no": DECLINED}
+        return {"codes": codes, "items": sorted(items), "no": DECLINED}
 
     @property
     def _declined(self) -> set[str]:
@@ -150,14 +142,6 @@ class NewCodes:
         return {
             memo["code"] for memo in memos if memo["on"] == "code" and DECLINED in memo["text"].split("\n")
         }
-
-    def _undecided(self) -> pd.DataFrame:
-        session = self._session
-        record = fold(session.acts_of_round)
-        return stale(
-            record.codings, record.coverage, session.codebook, revisions=self._study.revisions(),
-            round=session.round,
-        )  # fmt: skip
 
 
 def versions_alike(study: Any, codebook: Codebook) -> set[str]:

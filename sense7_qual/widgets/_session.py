@@ -91,6 +91,7 @@ class Session:
         self.round = round
         self._review = _codes_to_review(review, coder)
         self._reviewed_under = {codebook.fingerprint}
+        self._outdated: frozenset[str] = frozenset()
         self._alike = {codebook.fingerprint, *alike}
         self.position = 0
         table = UNITS.check(units, as_written=True)
@@ -170,6 +171,15 @@ class Session:
     def to_review(self) -> list[int]:
         """The places of the units that are still to be looked at again."""
         return [self._place[one] for one in self._review if self.review_of(self._place.get(one)) is not None]
+
+    def look_again(self, review: pd.DataFrame) -> None:
+        """Show the units of a table such as `codings.stale` returns as not finished until they are again."""
+        touched, self._review = set(self._review), _codes_to_review(review, self.coder)
+        touched |= self._review.keys()
+        finishes = (act for one in self._review for act in self._acts.get(one, ()) if act.kind == "finish")
+        self._outdated = frozenset(act.act_id for act in finishes)
+        for unit_id in touched & self._acts.keys():
+            self._reflag(unit_id)
 
     def review_of(self, place: int | None) -> list[str] | None:
         """Return the codes because of which the unit is still to be looked at again; None where it is not."""
@@ -406,7 +416,9 @@ class Session:
     def _finishes(self, act: Act) -> bool:
         if act.kind != "finish" or act.round != self.round:
             return False
-        return act.unit_id not in self._review or act.codebook in self._reviewed_under
+        if act.unit_id not in self._review:
+            return True
+        return act.codebook in self._reviewed_under and act.act_id not in self._outdated
 
     def use(self, codebook: Codebook, *, keeps: bool, alike: Iterable[str]) -> None:
         """Go on under another version; those `alike`, and with `keeps` the one before, mean the same."""

@@ -221,7 +221,6 @@ class TextList:
         return {
             "conditions": [{"name": name, "values": values} for name, (_, values) in self._variables.items()],
             "ratings": ratings if len(ratings) <= 3 * MOST_VALUES else [],
-            "n_review": int(self._to_review.sum()),
             "groups": [name for name in GROUPS if self._units[name].notna().any()],
         }
 
@@ -252,10 +251,6 @@ class TextList:
         """Return which of the units with codings or a memo are `wanted`."""
         return self._at([place for place, mark in self._session.marks.items() if wanted(mark)])
 
-    @property
-    def _to_review(self) -> Places:
-        return self._at(self._session.to_review)
-
     def _at(self, places: Sequence[int]) -> Places:
         fits = np.zeros(len(self._units), dtype=bool)
         fits[list(places)] = True
@@ -268,7 +263,7 @@ class TextList:
             case "memo":
                 return self._where(lambda mark: mark.memo is not None)
             case "review":
-                return self._to_review
+                return self._at(self._session.to_review)
             case "differs":
                 return self._at(self._differing())
             case "":

@@ -331,7 +331,7 @@ def test_units_to_look_at_again_are_named_with_this_coders_codes_until_they_are_
         }
     )
     revised = Browser([].extend, units=frame(), review=stale)
-    assert revised.ask("choices")["n_review"] == 2
+    assert revised.ask("hello")["n_review"] == 2
     assert places(revised.ask("list", state="review")) == [0, 4]
     rows = revised.ask("rows", places=[0, 4, 5])["rows"]
     assert [row["review"] for row in rows] == [["interest", "prosocial"], ["interest"], None]

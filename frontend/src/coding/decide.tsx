@@ -179,12 +179,10 @@ export function DecideBanner({ session }: { session: Session }) {
   }
   if (!waiting || decide.later.value) return null;
   const n = waiting.items.length;
-  const other = waiting.n_other;
   return (
     <div class="s7-decide" role="group" aria-label="Look again at finished texts">
       <span>
         Look at the {n === 1 ? "text" : `${n} texts`} that you finished before for {decide.labels(waiting.codes)}?
-        {other > 0 && ` (${other} more must be looked at as a whole: other codes changed there, too. Ask the lead.)`}
       </span>
       <button type="button" class="s7-primary" onClick={() => take(() => decide.begin())}>
         Yes <kbd>y</kbd>

@@ -48,6 +48,8 @@ export class Kernel {
   notice = "";
   /** Whether there is a newer one, and what it means for codings. */
   newer = false;
+  /** The places of the texts that are to be looked at again. */
+  review: number[] = [];
   meaning: string[] = [];
   showRating: boolean | "finished" = false;
   layout: "text" | "grid" = "text";
@@ -163,7 +165,7 @@ export class Kernel {
     this.recorded.push(...acts);
     this.done.push(...acts);
     const places = acts.map(({ unit_id }) => Number(unit_id!.slice(1)));
-    this.tell({ type: "elsewhere", client: null, id: null, words: `${acts.length} codings came from another window`, places, memos: this.freeMemos(), ...this.progress(), can_undo: this.done.length > 0, can_redo: this.undone.length > 0 });
+    this.tell({ type: "elsewhere", client: null, id: null, words: `${acts.length} codings came from another window`, places, memos: this.freeMemos(), ...this.noticed(), ...this.progress(), can_undo: this.done.length > 0, can_redo: this.undone.length > 0 });
   }
 
   /** The memos on codes and on the study. */
@@ -192,7 +194,7 @@ export class Kernel {
       const { codings, finished, memo } = this.unit(place);
       const wanted = (asked.find ?? "").trim().toLowerCase();
       const found = text.toLowerCase().includes(wanted) || memo?.text.includes(wanted);
-      const state = asked.state === "unfinished" ? !finished : asked.state !== "memo" || memo !== null;
+      const state = asked.state === "review" ? this.toReview().includes(place) : asked.state === "unfinished" ? !finished : asked.state !== "memo" || memo !== null;
       const rating = !asked.rating || (asked.show_rating && asked.rating === "4");
       return found && state && rating && (!asked.code || codings.some(({ code }) => code === asked.code));
     });
@@ -263,7 +265,7 @@ export class Kernel {
 
   private choices({ show_rating }: Message): object {
     const conditions = [{ name: "condition", values: ["cold", "warm"] }];
-    return { conditions, ratings: show_rating ? ["4"] : [], n_review: 0, groups: ["case_id"] };
+    return { conditions, ratings: show_rating ? ["4"] : [], groups: ["case_id"] };
   }
 
   private counts(place: number) {
@@ -300,7 +302,7 @@ export class Kernel {
     else if (message.type === "progress") tell({ type: "progress", groups: [["p1", this.texts.length, this.finished()]] });
     else {
       if (!message.peek) this.position = message.place!;
-      tell({ type: "unit", unit: this.unit(message.place!), notice: this.notice, newer: this.newer });
+      tell({ type: "unit", unit: this.unit(message.place!), ...this.noticed() });
     }
   }
 
@@ -347,7 +349,7 @@ export class Kernel {
   /** What is said to all views of another version of the codebook. */
   ofCodebook(under: string, outbox: string): object {
     const { codebook } = this.welcome() as { codebook: object };
-    return { type: "codebook", id: null, client: null, codebook, under, outbox, notice: "", newer: false, waiting: this.waiting, ...this.progress() };
+    return { type: "codebook", id: null, client: null, codebook, under, outbox, ...this.noticed(), waiting: this.waiting, ...this.progress() };
   }
 
   /** What stands in the record before any view is open. */
@@ -365,6 +367,15 @@ export class Kernel {
     return { type: "taken", words: "‘Hope’ is new" };
   }
 
+  private noticed() {
+    return { notice: this.notice, newer: this.newer, n_review: this.toReview().length };
+  }
+
+  /** The texts that are to be looked at again and are not finished. */
+  private toReview(): number[] {
+    return this.review.filter((place) => !this.unit(place).finished);
+  }
+
   private progress() {
     return { flags: this.texts.map((_, place) => this.flag(place)).join(""), n_finished: this.finished() };
   }
@@ -373,7 +384,7 @@ export class Kernel {
     return {
       type: "welcome",
       coder: "ana",
-      notice: this.notice,
+      ...this.noticed(),
       outbox: "work",
       under: "f1",
       new_codes: this.newCodes,
@@ -384,7 +395,6 @@ export class Kernel {
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
       commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">" },
       ...this.progress(),
-      newer: this.newer,
       show_rating: this.showRating,
       layout: this.layout,
       round: this.roundName,
@@ -415,10 +425,10 @@ export class Kernel {
     }
     unit_id ??= this.recorded.find((one) => one.id === act.id)?.unit_id;
     if (unit_id === undefined) {
-      return { type: "done", kind: act.kind, unit: this.unit(this.position), notice: this.notice, newer: this.newer, memos: this.freeMemos(), ...this.counts(this.position) };
+      return { type: "done", kind: act.kind, unit: this.unit(this.position), ...this.noticed(), memos: this.freeMemos(), ...this.counts(this.position) };
     }
     const place = Number(unit_id.slice(1));
-    return { type: "done", kind: act.kind, unit: this.unit(place), notice: this.notice, newer: this.newer, ...this.counts(place) };
+    return { type: "done", kind: act.kind, unit: this.unit(place), ...this.noticed(), ...this.counts(place) };
   }
 }
 

@@ -221,13 +221,16 @@ export interface Waiting {
   no: string;
   codes: string[];
   items: [number, string[]][];
-  n_other: number;
 }
 
-/** What the coder should know of the codebook; `newer`: that there is one that can be taken in. */
+/**
+ * What the coder should know of the codebook; `newer`: that there is one that can be taken in; `n_review`: how many
+ * texts are to be looked at again.
+ */
 export interface Notice {
   notice: string;
   newer: boolean;
+  n_review: number;
 }
 
 /** `under` is the codebook's fingerprint, `flags` how far each text is under it. */
@@ -241,7 +244,7 @@ export interface OfTheCodebook extends Notice {
 }
 
 /** What the same coder did in another window came into this one: in words, on which texts, and what it changed. */
-export type Elsewhere = { type: "elsewhere"; words: string; places: number[]; flags: string; memos: FreeMemo[] } & Omit<Counts, "flag">;
+export type Elsewhere = { type: "elsewhere"; words: string; places: number[]; flags: string; memos: FreeMemo[] } & Notice & Omit<Counts, "flag">;
 
 /** What the kernel says to all views, asked by none. */
 export type Told = Elsewhere | { type: "goto"; place: number } | { type: "suggested"; place: number } | ({ type: "codebook" } & OfTheCodebook);
@@ -265,7 +268,6 @@ export interface Row {
 export interface Choices {
   conditions: { name: string; values: string[] }[];
   ratings: string[];
-  n_review: number;
   groups: GroupBy[];
 }
 

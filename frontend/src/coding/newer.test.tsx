@@ -110,3 +110,23 @@ test("where there is none, the key says so", async () => {
   await press(">");
   expect([asked(), words(".s7-status")]).toEqual([[], "This is the study’s current codebook"]);
 });
+
+test("texts to be looked at again: the message's button lists just these and goes to the first, until none is left", async () => {
+  await show((on) => {
+    [on.newer, on.notice, on.review] = [false, "2 texts are to be looked at again.", [1, 2]];
+  });
+  const button = () => find(".s7-look-again");
+  expect(button()!.textContent).toBe("Show these 2 texts");
+  await doing(() => button()!.click());
+  await answer();
+  const list = () => kernel.received.filter(({ type }) => type === "list").at(-1)!;
+  expect([list().state, list().find]).toEqual(["review", ""]);
+  expect([words(".s7-unit-id"), words(".s7-list-note span")]).toEqual(["m1", "2 of 3 · to look at again"]);
+  await press("Enter");
+  await answer();
+  expect([words(".s7-unit-id"), button()!.textContent]).toEqual(["m2", "Show this text"]);
+  await press("Enter");
+  kernel.notice = "";
+  await answer();
+  expect(find(".s7-notice")).toBeNull();
+});

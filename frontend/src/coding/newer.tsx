@@ -19,6 +19,8 @@ export class Newer {
   readonly notice = signal("");
   /** Whether there is one that can be taken in. */
   readonly there = signal(false);
+  /** How many texts are to be looked at again. */
+  readonly toReview = signal(0);
   /** What it means for one's codings, where that is to be known before. */
   readonly meaning = signal<Meaning | null>(null);
   /** What is asked for once all is saved. */
@@ -38,7 +40,8 @@ export class Newer {
     this.end();
   }
 
-  noticed({ notice, newer }: Notice): void {
+  noticed({ notice, newer, n_review }: Notice): void {
+    this.toReview.value = n_review;
     this.notice.value = notice;
     this.there.value = newer;
     if (!newer) this.meaning.value = null;
@@ -79,6 +82,11 @@ export function CodebookNotice({ session }: { session: Session }) {
       {newer.there.value && !meaning && (
         <button type="button" class="s7-take" onClick={take}>
           Take it in now {key && <kbd>{key}</kbd>}
+        </button>
+      )}
+      {newer.toReview.value > 0 && !meaning && (
+        <button type="button" class="s7-look-again" onClick={() => session.lookAgain()}>
+          Show {newer.toReview.value === 1 ? "this text" : `these ${newer.toReview.value} texts`}
         </button>
       )}
       {meaning && (

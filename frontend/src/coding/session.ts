@@ -144,6 +144,7 @@ export class Session {
       total: this.total,
       here,
       showRating: this.showRating,
+      toReview: () => this.newer.toReview.peek(),
     });
     this.colleagues = new Colleagues({
       ask: (question) => this.channel.ask(question),
@@ -261,9 +262,10 @@ export class Session {
   }
 
   /** The same coder did something in another window, which an answer of the kernel's brought along. */
-  private heardElsewhere({ words, places, flags, memos, ...counts }: Elsewhere): void {
+  private heardElsewhere({ words, places, flags, memos, ...rest }: Elsewhere): void {
     this.flags.value = flags;
-    this.count(counts);
+    this.count(rest);
+    this.newer.noticed(rest);
     this.memos.known.value = memos;
     this.askAgain();
     this.texts.changed(places);
@@ -447,6 +449,12 @@ export class Session {
     if (side === "history" && other) this.history.list.renew();
     if (other || focus === "find") this.texts.open(focus);
     else this.texts.toggle();
+  }
+
+  /** List the texts that are to be looked at again, and go to the first. */
+  lookAgain(): void {
+    this.side.value = "texts";
+    this.texts.lookAgain();
   }
 
   /** The text before or after the one on screen; while texts are chosen, among those. */

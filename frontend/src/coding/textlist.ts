@@ -17,6 +17,8 @@ interface Surroundings {
   /** The place of the text on screen. */
   here: ReadonlySignal<number | null>;
   showRating: ReadonlySignal<boolean>;
+  /** How many texts are to be looked at again. */
+  toReview: () => number;
 }
 
 export class TextList {
@@ -51,6 +53,7 @@ export class TextList {
   private asking: Query | null = null;
   private askAgain = false;
   private chooseThen = false;
+  private firstThen = false;
   private inView: [number, number] = [0, 0];
   private rowsAsked = false;
   private choicesAsked = false;
@@ -103,7 +106,7 @@ export class TextList {
   /* ---- what is asked for ---- */
 
   change(part: Partial<Query>): void {
-    this.chooseThen = false;
+    this.chooseThen = this.firstThen = false;
     this.query.value = { ...this.query.value, ...part };
     if (isEverything(this.query.value) && !this.asking) this.showAll();
     else this.renew();
@@ -111,6 +114,13 @@ export class TextList {
 
   clear(): void {
     this.change(EVERYTHING);
+  }
+
+  /** Choose the texts that are to be looked at again, and go to the first. */
+  lookAgain(): void {
+    this.change({ ...EVERYTHING, state: "review" });
+    if (this.wide.value) this.folded.value = false;
+    this.firstThen = true;
   }
 
   /** Ask by what texts can be chosen; the kernel gets ready for searching. */
@@ -187,6 +197,7 @@ export class TextList {
   unanswered(question: ListQuestion): void {
     if (question.type === "list") {
       this.asking = null;
+      this.firstThen = false;
       this.askWhatCameMeanwhile();
     } else if (question.type === "rows") this.rowsAsked = false;
     else if (question.type === "choices") this.choicesAsked = false;
@@ -210,6 +221,8 @@ export class TextList {
     });
     this.wantRows();
     if (this.chooseThen) this.choose();
+    if (this.firstThen) this.pick(0);
+    this.firstThen = false;
   }
 
   private heardRows(rows: Row[], find: string, withRating: boolean): void {
@@ -236,7 +249,7 @@ export class TextList {
       const review = "fu".includes(flag) ? null : row.review;
       this.keepRows([{ ...row, memo: unit.memo !== null || unit.memos.length > 0, unsure, review }]);
       // What was finished and is taken up again may be one to be looked at: only the kernel knows.
-      if (kind !== "finish" && row.review === null && this.choices.peek()?.n_review) this.changed([unit.place]);
+      if (kind !== "finish" && row.review === null && this.around.toReview()) this.changed([unit.place]);
     }
     this.settle();
   }

@@ -138,9 +138,9 @@ function Find({ session }: { session: Session }) {
 }
 
 /** Whether texts can be in this state at all. */
-function isOffered({ texts, colleagues }: Session, state: Query["state"]): boolean {
+function isOffered({ newer, colleagues }: Session, state: Query["state"]): boolean {
   if (state === "differs") return colleagues.state.value === "open";
-  return state !== "review" || (texts.choices.value?.n_review ?? 1) > 0;
+  return state !== "review" || newer.toReview.value > 0;
 }
 
 interface SelectProps {
