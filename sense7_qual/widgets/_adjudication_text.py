@@ -11,7 +11,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.codings import carried
 from sense7_qual.widgets._adjudication_names import Names
 from sense7_qual.widgets._codebook_seen import Seen
-from sense7_qual.widgets._session import turns
+from sense7_qual.widgets._shown import turns
 from sense7_qual.widgets._utf16 import utf16_units
 
 __all__ = ["Readings"]

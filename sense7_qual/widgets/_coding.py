@@ -247,7 +247,7 @@ class CodingWidget(Desk):
         That it was revised since the study was opened, and how many texts are to be looked at again.
         """
         session = self._session
-        n_review, n_earlier = len(session.to_review), session.n_earlier
+        n_review, n_earlier = session.n_review, session.n_earlier
         take = "; take it in" if self._can_take else ". Open the study again, then run this cell again"
         notices = [
             f"The codebook of this study was revised after it was opened here{take}: what you "
@@ -382,7 +382,7 @@ class CodingWidget(Desk):
         return answer
 
     def _noticed(self) -> dict[str, Any]:
-        n_review = len(self._session.to_review)
+        n_review = self._session.n_review
         return {"notice": self.notice, "newer": self._can_take, "n_review": n_review}
 
     def _of_the_codebook(self) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from sense7_qual import acts as record
 from sense7_qual.acts import Act
 from sense7_qual.errors import QualError
 from sense7_qual.rounds import visible
-from sense7_qual.widgets._session import Session, shown_coding
+from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._shown import shown_coding
 from sense7_qual.widgets._study import round_of
 
 __all__ = ["Colleagues"]

@@ -32,6 +32,8 @@ class LookAgain:
 
     def __init__(self, session: Session, study: Any, *, by_itself: bool) -> None:
         self._session, self._study, self._by_itself = session, study, by_itself
+        self._read: tuple[int, str] | None = None
+        self._frame = pd.DataFrame()
 
     def __repr__(self) -> str:
         return f"LookAgain({self._session.coder!r})"
@@ -51,17 +53,22 @@ class LookAgain:
         return self._undecided(only_new=True)
 
     def _undecided(self, *, only_new: bool) -> pd.DataFrame:
+        now = self._session.n_acts, self._session.codebook.fingerprint
+        if self._read != now:
+            self._read, self._frame = now, self._stale()
+        is_new = (self._frame["reason"] == "add").groupby(self._frame["unit_id"]).transform("all")
+        return self._frame[is_new.astype(bool) == only_new]
+
+    def _stale(self) -> pd.DataFrame:
         session = self._session
         none = pd.DataFrame({"unit_id": [], "coder": [], "code": [], "reason": []})
         if not hasattr(self._study, "revisions") or session.finished_under <= {session.codebook.fingerprint}:
             return none
         record = fold(session.acts_of_round)
         try:
-            undecided = stale(
+            return stale(
                 record.codings, record.coverage, session.codebook, revisions=self._study.revisions(),
                 round=session.round,
             )  # fmt: skip
         except QualError:  # what is damaged is told of where the study is read
             return none
-        is_new = (undecided["reason"] == "add").groupby(undecided["unit_id"]).transform("all")
-        return undecided[is_new.astype(bool) == only_new]

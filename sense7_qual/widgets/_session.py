@@ -7,14 +7,12 @@ into what the browser shows. Offsets leave and enter here as UTF-16 code units.
 from __future__ import annotations
 
 import difflib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from sense7_qual import acts as record
@@ -26,9 +24,10 @@ from sense7_qual.suggestions import answers
 from sense7_qual.tables import UNITS, require_column
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
+from sense7_qual.widgets._shown import shown_coding, shown_value, turns
 from sense7_qual.widgets._utf16 import code_points, utf16_units
 
-__all__ = ["Mark", "Session", "shown_coding", "shown_value", "turns", "typed"]
+__all__ = ["Mark", "Session", "typed"]
 
 _UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
 _HISTORY: Final = kinds_where(lambda kind: kind.by == "coder" and kind.undoable)
@@ -89,9 +88,10 @@ class Session:
         self.coder = record.check_person(coder)
         self.codebook = codebook
         self.round = round
-        self._review = _codes_to_review(review, coder)
+        self._review: Mapping[str, tuple[str, ...]] = {}
         self._reviewed_under = {codebook.fingerprint}
         self._outdated: frozenset[str] = frozenset()
+        self._to_review: set[str] = set()
         self._alike = {codebook.fingerprint, *alike}
         self.position = 0
         table = UNITS.check(units, as_written=True)
@@ -118,6 +118,7 @@ class Session:
         self._refuse_others(before)
         for act in before:
             self._remember(act)
+        self._set_review(review)
         for unit_id in self._acts:
             self._reflag(unit_id)
         self.position = self.next_unfinished(-1)
@@ -170,23 +171,30 @@ class Session:
     @property
     def to_review(self) -> list[int]:
         """The places of the units that are still to be looked at again."""
-        return [self._place[one] for one in self._review if self.review_of(self._place.get(one)) is not None]
+        return [self._place[unit_id] for unit_id in self._to_review]
+
+    @property
+    def n_review(self) -> int:
+        """How many units are still to be looked at again."""
+        return len(self._to_review)
 
     def look_again(self, review: pd.DataFrame) -> None:
         """Show the units of a table such as `codings.stale` returns as not finished until they are again."""
-        touched, self._review = set(self._review), _codes_to_review(review, self.coder)
-        touched |= self._review.keys()
+        before = set(self._review)
+        self._set_review(review)
         finishes = (act for one in self._review for act in self._acts.get(one, ()) if act.kind == "finish")
         self._outdated = frozenset(act.act_id for act in finishes)
-        for unit_id in touched & self._acts.keys():
+        for unit_id in (before | self._review.keys()) & self._acts.keys():
             self._reflag(unit_id)
 
-    def review_of(self, place: int | None) -> list[str] | None:
+    def _set_review(self, review: Iterable[str] | pd.DataFrame) -> None:
+        self._review = _codes_to_review(review, self.coder)
+        self._to_review = set(self._review) & self._place.keys()
+
+    def review_of(self, place: int) -> list[str] | None:
         """Return the codes because of which the unit is still to be looked at again; None where it is not."""
-        if place is None or self._flags[place] in (_FINISHED, _UNSURE):
-            return None
-        codes = self._review.get(self.unit_ids[place])
-        return None if codes is None else list(codes)
+        unit_id = self.unit_ids[place]
+        return list(self._review[unit_id]) if unit_id in self._to_review else None
 
     def place_of(self, unit_id: object) -> int:
         """Return the place of a unit.
@@ -393,6 +401,10 @@ class Session:
         if any(self._finishes(act) for act in now):
             flag = _UNSURE if any(act.confidence == "unsure" for act in now) else _FINISHED
         self._flags[self._place[unit_id]] = flag
+        if flag in (_FINISHED, _UNSURE):
+            self._to_review.discard(unit_id)
+        elif unit_id in self._review:
+            self._to_review.add(unit_id)
         self._remark(self._place[unit_id], now)
         decided = [act for act in now if act.kind == "finish"] or [act for act in now if act.kind == "apply"]
         is_earlier = bool(decided) and all(act.codebook not in self._alike for act in decided)
@@ -569,26 +581,6 @@ def _value(column: Any, place: int) -> Any:
     return None if pd.isna(value) else value
 
 
-def turns(context: object) -> list[dict[str, str]]:
-    """Parse the earlier turns (role and text); a missing context, however pandas writes it, has none."""
-    if not isinstance(context, str) or not context:
-        return []
-    return [
-        {"role": str(turn.get("role") or ""), "text": str(turn.get("text") or "")}
-        for turn in json.loads(context)
-    ]
-
-
-def shown_value(value: object) -> str | None:
-    """Return a value of a variable in words."""
-    if value is None:
-        return None
-    # A column with a missing rating holds floats: 2 is shown as it was given, not as 2.0.
-    if isinstance(value, float | np.floating) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
 def _facets(message: Mapping[str, Any]) -> dict[str, str]:
     facets = message.get("facets") or {}
     if not isinstance(facets, dict):
@@ -605,20 +597,3 @@ def typed(message: Mapping[str, Any], name: str) -> str:
         raise ActError(f"act: expected text as {name} – found {type(value).__name__} – write it again.")
     whole = as_text(value).strip()
     return " ".join(whole.split()) if name == "label" else whole
-
-
-def shown_coding(act: Act, text: str, codebook: Codebook) -> dict[str, Any]:
-    """Return a coding as the browser shows it, its span in UTF-16 code units."""
-    span: tuple[int | None, int | None] = (None, None)
-    if act.start is not None and act.end is not None:
-        span = utf16_units(text, act.start, act.end)
-    # What an earlier version of the codebook had cannot be said again, so it is not shown as if it could.
-    known = {facet.name: facet.names for facet in codebook.facets_of(str(act.code))}
-    stated = act.facet_values.items()
-    return {
-        "code": act.code,
-        "start": span[0],
-        "end": span[1],
-        "facets": {name: value for name, value in stated if value in known.get(name, ())},
-        "confidence": act.confidence,
-    }

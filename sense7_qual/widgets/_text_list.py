@@ -22,7 +22,8 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ActError
 from sense7_qual.tables import require_column
 from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
-from sense7_qual.widgets._session import Session, shown_value
+from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._shown import shown_value
 
 __all__ = ["MOST_VALUES", "Query", "TextList"]
 
