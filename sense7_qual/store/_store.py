@@ -379,6 +379,23 @@ class Store:
         StoreError
             As for `append`, or acts of another copy were merged into the coder's since they were read: read
             them again.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import pandas as pd
+        >>> from sense7_qual import acts
+        >>> sense7 = Codebook.read("sense7")
+        >>> units = pd.DataFrame({"unit_id": ["m17"], "text": ["It listened."], "document_id": ["d1"],
+        ...                       "case_id": ["p1"], "position": [0]})
+        >>> store = Store.create(Path(tempfile.mkdtemp()) / "pilot", units=units, codebook=sense7)
+        >>> act = {"coder": "ana", "unit_id": "m17", "codebook": sense7}
+        >>> store.append([acts.apply(**act, code="relational")])  # in another window
+        1
+        >>> store.append_after([acts.finish(**act)], n_read=0, meet=lambda new: print(new[0].code))
+        relational
+        1
         """
         check_arguments(Store.append_after, locals(), but=("acts",))
         return self._append(check_acts.as_acts(acts), Unread(n_read, meet))
