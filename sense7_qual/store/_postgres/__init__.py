@@ -95,7 +95,7 @@ class Team:
         act = settled(note(lost), known.texts, known.codebooks)
         roles.enter_as_own(connection, self.server, act.coder)
         record(
-            connection, schema.place_of(self.server, act.coder), [act], study=known.study.id, rounds=(),
+            connection, schema.place_of(self.server, act.coder), [act], known=known, rounds=(),
             refuse_lost=bool,
         )  # fmt: skip
         return lost
