@@ -20,7 +20,7 @@ _TWO: Final = 2
 class Gains:
     """What the disagreements weigh, of what may be seen.
 
-    Parameters
+    Attributes
     ----------
     decided : DataFrame
         What was decided in the end, after discussions: what consensus is made of.

@@ -26,20 +26,8 @@ _RULE: Final = ("definition", "use_when", "avoid_when")
 def changed(book: Codebook, versions: Collection[Codebook], content: Mapping[str, Any]) -> State:
     """Return the draft in which a code has another example, counter-example, or another rule.
 
-    Parameters
-    ----------
-    book : Codebook
-        The current version.
-    versions : collection of Codebook
-        All versions that there have been.
-    content : mapping
-        code; kind ("example", "counter_example" or "rule"); words, for the first two; for a rule values and
-        before: the fields as they are to be, and as they were when they were opened.
-
-    Raises
-    ------
-    CodebookError
-        It changes nothing, or somebody else changed the same field of the rule meanwhile.
+    `content` has code; kind ("example", "counter_example" or "rule"); words, for the first two; for a rule
+    values and before: the fields as they are to be, and as they were when they were opened.
     """
     code = book[str(content.get("code"))]
     draft = Draft(book, versions=versions)

@@ -35,7 +35,7 @@ class Disputes:
     They are those of `store.decisions(consensus=True)`: decided in the end, after discussions, and counted
     over what may be seen.
 
-    Parameters
+    Attributes
     ----------
     read : Seen
         What may be seen.
@@ -99,13 +99,7 @@ class Disputes:
         self._settle()
 
     def last_of(self, coder: str) -> Act:
-        """Return the last ruling of a person that stands, to be taken back.
-
-        Raises
-        ------
-        ActError
-            There is none on a disagreement that may be seen.
-        """
+        """Return the last ruling of a person that stands, to be taken back."""
         counting = {act.act_id for act in self.settled.values()}
         for act in reversed(self._acts):
             if act.coder == coder and act.act_id in counting:
@@ -121,11 +115,6 @@ class Disputes:
         """Return the ruling that a person took back last, to be done again.
 
         As everywhere, a new ruling leaves nothing to be done again: what was taken back before it is over.
-
-        Raises
-        ------
-        ActError
-            There is none on a disagreement that may be seen.
         """
         made: dict[str, Act] = {}
         undone: list[str] = []

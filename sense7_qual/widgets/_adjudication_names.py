@@ -14,7 +14,7 @@ __all__ = ["Names"]
 class Names:
     """Pseudonyms, or letters in their place.
 
-    Parameters
+    Attributes
     ----------
     coders : iterable of str
         Everybody of whom something may be shown.

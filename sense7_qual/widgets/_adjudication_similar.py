@@ -27,7 +27,7 @@ class SimilarTexts:
     By words: the cosine of the words that two texts have, each with its inverse document frequency (Spärck
     Jones 1972), at least 0.1. By meaning: the cosine of their vectors, at least 0.5.
 
-    Parameters
+    Attributes
     ----------
     texts : mapping of str to str
         All texts by unit_id.

@@ -22,7 +22,7 @@ class Readings:
 
     Where a coder discussed a text and finished it again, these are the codings after the discussion.
 
-    Parameters
+    Attributes
     ----------
     read : Seen
         What may be seen.

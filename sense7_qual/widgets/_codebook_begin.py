@@ -23,13 +23,7 @@ def new_draft(base: Codebook, versions: Mapping[str, Codebook]) -> Draft:
 def resumed(
     base: str, steps: Sequence[Step], undone: Sequence[Step], versions: Mapping[str, Codebook]
 ) -> Draft:
-    """Return the draft of these steps on the version that `base` names.
-
-    Raises
-    ------
-    CodebookError
-        The study has no such version, or a step cannot be taken.
-    """
+    """Return the draft of these steps on the version that `base` names."""
     book = versions.get(base)
     if book is None:
         raise CodebookError(

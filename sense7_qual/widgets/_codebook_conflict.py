@@ -65,11 +65,6 @@ def conflicts(base: Codebook, mine: Codebook, theirs: Codebook) -> list[Conflict
 def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[str, str]) -> Codebook:
     """Return both sides' changes, and of what conflicts the side that is chosen ("mine" or "theirs"),
     or of lists "both".
-
-    Raises
-    ------
-    CodebookError
-        Something is not chosen, or what comes out is no sound codebook.
     """
     for one in conflicts(base, mine, theirs):
         chosen = choices.get(one.name)

@@ -65,7 +65,7 @@ class State:
 class Draft:
     """Steps from one version of a codebook towards the next.
 
-    Parameters
+    Attributes
     ----------
     base : Codebook
         The version that it begins from.
@@ -88,13 +88,7 @@ class Draft:
         return f"Draft({self._begin.base.fingerprint[:8]}, {len(self.steps)} steps)"
 
     def do(self, step: Step) -> bool:
-        """Take a step; return False where it changes nothing, and is left out.
-
-        Raises
-        ------
-        CodebookError
-            It cannot be taken; the draft is as it was.
-        """
+        """Take a step; return False where it changes nothing, and is left out."""
         whole = _named(self.state, step)
         after = _after(self.state, whole)
         if after == self.state:
@@ -121,13 +115,7 @@ class Draft:
         return True
 
     def leave_out(self, place: int) -> None:
-        """Take one step back, whatever came after it.
-
-        Raises
-        ------
-        CodebookError
-            A later step builds on it, or there is no such step; the draft is as it was.
-        """
+        """Take one step back, whatever came after it."""
         if type(place) is not int or not 0 <= place < len(self.steps):
             raise CodebookError(
                 f"draft: expected one of its {len(self.steps)} steps – found {word(place)} – choose another."

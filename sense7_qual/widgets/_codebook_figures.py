@@ -19,14 +19,10 @@ __all__ = ["figures"]
 def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return for each code of a version what is known of its use, by its id.
 
-    Returns
-    -------
-    dict
-        ``n``: finished texts on which anybody applied it. ``prevalence``: the share of the decisions on it
-        that apply it, in words. ``alpha``: Krippendorff's alpha with its 95 % interval (participants
-        resampled; texts, which is said, where one has no participant) of what was decided before a model's
-        suggestions were shown, in words; empty where it cannot be computed. ``n_both``: texts on which two
-        coders or more decided so.
+    Each has ``n``, the finished texts on which anybody applied it; ``prevalence``, the share of the decisions
+    on it that apply it; ``alpha``, with its 95 % interval (participants resampled; texts, which is said,
+    where one has no participant), of what was decided before a model's suggestions were shown, empty where it
+    cannot be computed; ``n_both``, the texts on which two coders or more decided so.
     """
     decided = decisions(seen.codings, seen.coverage, codebook, revisions=seen.revisions)
     counts = tally(decided)

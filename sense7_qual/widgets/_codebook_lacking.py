@@ -34,7 +34,7 @@ _SHOWN: Final = ("theme", "label", "n_units", "n_cases", "stable", "coverage")
 class LackingThemes:
     """The themes that no code covers, as one person may see it.
 
-    Parameters
+    Attributes
     ----------
     study : Store
         The study.
@@ -75,13 +75,7 @@ class LackingThemes:
         return f"LackingThemes({self._reading!r})"
 
     def answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer what a browser asks of these themes.
-
-        Raises
-        ------
-        ActError
-            The theme is none that is shown, its texts are others, or nobody consented.
-        """
+        """Answer what a browser asks of these themes."""
         if content["type"] == "lacking":
             self.looking.ask()
             return {"type": "looking"}

@@ -24,7 +24,7 @@ class Quotes:
 
     What is to be reviewed, because its code was redefined, stands under that code and says so.
 
-    Parameters
+    Attributes
     ----------
     seen : Seen
         What may be seen.

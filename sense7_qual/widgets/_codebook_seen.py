@@ -223,11 +223,6 @@ def pace(finishes: Iterable[Act]) -> dict[str, float]:
     """Return how many seconds each coder takes for a text: the median of the times between two finishes.
 
     Times of more than five minutes are pauses and left out; so is a coder with fewer than five others.
-
-    Parameters
-    ----------
-    finishes : iterable of Act
-        The acts of kind "finish".
     """
     times: dict[str, list[float]] = {}
     for act in finishes:

@@ -21,7 +21,7 @@ __all__ = ["Sight", "answer_to"]
 class Sight:
     """What may be seen under one version of the codebook.
 
-    Parameters
+    Attributes
     ----------
     read : Seen
         What may be seen.

@@ -39,7 +39,7 @@ class Split:
 class Sorting:
     """What is to be sorted after codes were split, of what one person may see.
 
-    Parameters
+    Attributes
     ----------
     seen : Seen
         What may be seen.
@@ -89,13 +89,7 @@ class Sorting:
         return own or (bool(coders - {self._viewer}) and unruled)
 
     def acts(self, code: str, unit_ids: Sequence[str], parts: Collection[str], *, asked: str) -> list[Act]:
-        """Return the acts that say which parts of a split code these texts belong to; none, where empty.
-
-        Raises
-        ------
-        ActError
-            The code was not split, has no such part, or a text does not wait for it.
-        """
+        """Return the acts that say which parts of a split code these texts belong to; none, where empty."""
         one = next((split for split in self.splits if split.code == code), None)
         if one is None:
             raise ActError(

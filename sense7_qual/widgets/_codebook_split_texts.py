@@ -24,7 +24,7 @@ Save = Callable[[Sequence[Act]], object]
 class SplitTexts:
     """What is to be sorted, read once, and what was sorted since.
 
-    Parameters
+    Attributes
     ----------
     sight : Sight
         What may be seen.
@@ -85,13 +85,7 @@ class SplitTexts:
         }  # fmt: skip
 
     def sort(self, code: str, units: Sequence[str], parts: Sequence[str], *, asked: str, save: Save) -> None:
-        """Record to which parts texts belong.
-
-        Raises
-        ------
-        ActError
-            One of them was sorted already, does not wait, or a part is none of the code's.
-        """
+        """Record to which parts texts belong."""
         done = {unit for one, others, _ in self._done if one == code for unit in others}
         if done & set(units):
             raise ActError("sorting: expected texts that wait – found some that are sorted – take it back.")
@@ -100,13 +94,7 @@ class SplitTexts:
         self._done.append((code, tuple(units), made))
 
     def take_back(self, *, codebook: Codebook, save: Save) -> None:
-        """Take back what was sorted last.
-
-        Raises
-        ------
-        ActError
-            Nothing was.
-        """
+        """Take back what was sorted last."""
         if not self._done:
             raise ActError("sorting: expected texts that were sorted here – found none – nothing was done.")
         save([record.undo(act, codebook=codebook) for act in reversed(self._done[-1][2])])

@@ -23,7 +23,7 @@ class ThemesOfTexts:
 
     A theme that a person dismissed is none.
 
-    Parameters
+    Attributes
     ----------
     acts : list of Act
         The acts of the study.

@@ -16,13 +16,7 @@ __all__ = ["compared"]
 def compared(
     one: object, other: object, *, versions: Mapping[str, Codebook], draft: Codebook
 ) -> list[dict[str, Any]]:
-    """Return what differs between two versions, named by their fingerprints or as "draft".
-
-    Raises
-    ------
-    CodebookError
-        The study has no such version.
-    """
+    """Return what differs between two versions, named by their fingerprints or as "draft"."""
     books = [_version(name, versions, draft) for name in (one, other)]
     return [
         {

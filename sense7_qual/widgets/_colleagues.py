@@ -26,7 +26,7 @@ class Colleagues:
     Nothing is read of it before the coder asks, and nothing leaves here but acts that `rounds.visible` lets
     the coder see: of a blind round none.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose work it stands beside.
@@ -59,13 +59,7 @@ class Colleagues:
         return None if one is None else "blind" if one.unblinded_at is None else "open"
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return who there is, read afresh, or what stands on the text at a place.
-
-        Raises
-        ------
-        QualError
-            The study cannot be read, or there is no such place.
-        """
+        """Return who there is, read afresh, or what stands on the text at a place."""
         if asked.get("type") == "colleagues":
             state = self._state()
             self._theirs = self._read() if state == "open" else {}

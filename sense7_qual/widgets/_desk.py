@@ -27,7 +27,7 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
     its counts up to date after an act (`_count`). Where `save` fails, the act is kept under its id: sent
     again it is the same.
 
-    Parameters
+    Attributes
     ----------
     save : callable
         Called with the new acts; returns only when they are safe.
@@ -79,15 +79,7 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
         self.send({**message, "client": None, "id": None})
 
     def _save_once(self, act_id: str, make: Callable[[], Act]) -> Act:
-        """Save the act of this id, which `make` makes where it is new, and return it.
-
-        Raises
-        ------
-        ActError, CodebookError
-            It is none that can be saved; it is forgotten.
-        StoreError
-            It could not be saved; it is kept for when it is sent again.
-        """
+        """Save the act of this id, which `make` makes where it is new, and return it."""
         act = self._unsaved[act_id] = self._unsaved.get(act_id) or make()
         try:
             self._save([act])

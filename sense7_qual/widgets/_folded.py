@@ -62,7 +62,7 @@ def find_folded(text: str, wanted: str) -> tuple[int, int]:
 class FoldedTexts:
     """Many texts, each folded, one behind the other in memory, so that all are searched in one go.
 
-    Parameters
+    Attributes
     ----------
     texts : iterable of str
         The texts, not folded.

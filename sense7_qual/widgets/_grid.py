@@ -18,7 +18,7 @@ _MOST_ROWS: Final = 100
 class Grid:
     """What the survey grid asks of one coder's session.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose texts they are.
@@ -42,13 +42,7 @@ class Grid:
         return f"Grid({len(self._session.unit_ids)} units, layout={self.layout!r})"
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to one question of a browser.
-
-        Raises
-        ------
-        ActError
-            It names a place, a layout or a variable that is not there, or one that this coder is not to see.
-        """
+        """Return the answer to one question of a browser."""
         if asked.get("type") == "layout":
             self.layout = one_of("layout", asked.get("layout"), LAYOUTS)
             return {

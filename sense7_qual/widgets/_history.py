@@ -28,7 +28,7 @@ class History:
 
     Undo and redo are no lines of their own: what they are about says that it was taken back.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose acts they are; what it knows already was done before this sitting.
@@ -42,13 +42,7 @@ class History:
         return f"History({len(self._session.history)} acts)"
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return one page of the acts that are asked for, and with the first page the times of all.
-
-        Raises
-        ------
-        ActError
-            It names what cannot be asked for.
-        """
+        """Return one page of the acts that are asked for, and with the first page the times of all."""
         if asked.get("type") == "back":
             return self._back(str(asked.get("act_id")))
         acts = self._asked_for(asked)

@@ -11,7 +11,7 @@ __all__ = ["Later"]
 class Later:
     """Something that is done later; asked for again meanwhile, it is done once more, with what is known then.
 
-    Parameters
+    Attributes
     ----------
     run : callable
         What is done; it tells of its errors itself.

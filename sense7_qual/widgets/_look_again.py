@@ -20,7 +20,7 @@ class LookAgain:
     Texts that lack a decision on new codes alone are decided by one key each (`only_new`); all others must be
     looked at as a whole, and the session shows these as not finished.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose texts they are.

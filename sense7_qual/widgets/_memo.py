@@ -42,13 +42,7 @@ def as_text(text: object) -> str:
 
 
 def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
-    """Return the memo that the browser asks for: on the text, a span of it, a code or the study.
-
-    Raises
-    ------
-    ActError
-        It names what is not there, revises a memo on something else, or is for the team outside of a round.
-    """
+    """Return the memo that the browser asks for: on the text, a span of it, a code or the study."""
     kind = message.get("target_kind") or "unit"
     if kind not in KINDS:
         raise ActError(

@@ -28,7 +28,7 @@ _LONGEST: Final = 300  # characters of a memo, and of the words that it is about
 class MemoList:
     """The memos that one coder may see: all of theirs, and the team's of rounds that are unblinded.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose memos they are.
@@ -57,13 +57,7 @@ class MemoList:
         return memo_table(both, units, codebook=self._session.codebook)
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how many memos fit what a browser asks for, and one page of them.
-
-        Raises
-        ------
-        ActError
-            It names what cannot be asked for.
-        """
+        """Return how many memos fit what a browser asks for, and one page of them."""
         if asked.get("fresh") is True:
             self._ask_study()
         rows = self._rows()

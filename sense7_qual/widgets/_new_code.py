@@ -39,7 +39,7 @@ _MOST: Final = 4
 class NewCodes:
     """What the coding widget does with codes that its codebook lacks.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose codebook it is.
@@ -72,17 +72,7 @@ class NewCodes:
     def add(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], Codebook | None]:
         """Add a code to the study's codebook; asked once more by the same id, change nothing.
 
-        Returns
-        -------
-        dict, Codebook or None
-            The answer, and the codebook to go on with; None where it was added before.
-
-        Raises
-        ------
-        ActError
-            Codes are proposed in this study, or the label or definition cannot be one.
-        CodebookError, StoreError
-            As of `Store.revise`.
+        Returns the answer and the codebook to go on with, None where the code was added before.
         """
         asked = str(content.get("id"))
         if asked in self._added:
@@ -175,11 +165,8 @@ def code_id(label: str, taken: Collection[str]) -> str:
 def alike(codebook: Codebook, label: str, definition: str, *, embed: Embed | None = None) -> dict[str, Any]:
     """Return the codes that are like a new one: by words, then, with `embed`, by meaning.
 
-    Returns
-    -------
-    dict
-        ``codes``: the ids, each once, those most alike first, with how (``words`` or ``meaning``). ``note``:
-        why there are none by meaning; empty where all went well.
+    The answer has ``codes``, the ids, each once, those most alike first, with how (``words`` or ``meaning``),
+    and ``note``: why there are none by meaning.
     """
     scored = [(_by_words(code, label, definition), code.id) for code in codebook.codable]
     near = sorted(((-score, n, one) for n, (score, one) in enumerate(scored) if score >= _ALIKE))

@@ -27,7 +27,7 @@ _CAME: Final = {
 class NewerCodebook:
     """What the coding widget does once others have revised the codebook of its study.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose codebook it is.
@@ -49,22 +49,10 @@ class NewerCodebook:
     def take(self, agreed: object) -> tuple[dict[str, Any], Codebook | None]:
         """Go on under the study's current codebook, where its changes leave what was coded as it is.
 
+        `agreed` is the fingerprint of the version whose meaning the coder has seen. Returns the answer and
+        the codebook to go on with, None where nothing was changed.
+
         Where they do not, only what that means is said, until the coder has `agreed` to this very version.
-
-        Parameters
-        ----------
-        agreed : object
-            The fingerprint of the version whose meaning the coder has seen; anything else is none.
-
-        Returns
-        -------
-        dict, Codebook or None
-            The answer, and the codebook to go on with; None where nothing was changed.
-
-        Raises
-        ------
-        ActError
-            There is no study to be asked, or no revisions lead to its codebook.
         """
         if not self.can_be_taken:
             raise ActError(

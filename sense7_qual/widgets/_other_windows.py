@@ -26,7 +26,7 @@ class _Unshown(ActError):
 class OtherWindows:
     """Saves the acts of a session, and takes in what the coder did elsewhere since it was read.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose acts they are.
@@ -47,13 +47,8 @@ class OtherWindows:
     def save(self, acts: Sequence[Act]) -> None:
         """Record `acts`; return once they are safe, and what was recorded elsewhere is in the session.
 
-        Raises
-        ------
-        ActError
-            One of them finishes a text, or takes something back, over acts on that text that came from
-            elsewhere: the session has these now, and nothing was recorded.
-        StoreError
-            As of `Store.append_after`.
+        Raises `ActError` where one of them finishes a text, or takes something back, over acts on that text
+        that came from elsewhere: the session has these now, and nothing was recorded.
         """
         if self._append_after is None:
             self._append(acts)

@@ -27,22 +27,12 @@ def attention(
 ) -> list[Item]:
     """Return what is to be done next, the most pressing first.
 
+    Agreement and drifts are empty while they are being computed. Each case has ``what``, ``todo``, ``cell``
+    (what to run for it), ``door`` (to the texts) and ``n`` (how many).
+
     First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
     to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
     is left to settle. A coder of a study that names its leads is told of their own texts alone.
-
-    Parameters
-    ----------
-    board : Board
-        What may be seen.
-    progress, agreement, drifts : sequence of dict
-        `progress_rows`, `agreement_rows`, `drift_rows`; none of the last two while they are being computed.
-
-    Returns
-    -------
-    list of dict
-        ``what`` is the case, ``todo``, ``cell`` (what to run for it), ``door`` (to the texts), ``n``
-        (how many).
     """
     if board.is_coder:  # what is a lead's to do is no news for a coder
         return [item for item in _to_review(board) if item["door"]["coder"] == board.viewer]

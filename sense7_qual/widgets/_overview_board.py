@@ -26,7 +26,7 @@ _PAIR: Final = ["unit_id", "coder"]
 class Board:
     """What `viewer` may see of a study, read once.
 
-    Parameters
+    Attributes
     ----------
     study : Store
         The study.

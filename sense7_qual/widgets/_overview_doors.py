@@ -25,17 +25,7 @@ Rows = list[tuple[str, str]]
 def behind(board: Board, door: Mapping[str, Any]) -> tuple[str, Rows]:
     """Return what a number counts, in words, and the units behind it in their order.
 
-    Parameters
-    ----------
-    board : Board
-        What may be seen.
-    door : mapping
-        ``of``: what is counted; and where it is so: ``round`` (None: no round), ``coder``, ``code``.
-
-    Raises
-    ------
-    ActError
-        There is no such number.
+    `door` says ``of``, what is counted, and where it is so: ``round`` (None: no round), ``coder``, ``code``.
     """
     asked = {name: _word(door.get(name)) for name in ("of", "round", "coder", "code")}
     find = _DOORS.get(str(asked["of"]))
@@ -65,13 +55,7 @@ def page(board: Board, door: Mapping[str, Any], *, first: int, find: str) -> dic
 
 
 def text_of(board: Board, unit_id: object) -> dict[str, Any]:
-    """Return a text with what may be seen on it: each coder's codings in the codes of the current version.
-
-    Raises
-    ------
-    ActError
-        The study has no such text.
-    """
+    """Return a text with what may be seen on it: each coder's codings in the codes of the current version."""
     if not isinstance(unit_id, str) or unit_id not in board.places:
         raise ActError("overview: expected a text of this study – found another – open the list again.")
     text = board.texts[unit_id]

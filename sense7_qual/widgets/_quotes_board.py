@@ -40,7 +40,7 @@ class Rule(NamedTuple):
 class Board:
     """The passages that a person may see, in the order of the rule, with what is decided about them.
 
-    Parameters
+    Attributes
     ----------
     read : Seen
         What may be seen.
@@ -277,14 +277,7 @@ class Board:
     # what is asked for ------------------------------------------------------------------------------
 
     def words_for(self, asked: Mapping[str, Any], span: Span) -> Span:
-        """Return the words of a decision, no character of which is divided; refuse what is not to be.
-
-        Raises
-        ------
-        ActError
-            No coding of the code on the text may be seen, or the words stand in a paraphrase for another
-            code, and are approved as they are.
-        """
+        """Return the words of a decision, no character of which is divided; refuse what is not to be."""
         unit_id, code = asked.get("unit_id"), asked.get("code")
         is_uncoded = self._is_uncoded(unit_id, code, span)
         if is_uncoded and asked.get("state") != "refused":
@@ -331,11 +324,6 @@ class Board:
         """Return a person's last decision that stands, or the one that they took back last.
 
         As everywhere, a new decision leaves nothing to be done again.
-
-        Raises
-        ------
-        ActError
-            There is none.
         """
         made: dict[str, Act] = {}
         taken: list[str] = []

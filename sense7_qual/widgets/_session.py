@@ -45,7 +45,7 @@ class Mark(NamedTuple):
 class Session:
     """The state of one coder's work on a set of units.
 
-    Parameters
+    Attributes
     ----------
     units : DataFrame
         What is coded, in this order.
@@ -64,13 +64,6 @@ class Session:
         as `codings.stale` returns, this coder's rows, each with the code that made it so.
     alike : iterable of str
         The fingerprints of versions under which what was coded means the same as under `codebook`.
-
-    Raises
-    ------
-    ActError
-        `coder` is no pseudonym, or an act is another coder's.
-    TableError
-        `units` is not what its contract says, or has no such rating.
     """
 
     def __init__(
@@ -197,13 +190,7 @@ class Session:
         return list(self._review[unit_id]) if unit_id in self._to_review else None
 
     def place_of(self, unit_id: object) -> int:
-        """Return the place of a unit.
-
-        Raises
-        ------
-        ActError
-            There is no such unit.
-        """
+        """Return the place of a unit."""
         place = self._place.get(unit_id) if isinstance(unit_id, str) else None
         if place is None:
             near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
@@ -283,13 +270,7 @@ class Session:
         return text[start:end] if is_own else None
 
     def act(self, message: Mapping[str, Any]) -> Act:
-        """Return the act that the browser asks for; nothing is recorded yet.
-
-        Raises
-        ------
-        ActError, CodebookError
-            It names an unknown unit or code, a span outside the text, or there is nothing to undo.
-        """
+        """Return the act that the browser asks for; nothing is recorded yet."""
         kind, common = (
             str(message.get("kind")),
             {"codebook": self.codebook, "act_id": str(message.get("act_id"))},

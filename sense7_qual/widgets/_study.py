@@ -42,15 +42,7 @@ def one_by_one(**parts: Any) -> Given:
 
 
 def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> Given:
-    """Return what `study` holds for `coder`; `parts` are those of the long form, which must be None.
-
-    Raises
-    ------
-    ArgumentError
-        `study` is none that is open, or a part is given as well.
-    ActError
-        `coder` is no pseudonym, or has no units in the plan that the study has.
-    """
+    """Return what `study` holds for `coder`; `parts` are those of the long form, which must be None."""
     if isinstance(study, type) or not all(hasattr(study, name) for name in _NEEDS):
         raise ArgumentError(
             f"CodingWidget: expected an open study – found {type(study).__name__} – open it: "

@@ -31,7 +31,7 @@ _LONGEST_NAME: Final = 200
 class SuggestionsOfTexts:
     """The suggestions for the texts of a session, none of which leaves here before it stands in the record.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose coding it is.
@@ -79,15 +79,7 @@ class SuggestionsOfTexts:
         self._want(places)
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Record what is shown of a text, and return it; what was shown once stays.
-
-        Raises
-        ------
-        ActError
-            There is no such place, or its text is not finished and suggestions are shown after that alone.
-        StoreError
-            It could not be recorded: nothing is shown.
-        """
+        """Record what is shown of a text, and return it; what was shown once stays."""
         session = self._session
         place = session.check_place(asked.get("place"))
         if self.when is None or (self.when == "finished" and session.flag(place) not in "fu"):

@@ -75,7 +75,7 @@ class Query:
 class TextList:
     """What the list of texts asks of one coder's session.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose texts they are, with what the coder did.
@@ -117,13 +117,7 @@ class TextList:
         return f"TextList({len(self._units)} units)"
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to one question of a browser.
-
-        Raises
-        ------
-        ActError
-            It names something that is not there.
-        """
+        """Return the answer to one question of a browser."""
         show_rating = asked.get("show_rating") is True and self._shows_ratings
         find = str(asked.get("find") or "")
         match asked.get("type"):

@@ -59,13 +59,7 @@ def proposed(
     codebook: Codebook,
     act_id: str,
 ) -> Act:
-    """Return the act that proposes a code of a theme, with the texts that show it.
-
-    Raises
-    ------
-    ActError
-        No text shows it, or the label or definition cannot be one.
-    """
+    """Return the act that proposes a code of a theme, with the texts that show it."""
     if not units:
         raise ActError(
             "proposal: expected a text of the theme that shows the code – found none – tick one of them."
@@ -105,13 +99,7 @@ def asked_words(chat: Any, messages: Sequence[Mapping[str, str]]) -> str:
 
 
 def drafted_by(reply: str) -> dict[str, str]:
-    """Read label and definition from the reply of a language model.
-
-    Raises
-    ------
-    ActError
-        There are none.
-    """
+    """Read label and definition from the reply of a language model."""
     object_in = re.search(r"\{.*\}", reply, re.DOTALL)
     try:
         read = json.loads(object_in[0]) if object_in else None
@@ -137,13 +125,7 @@ def code_made(
     examples: Sequence[str],
     source: str,
 ) -> Code:
-    """Return the code, with an id that none had before.
-
-    Raises
-    ------
-    ActError
-        Its label is none, or that of another code.
-    """
+    """Return the code, with an id that none had before."""
     proposal = Proposal(label=label, definition=definition)
     same = [code.id for code in before if folded(code.label) == folded(proposal.label)]
     if same:

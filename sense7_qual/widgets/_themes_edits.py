@@ -30,13 +30,7 @@ def sub_id(act_id: str, number: int) -> str:
 
 
 def step_asked(asked: Mapping[str, Any], reading: Reading, selected: Collection[str]) -> Step:
-    """Return the step that a browser asks for.
-
-    Raises
-    ------
-    ActError
-        It is none, or there is nothing to split by.
-    """
+    """Return the step that a browser asks for."""
     theme, what = field(asked, "theme", int), asked.get("what")
     match what:
         case "name":
@@ -73,17 +67,7 @@ def _parts(theme: int, by: object, reading: Reading, selected: Collection[str]) 
 
 
 def opposite(step: Step, before: Mapping[str, Any], numbers: tuple[set[int], set[int]]) -> list[Step]:
-    """Return what takes a step back.
-
-    Parameters
-    ----------
-    step
-        What was done.
-    before
-        The theme's row before.
-    numbers
-        The numbers of the themes before and after.
-    """
+    """Return what takes a step back."""
     theme = step.theme
     match step.what:
         case "name":

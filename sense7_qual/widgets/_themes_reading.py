@@ -24,7 +24,7 @@ _TERMS: Final = 10
 class Reading:
     """The themes of a study as they stand, with what `viewer` may see of the coding.
 
-    Parameters
+    Attributes
     ----------
     board : Board
         What may be seen.
@@ -58,13 +58,7 @@ class Reading:
         return self.board.texts
 
     def theme(self, number: int) -> Mapping[str, Any]:
-        """Return the row of a theme in the summary.
-
-        Raises
-        ------
-        TableError
-            There is none of this number.
-        """
+        """Return the row of a theme in the summary."""
         if self.themes is not None:
             rows = self.themes.summary[self.themes.summary["theme"] == number]
             if len(rows):

@@ -14,14 +14,8 @@ __all__ = ["foretold"]
 def foretold(themes: Themes, numbers: pd.DataFrame, labels: dict[int, str]) -> dict[str, Any]:
     """Return which themes keep their number, which are new and which end.
 
-    Parameters
-    ----------
-    themes
-        The run.
-    numbers
-        As `themes.match_recorded`.
-    labels
-        What the study's themes are called now, by number; a merged one is in none.
+    `numbers` are as `themes.match_recorded` gives them, `labels` what the study's themes are called now, by
+    number; a merged one is in none.
     """
     summary = themes.summary.set_index("theme")
     rows: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ __all__ = ["Remembered"]
 class Remembered:
     """A model that remembers the vectors of the texts that it was given, as long as the widget lives.
 
-    Parameters
+    Attributes
     ----------
     embed : callable
         Texts to an array of vectors.

@@ -26,7 +26,7 @@ _WORDS: Final = {
 class Training:
     """What a coder in training may know of the gold decisions: those on texts that they have finished.
 
-    Parameters
+    Attributes
     ----------
     session : Session
         Whose training it is, if its round has gold decisions.
@@ -50,13 +50,7 @@ class Training:
         return None if self._round is None else self._progress(self._so_far(self._round)[1])
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how the coder's first decisions on a finished text differ from gold.
-
-        Raises
-        ------
-        ActError
-            This is no training, there is no such place, or its text was never finished.
-        """
+        """Return how the coder's first decisions on a finished text differ from gold."""
         place = self._session.check_place(asked.get("place"))
         if self._round is None:
             raise ActError("feedback: expected a round of training – found another – reload the page.")

@@ -16,7 +16,7 @@ IN_KERNEL: Final[dict[str, dict[str, Any]]] = {}
 class Unsaved:
     """What one person has begun of one work.
 
-    Parameters
+    Attributes
     ----------
     study : Store
         A study with ``draft`` and ``keep_draft`` keeps it, so that it outlives the kernel too.
@@ -47,10 +47,8 @@ class Unsaved:
     def keep(self, draft: Mapping[str, Any]) -> None:
         """Keep a draft in the place of the one before; an empty one: nothing is begun any more.
 
-        Raises
-        ------
-        QualError
-            The study cannot keep it; the kernel does, but where it has words of who withdrew.
+        Where the study cannot keep it, it raises, and the kernel does, but where it has words of who
+        withdrew.
         """
         IN_KERNEL.pop(self._name, None)
         try:

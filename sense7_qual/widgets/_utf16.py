@@ -10,18 +10,8 @@ __all__ = ["code_points", "utf16_units"]
 def code_points(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span of code points that a browser's selection `start` … `end` covers.
 
-    Parameters
-    ----------
-    text : str
-        The unit's text.
-    start, end : int
-        Half-open span in UTF-16 code units, as JavaScript counts. An offset inside a surrogate pair is
-        moved outwards, so that no character is ever cut.
-
-    Raises
-    ------
-    ActError
-        The selection is empty, or reaches outside the text.
+    `start` and `end` are in UTF-16 code units, as JavaScript counts; an offset inside a surrogate pair is
+    moved outwards, so that no character is ever cut.
 
     Examples
     --------

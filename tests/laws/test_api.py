@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from types import FunctionType
 
 import pytest
@@ -113,6 +114,34 @@ def test_every_public_method_says_what_it_does() -> None:
         if isinstance(function, FunctionType) and not function.__doc__:
             silent.append(f"{owner}.{method}")
     assert not silent
+
+
+def test_what_is_private_says_in_sentences_what_it_takes() -> None:
+    """Tables of parameters are for who calls a function from a notebook; `Attributes` of a class may stay."""
+    tabled = []
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.FunctionDef) and TABLE.search(ast.get_docstring(node) or ""):
+                tabled.append((name, node.name))
+    public = {(function.__module__, function.__name__) for function in public_functions()}
+    assert [one for one in tabled if one not in public] == []
+
+
+TABLE = re.compile(r"^(Parameters|Returns|Raises)\n---", re.MULTILINE)
+
+
+def public_functions() -> Iterator[FunctionType]:
+    """The functions that a front shows, and the methods of its classes."""
+    for name in MODULES:
+        if "._" not in name:
+            for shown in importlib.import_module(name).__all__:
+                value = getattr(importlib.import_module(name), shown)
+                for inner in [value, *(vars(value).values() if inspect.isclass(value) else ())]:
+                    function = getattr(inner, "fget", None) or getattr(inner, "__func__", None) or inner
+                    function = getattr(function, "func", function)
+                    if isinstance(function, FunctionType):
+                        yield function
 
 
 def reference() -> object:

@@ -64,13 +64,7 @@ def plain(draft: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def read(study: Path, work: str, coder: str) -> dict[str, Any] | None:
-    """Return what `coder` has begun of `work`; None where there is nothing.
-
-    Raises
-    ------
-    StoreError
-        The file is not as it was written.
-    """
+    """Return what `coder` has begun of `work`; None where there is nothing."""
     try:
         return unseal(read_file(file_of(study, work, coder), LARGEST))
     except FileNotFoundError:
@@ -83,13 +77,7 @@ def read(study: Path, work: str, coder: str) -> dict[str, Any] | None:
 
 
 def keep(study: Path, work: str, coder: str, draft: Mapping[str, Any] | None) -> None:
-    """Put a draft in the place of the one before; None: there is none any more.
-
-    Raises
-    ------
-    OSError
-        The disk refuses; the one before is there still.
-    """
+    """Put a draft in the place of the one before; None: there is none any more."""
     file = file_of(study, work, coder)
     if draft is None:
         file.unlink(missing_ok=True)

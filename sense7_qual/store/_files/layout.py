@@ -134,15 +134,7 @@ class Opened:
 
 
 def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
-    """Make the study folder `path` from its units and first codebook, whole or not at all.
-
-    Raises
-    ------
-    StoreError
-        Something is there already, or the disk refuses.
-    TableError
-        `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
-    """
+    """Make the study folder `path` from its units and first codebook, whole or not at all."""
     _refuse_existing(path)
     study, units, table = prepare(units, codebook)
     contents = {
@@ -163,15 +155,7 @@ def is_study(path: Path) -> bool:
 
 
 def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFrame, bytes]:
-    """Build a new study's metadata, its validated units and their Parquet bytes.
-
-    Raises
-    ------
-    TableError
-        `units` is not what its contract says, a text is missing, or a column cannot be kept as it is.
-    ActError
-        `codebook` is none.
-    """
+    """Build a new study's metadata, its validated units and their Parquet bytes."""
     check_codebook(codebook)
     units = checked(units)
     table = parquet(units)
@@ -186,13 +170,7 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
 
 
 def read(path: Path) -> Study:
-    """Read the metadata of the study folder `path` (``study.json``).
-
-    Raises
-    ------
-    StoreError
-        It is no study folder, or one that a newer version wrote.
-    """
+    """Read the metadata of the study folder `path` (``study.json``)."""
     try:
         values = signed_json.unseal(study_notes.bytes_of(path / _STUDY))
         study = Study(**{field.name: values[field.name] for field in fields(Study)})
@@ -221,13 +199,7 @@ def hand_to(path: Path, coder: str) -> None:
 
 
 def handed_to(path: Path) -> str | None:
-    """Return the coder to whom the study folder was handed out; None for any other study.
-
-    Raises
-    ------
-    StoreError
-        The note of it is not as it was written.
-    """
+    """Return the coder to whom the study folder was handed out; None for any other study."""
     try:
         return str(signed_json.unseal(study_notes.bytes_of(path / HANDED))["coder"])
     except (FileNotFoundError, NotADirectoryError):
@@ -250,11 +222,6 @@ def exclusively(path: Path) -> Iterator[None]:
     """Keep every other process on this computer from changing ``study.json`` meanwhile.
 
     SQLite's lock of an empty file does it: on every system, and it ends with the process that holds it.
-
-    Raises
-    ------
-    StoreError
-        Another process holds it for 30 s, or the disk refuses.
     """
     try:
         with refusing(path), suppress(FileExistsError):
@@ -277,11 +244,6 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
 
     The units of participants who withdrew are not among them, also where the file still has them (in a
     synced folder that brought the withdrawal's note before the rest).
-
-    Raises
-    ------
-    StoreError
-        The file is missing or is not the one that was written.
     """
     return without(stored_units(path, study), study_notes.notes(path, study_notes.Withdrawal))
 
@@ -330,14 +292,7 @@ def refuse_newer(path: Path, study: Study) -> None:
 
 
 def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = frozenset()) -> pd.DataFrame:
-    """Return the units of the Parquet file `table`, after checking it against the study's hash.
-
-    Raises
-    ------
-    StoreError
-        It is neither the one that was written nor one of those `later` ones that withdrawals left; the
-        message calls the study `name`.
-    """
+    """Return the units of the Parquet file `table`, after checking it against the study's hash."""
     table_sha256 = hashlib.sha256(table).hexdigest()
     if table_sha256 != study.units_sha256 and table_sha256 not in later:
         raise StoreError(
@@ -392,13 +347,7 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
 
 
 def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
-    """Return every version of the codebook in the study folder `path`, by fingerprint.
-
-    Raises
-    ------
-    StoreError
-        A file is not the codebook that its name says, or the current one is missing.
-    """
+    """Return every version of the codebook in the study folder `path`, by fingerprint."""
     with refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
         # A sync client's second copy has another name; `verification` reports it.
@@ -407,13 +356,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
 
 
 def codebooks_of(contents: Mapping[str, bytes], study: Study, *, name: str) -> dict[str, Codebook]:
-    """Return the codebooks that `contents` holds as YAML by fingerprint, each checked.
-
-    Raises
-    ------
-    StoreError
-        One is not the codebook that its fingerprint says, or the current one is missing.
-    """
+    """Return the codebooks that `contents` holds as YAML by fingerprint, each checked."""
     codebooks = {
         fingerprint: codebook_of(name, fingerprint, content) for fingerprint, content in contents.items()
     }

@@ -21,13 +21,7 @@ def seal(values: Mapping[str, Any]) -> bytes:
 
 
 def unseal(content: bytes) -> dict[str, Any]:
-    """Return the values of a sealed file.
-
-    Raises
-    ------
-    ValueError
-        A byte of it is not as it was written.
-    """
+    """Return the values of a sealed file."""
     values = json.loads(content)
     if not isinstance(values, dict) or _written(values) != content:
         raise ValueError("not a sealed file, byte for byte")

@@ -111,13 +111,7 @@ def most_bytes(name: str) -> int:
 
 
 def bytes_of(path: Path) -> bytes:
-    """Return the bytes of a file of a study.
-
-    Raises
-    ------
-    OSError
-        It has more than `most_bytes`, is no regular file, or cannot be read.
-    """
+    """Return the bytes of a file of a study."""
     return read_file(path, most_bytes(path.name))
 
 
@@ -129,13 +123,7 @@ def note(study: Path, value: Withdrawal | Copy) -> None:
 
 
 def notes(study: Path, kind: type[_Note]) -> list[_Note]:
-    """Return the notes of a kind in the study folder, oldest first.
-
-    Raises
-    ------
-    StoreError
-        One is not as it was written.
-    """
+    """Return the notes of a kind in the study folder, oldest first."""
     folder = study / _FOLDERS[kind]
     try:
         files = sorted(folder.iterdir()) if folder.is_dir() else []

@@ -36,11 +36,8 @@ _NONE: Final[frozenset[str]] = frozenset()
 def checked(units: pd.DataFrame) -> pd.DataFrame:
     """Return `units` by its contract, with a text in every row that is in the form offsets count on.
 
-    Raises
-    ------
-    TableError
-        It is not what the contract says, a unit_id is one that no act may name, or a text is missing, empty
-        or in another form.
+    Raises `TableError` where it is not what the contract says, a unit_id is one that no act may name, or a
+    text is missing, empty or in another form.
     """
     if isinstance(units, pd.DataFrame):
         _refuse_columns(units)  # a column that stands twice has no one kind that the contract could check
@@ -165,7 +162,7 @@ class Passages:
     Texts are compared as `normalised` has them. A run lies over more than one word, but in scripts without
     capitals, which need not part words.
 
-    Parameters
+    Attributes
     ----------
     sure : frozenset of str
         Runs that are theirs: 25 letters and digits, or a whole text of 12 to 24 with three words or more,

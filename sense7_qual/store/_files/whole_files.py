@@ -87,13 +87,7 @@ def here() -> Path:
 
 @contextmanager
 def building(folder: Path, before: str = ".") -> Iterator[Path]:
-    """Give a new folder in `folder`, under a name that begins with `before`, to build in; it is removed then.
-
-    Raises
-    ------
-    OSError
-        It cannot be made.
-    """
+    """Give a new folder in `folder` to build in, whose name begins with `before`; it is removed then."""
     with ExitStack() as undone:
         with uninterrupted():
             place = _locked(folder, before, undone)
@@ -227,11 +221,6 @@ def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
 
     The folder `home` (a study; where it cannot be written, or where there is none, `here`) has a note of it
     meanwhile, so that `clear` of that finds what is left by a process that was killed. None: no note.
-
-    Raises
-    ------
-    StoreError
-        The disk refuses.
     """
     try:
         with ExitStack() as stack:

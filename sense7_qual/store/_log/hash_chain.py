@@ -100,20 +100,10 @@ def links(
 ) -> Iterator[Link]:
     """Yield the links of a chain, each checked against its own hash, its text and the link before.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The columns of `rows`.
-    rows : iterable of sequence
-        The table `acts`, by seq.
-    texts : mapping of str to str or None
-        The quotes and memos by their hash, which were checked; None for an erased one.
-    first : str
-        What the first link stands on (`genesis`).
-    broken : callable
-        Makes the error that is raised, of what was found.
-    newer : bool
-        Whether a later version wrote the rows: kinds of act that this one does not know are then no damage.
+    `rows` is the table `acts`, by seq, with the columns `names`; `texts` has the quotes and memos by their
+    hash, which were checked, None for an erased one. `first` is what the first link builds on (`genesis`),
+    and `broken` makes the error of what was found. With `newer`, kinds of act that only a later version knows
+    are no damage.
     """
     shapes, last, number = _Shapes(names), first, 0
     hash_at, rest = names.index("hash"), iter(rows)

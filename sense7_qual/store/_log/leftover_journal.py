@@ -56,14 +56,10 @@ _BUSY: Final = 30  # seconds for which another program may be writing
 def settle(path: Path) -> None:
     """Take away a journal beside the acts file `path` that would take acts from it.
 
-    Nothing happens where there is no journal, or where it is that of a write under way.
+    Where neither the file nor what the journal would make of it is whole, both are left as they are
+    (`StoreError`).
 
-    Raises
-    ------
-    StoreError
-        Neither the file nor what the journal would make of it is whole. Both are left as they are.
-    sqlite3.Error, OSError
-        They cannot be read, or the disk refuses.
+    Nothing happens where there is no journal, or where it is that of a write under way.
     """
     journal = path.with_name(f"{path.name}-journal")
     if not journal.exists():

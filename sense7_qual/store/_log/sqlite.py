@@ -179,12 +179,6 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
 
     Every transaction has its own connection, because widgets' messages arrive in another thread than
     cells. One that writes takes the write lock before it reads, so that no other process can come between.
-
-    Raises
-    ------
-    StoreError
-        The file is no database, is damaged, has more than tables, is locked by another program, or cannot be
-        written.
     """
     # A reader must not take the write lock: it would wait for coders, and fail on a read-only copy.
     begin = _begin(path, "BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -379,11 +373,8 @@ def find(connection: Connection, path: Path, ids: Iterable[str], *, by: str = "a
 def behind(connection: Connection, path: Path, n_read: int) -> list[Act]:
     """Return the acts that follow the first `n_read` of the coder's chain, each checked against its own hash.
 
-    Raises
-    ------
-    StoreError
-        The chain is shorter, or acts of another copy were merged into it: then other acts may stand in
-        front, and all must be read again.
+    A chain that is shorter, or into which acts of another copy were merged, is refused: other acts may be in
+    front then, and all must be read again.
     """
     seq = ACTS.c.seq > n_read
     rows = connection.execute(select(ACTS).where(seq).order_by(ACTS.c.seq)).mappings().all()
@@ -414,11 +405,6 @@ def read(connection: Connection, path: Path, *, study: str, coder: str) -> list[
     """Return the coder's acts in order, after checking the chain and every text against its hash.
 
     Of a file that a later version wrote, acts of kinds that this version does not know are left out.
-
-    Raises
-    ------
-    StoreError
-        An act or a text is not what was written, or acts are missing.
     """
     acts, merged = [], False
     with _uncollected():

@@ -143,14 +143,8 @@ def lost(
 ) -> str | None:
     """Return what is missing of the coder's acts that were seen here, and who has it; None where nothing is.
 
-    Parameters
-    ----------
-    connection : Connection or None
-        On the coder's tables; None where the coder has none any more.
-    head : Head or None
-        What was seen before the connection began to read: it goes on growing while others read.
-    copies : sequence of Copy
-        The backups and archives that were made of the study.
+    `head` is what was seen before the connection began to read, since it goes on growing while others read.
+    The connection is None where the coder has no tables any more.
     """
     if head is None or (connection is not None and _has_link(connection, head.n_acts, head.hash)):
         return None
@@ -200,29 +194,9 @@ def record(
 ) -> int:
     """Add the new acts of `batch`, which are one coder's, to the coder's chain; return how many there were.
 
-    Parameters
-    ----------
-    connection : Connection
-        In a transaction that writes, on the coder's tables.
-    place : Path
-        What messages call them.
-    batch : sequence of Act
-        As `check_acts.settled` returns them.
-    known : Opened
-        The study.
-    rounds : iterable of Round
-        The rounds that stand: their acts are of their coders, on their units.
-    refuse_lost : callable
-        Given the connection, raises where acts of the coder were lost (`lost`).
-    unread : Unread, optional
-        Whom to call first where acts were recorded since.
-
-    Raises
-    ------
-    ActError
-        An act cannot stand beside what is recorded; nothing of the batch is added.
-    StoreError
-        The tables are damaged, or are not this coder's in this study.
+    `connection` is in a transaction that writes, `batch` as `check_acts.settled` returns it. `refuse_lost`
+    raises where acts of the coder were lost (`lost`); `unread` is called first where acts were recorded
+    since. Where one act cannot be added beside what is recorded, nothing of the batch is.
     """
     coder, study = batch[0].coder, known.study.id
     versions.refuse_newer(connection, place, study=study, coder=coder)
@@ -263,11 +237,6 @@ def with_true_quotes(acts: list[Act], place: Path, opened: Opened) -> list[Act]:
     """Return the acts, after checking each quote against its unit's text.
 
     The words of participants who withdrew are not given out, should any be left.
-
-    Raises
-    ------
-    StoreError
-        A quote is not the words of its span.
     """
     for number, act in enumerate(acts):
         if act.text is None:
@@ -303,7 +272,7 @@ def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
 class Salvage:
     """What was saved of the acts of a coder whose file is damaged.
 
-    Parameters
+    Attributes
     ----------
     path : Path
         The new acts file.
@@ -334,22 +303,11 @@ def salvage(
 ) -> Salvage:
     """Write the sound acts of a coder, in their order, into the new acts file `target`, by way of `built`.
 
+    `rows` are those of the table `acts` with their numbers, None for one that cannot be read, and `texts`
+    those of the table `texts` that can be. Words of those `withdrawn` do not go into the new file.
+
     Behind the first gap each act keeps the hash and the clock that it had, as one that was merged does, so
     that merging with a copy that has them all is possible still.
-
-    Parameters
-    ----------
-    rows : iterable of (int, mapping or None)
-        The rows of the table `acts` with their numbers, None for one that cannot be read.
-    texts : iterable of mapping
-        The rows of the table `texts` that can be read.
-    withdrawn : sequence of Withdrawal
-        Whose words do not go into the new file.
-
-    Raises
-    ------
-    StoreError
-        Nothing sound was found.
     """
     whole, sound, lost = sound_part(rows, texts, coder)
     if not whole:
@@ -399,11 +357,6 @@ def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dic
 
     Behind the last row that can be read, none is told of. Nothing is written, and a journal that lies beside
     the file is left alone.
-
-    Raises
-    ------
-    StoreError
-        Nothing of the table can be read.
     """
     unheld = "&immutable=1" if path.with_name(f"{path.name}-journal").exists() else ""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{unheld}", uri=True)) as connection:

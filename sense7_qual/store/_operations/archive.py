@@ -66,14 +66,11 @@ _LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest tex
 def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
     """Copy the study folder `path` to the new folder `target`, through SQLite's backup of each acts file.
 
+    A study that is not sound, and one from which a participant withdrew meanwhile, is refused; then nothing
+    is left at `target`.
+
     `note` is given what the study shall keep of it, before the copy is there: a copy that is there and that
     no withdrawal knows of would be the worse.
-
-    Raises
-    ------
-    StoreError
-        Something is at `target`, the study is not sound (`Store.verify` says where), a participant withdrew
-        meanwhile, or the disk refuses. Nothing is left at `target`.
     """
     acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
@@ -89,13 +86,6 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
 
     These are the study's own files, the acts files of the leads and the coder, and of others those in which
     the coder may see every act.
-
-    Raises
-    ------
-    ActError
-        There is no such round, or the coder is not in it.
-    StoreError
-        A lead's file has acts that the coder may not see; else as of `backup`.
     """
     acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
@@ -171,11 +161,7 @@ def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
 def restore(source: Path, target: Path, home: Path | None = None) -> None:
     """Make the study folder `target` from the archive `source`; `home` as of `building.making`.
 
-    Raises
-    ------
-    StoreError
-        What `source` holds is not byte for byte what `archive` wrote; something is at `target`; or the disk
-        refuses. Nothing is left at `target`.
+    What is not byte for byte what `archive` wrote is refused; then nothing is left at `target`.
     """
     whole_files.refuse_existing(target)
     with whole_files.making(target, "restored study", home) as building, _opened(source) as file:

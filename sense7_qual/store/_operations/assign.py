@@ -39,19 +39,7 @@ def act_of(
     round: str | None,
     weights: Mapping[str, float] | None,
 ) -> Act | None:
-    """Return the act that deals `units` to `coders`; None where the plan that stands was dealt just so.
-
-    Parameters
-    ----------
-    units : DataFrame
-        The study's units.
-    acts : sequence of Act
-        All that is recorded: what is begun stays with who began it, as far as these acts know.
-    coder : str
-        The lead, who assigns.
-
-    The others are those of `Store.assign`, whose errors are raised.
-    """
+    """Return the act that deals `units` to `coders`; None where the plan that stands was dealt just so."""
     columns = (stratify,) if isinstance(stratify, str) else tuple(() if stratify is None else stratify)
     settings: dict[str, Any] = {"coders": coders, "overlap": overlap, "seed": seed, "stratify": columns}
     settings["coders_per_unit"] = coders_per_unit

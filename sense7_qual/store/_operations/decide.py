@@ -68,11 +68,6 @@ def of_study(
     """Return the rows of codings or coverage of `round`; by default of all but training and discussions.
 
     Those of models are left out, unless they are asked for.
-
-    Raises
-    ------
-    ArgumentError
-        There is no such round.
     """
     if round is None:
         chosen = ~frame["round"].isin(_apart(rounds))

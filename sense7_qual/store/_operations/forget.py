@@ -102,7 +102,7 @@ _ELSEWHERE: Final[tuple[Remaining, ...]] = (
 class Forgotten:
     """What was forgotten, and what still holds it.
 
-    Parameters
+    Attributes
     ----------
     case_id : str
         The participant.
@@ -150,12 +150,8 @@ class Forgotten:
 def forget(path: Path, case_id: str, *, why: str) -> Forgotten:
     """Remove the words of the participant `case_id` from the study folder `path`.
 
-    Raises
-    ------
-    StoreError
-        The study has no such participant, its own files are damaged or from a later version, or the disk
-        refuses; call again then, which completes what was begun. Damaged acts files raise nothing: they are
-        among what still holds words.
+    Where the study's own files are damaged or the disk refuses, it raises; calling it again completes what
+    was begun. Damaged acts files raise nothing: they are among what still holds words.
     """
     layout.refuse_newer(path, layout.read(path))
     acts_files.refuse_absent(path)
@@ -320,13 +316,7 @@ class Words:
 
     @classmethod
     def of(cls, units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> Words:
-        """Return the words of the participant `case_id` in `units`, or that were there `before`.
-
-        Raises
-        ------
-        StoreError
-            There is no such participant.
-        """
+        """Return the words of the participant `case_id` in `units`, or that were there `before`."""
         earlier = [each for each in before if each.case_id == case_id]
         noted = [unit_id for each in earlier for unit_id in each.unit_ids]
         stored = units.loc[units["case_id"] == case_id, "unit_id"].tolist()

@@ -46,7 +46,7 @@ _COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
 class Merge:
     """What a merge did.
 
-    Parameters
+    Attributes
     ----------
     items : DataFrame
         One row per act of the other copy: act_id, coder, kind, unit_id; status: ``new`` (taken in), ``there``
@@ -144,24 +144,8 @@ def merge(
 ) -> Merge:
     """Take in what `other` has: a folder of the same study, or one acts file.
 
-    Parameters
-    ----------
-    into : Into
-        Where to.
-    other : Path
-        The other study folder, or an acts file such as a sync client's second copy.
-    opened : Opened
-        What this study is, with the texts of its units and its codebooks.
-    coders : collection of str or None
-        Whose new acts may come in; None: of a folder that was handed out its coder's, else anybody's.
-    recorded : callable
-        Returns the ids of the acts that are here.
-
-    Raises
-    ------
-    StoreError
-        It has new acts of others, `other` is another study, is damaged, is from a later version, or a file
-        cannot be written.
+    `other` is another study folder, or an acts file such as a sync client's second copy. `coders` are those
+    whose new acts may come in; None stands for the coder to whom a folder was handed out, else for anybody.
     """
     into.refuse_unwritable(opened)
     versions, files, theirs = _other(other, opened.study)

@@ -40,13 +40,6 @@ class Wish:
         """Return the codebook after a revision of `current`, and the acts that record it.
 
         `versions` are all that the study has, by fingerprint.
-
-        Raises
-        ------
-        ActError
-            There is no reason, or no change.
-        CodebookError
-            Another person changed the same thing meanwhile, or what is merged or split is not what it says.
         """
         if not isinstance(self.why, str) or not self.why.strip():
             raise ActError(

@@ -22,11 +22,6 @@ def refuse_other(known: Opened, units: pd.DataFrame, codebook: Codebook, *, plac
 
     Rows may come in another order. Units of participants who withdrew may be among them or not, and what a
     withdrawal emptied in other units is no difference.
-
-    Raises
-    ------
-    TableError
-        `units` could be no study's.
     """
     made, _, table = layout.prepare(units, codebook)
     if made.units_sha256 != known.study.units_sha256:

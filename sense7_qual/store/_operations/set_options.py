@@ -66,13 +66,7 @@ def act_of(options: Options, *, coder: str, codebook: Codebook, **wished: Any) -
 
 
 def read_options(act: Act) -> dict[str, Any]:
-    """Return what an act of kind ``set_options`` sets.
-
-    Raises
-    ------
-    ActError
-        Its text is not what `act_of` wrote.
-    """
+    """Return what an act of kind ``set_options`` sets."""
     try:
         named: dict[str, Any] = json.loads(str(act.text))
         if json.dumps(named, sort_keys=True, ensure_ascii=False) != act.text or not named:

@@ -98,12 +98,8 @@ class Known:
 def verify(path: Path, known: Study) -> list[Finding]:
     """Return what is found in each file of the study folder `path`; damage raises nothing.
 
-    Parameters
-    ----------
-    path : Path
-        The study folder.
-    known : Study
-        What ``study.json`` said when it was last read; acts are judged by it where it is damaged now.
+    `known` is what ``study.json`` said when it was last read; acts are judged by it where that file is
+    damaged now.
     """
     now, first = _study(path, known)
     withdrawn, of_withdrawals = _notes(path / "withdrawn", Withdrawal)

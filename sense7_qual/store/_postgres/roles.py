@@ -44,20 +44,9 @@ def coders(server: Server) -> tuple[str, ...]:
 def add_coder(server: Server, coder: str, *, role: str | None = None, lead: bool = False) -> None:
     """Make room for the acts of `coder`, to be written by `role` alone; only the lead can do that.
 
-    Parameters
-    ----------
-    role : str, optional
-        The PostgreSQL role that codes as `coder`: by default the lead's own (for a model's codings, say). A
-        role that does not exist is made, without a password: set one with psql's ``\\password``.
-    lead : bool
-        Whether the role leads as well: sees everything, opens and unblinds rounds, adds coders.
-
-    Raises
-    ------
-    ActError
-        The pseudonym cannot be one, or differs from another in upper and lower case only.
-    StoreError
-        The calling role does not lead, `role` could not be kept blind, or the coder has another role.
+    `role` is by default the lead's own (for a model's codings, say); one that does not exist is made, without
+    a password: set one with psql's ``\\password``. With `lead` it leads as well: sees everything, opens and
+    unblinds rounds, adds coders. A role that could not be kept blind is refused.
     """
     coder = check_coder(coder)
     refuse_device(coder)  # an archive of the study may become a folder
@@ -138,11 +127,6 @@ def write(server: Server, coder: str, work: Callable[[Connection, Path], _T], *,
     Where the connection is lost, `work` is done again from the start, also if its transaction may have been
     committed: it must find by itself what is recorded already. With `as_lead` the lead writes for any coder,
     as a merge does.
-
-    Raises
-    ------
-    StoreError
-        This role does not code as `coder`, the server cannot be reached, or it refuses.
     """
 
     def locked(connection: Connection) -> _T:

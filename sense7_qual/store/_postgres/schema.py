@@ -162,11 +162,6 @@ def create(server: Server, made: Study, *, units: bytes, codebooks: Mapping[str,
     """Make a study from its units, as Parquet, and the versions of its codebook; the role becomes its lead.
 
     It is made whole or not at all. Returns what of the server's statistics stays open to the coders.
-
-    Raises
-    ------
-    StoreError
-        The study is there already, the role may not make one, or the server cannot be reached.
     """
     owner = owner_of(server)
     return retried(server, lambda connection: make(connection, server, made, units, codebooks, owner)[0])
@@ -230,13 +225,7 @@ def _make(
 
 
 def read(server: Server) -> Opened:
-    """Read the study's metadata, its units and every version of its codebook, all checked.
-
-    Raises
-    ------
-    StoreError
-        There is no such study for this role, or it is not what was written.
-    """
+    """Read the study's metadata, its units and every version of its codebook, all checked."""
     contents = stored(server)
     return Opened.of(
         contents.study,
@@ -362,11 +351,6 @@ def acts(
     Of its own coders, and as the lead, a role sees the whole chain. Of others it sees what the lead has
     unblinded: the acts of those rounds, and what the lead did for the team. `whole` is called with the
     connection, on the coder's tables, where the role sees the whole chain.
-
-    Raises
-    ------
-    StoreError
-        An act is not what was written, or the server cannot be reached.
     """
 
     def read(connection: Connection) -> list[Act]:

@@ -83,13 +83,7 @@ def is_address(path: object) -> bool:
 
 
 def connect(address: str) -> Server:
-    """Return the server at `address`; nothing is sent yet.
-
-    Raises
-    ------
-    StoreError
-        The address is none, has a password in it, or names no possible study.
-    """
+    """Return the server at `address`; nothing is sent yet."""
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):
@@ -181,13 +175,7 @@ def retried(server: Server, work: Callable[[Connection], _T]) -> _T:
 
 
 def outside_transactions(server: Server, statements: Iterable[str]) -> None:
-    """Run statements that take long and cannot stand in a transaction (VACUUM).
-
-    Raises
-    ------
-    StoreError
-        The server cannot be reached, or it refuses; statements before that have been run.
-    """
+    """Run statements that take long and cannot stand in a transaction (VACUUM)."""
     try:
         with server.engine.connect() as connection:
             own = connection.execution_options(isolation_level="AUTOCOMMIT")

@@ -34,11 +34,6 @@ def take_out(connection: Connection, server: Server, coder: str, study_id: str) 
 
     The sound acts stay, in their order. Those behind a row that left are linked anew and keep the hash that
     they had, as merged ones do. For the lead, in the transaction of `connection`.
-
-    Raises
-    ------
-    StoreError
-        The role does not lead.
     """
     schema.check_lead(connection, server, "accept_loss")
     if coder not in roles.members(connection, server):

@@ -45,13 +45,7 @@ _ELSEWHERE: Final = "the server's write-ahead log, its replicas and its own back
 
 
 def download(server: Server, path: Path) -> None:
-    """Write the study as the study folder `path`, as it is at one moment; for the lead.
-
-    Raises
-    ------
-    StoreError
-        The role does not lead, the server cannot be reached, or the disk refuses.
-    """
+    """Write the study as the study folder `path`, as it is at one moment; for the lead."""
 
     def taken(connection: Connection) -> tuple[schema.Stored, dict[str, bytes], list[_Chain]]:
         run(connection, [SNAPSHOT])
@@ -107,11 +101,6 @@ def upload(path: Path, server: Server) -> schema.Openness:
     """Make a study from the study folder `path`, whole or not at all; the role codes as all coders.
 
     Returns what of the server's statistics stays open to the coders.
-
-    Raises
-    ------
-    StoreError
-        The study is there already, the folder is damaged, or the server cannot be reached.
     """
     made = layout.read(path)
     layout.refuse_newer(path, made)
@@ -140,10 +129,7 @@ def upload(path: Path, server: Server) -> schema.Openness:
 def note_copy(server: Server, made: Copy) -> None:
     """Add the note of a copy to the study; for the lead.
 
-    Raises
-    ------
-    StoreError
-        A participant withdrew since the copy was begun: their words are in it.
+    Where a participant withdrew since the copy was begun, it raises: their words are in it.
     """
 
     def work(connection: Connection) -> None:
@@ -180,13 +166,7 @@ def _shown_notes(connection: Connection, server: Server) -> dict[str, str | None
 
 
 def notes(server: Server, kind: type[_Note]) -> list[_Note]:
-    """Return the notes of a kind, oldest first; for the lead.
-
-    Raises
-    ------
-    StoreError
-        One is not as it was written.
-    """
+    """Return the notes of a kind, oldest first; for the lead."""
     return retried(server, lambda connection: notes_in(connection, server, kind))
 
 
@@ -314,13 +294,9 @@ def _verified_rounds(server: Server) -> list[Finding]:
 def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
     """Remove the words of the participant `case_id` from the study, in one transaction; for the lead.
 
-    The tables that had them are written anew afterwards, so that their pages keep no word.
+    Calling it again completes what was begun.
 
-    Raises
-    ------
-    StoreError
-        There is no such participant, the role does not lead, or the server cannot be reached: call again
-        then, which completes what was begun.
+    The tables that had them are written anew afterwards, so that their pages keep no word.
     """
 
     erased: list[int] = []  # of each attempt: one may have been committed before its connection was lost
