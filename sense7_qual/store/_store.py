@@ -165,7 +165,9 @@ class Store:
         return store
 
     @classmethod
-    def open_or_create(cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook) -> Store:
+    def open_or_create(
+        cls, path: str | Path, *, units: pd.DataFrame, codebook: Codebook, lead: str | None = None
+    ) -> Store:
         """Open the study at `path`, or make it where there is none: for cells that run again and again.
 
         A study that is there is opened as it is, with all its acts and its current codebook; nothing in it is
@@ -179,8 +181,8 @@ class Store:
 
         Parameters
         ----------
-        path, units, codebook
-            As for `create`.
+        path, units, codebook, lead
+            As for `create`; a study that is there keeps its leads.
 
         Raises
         ------
@@ -210,7 +212,7 @@ class Store:
         backend = open_backend(path)
         if not backend.is_there():
             try:
-                return cls.create(path, units=units, codebook=codebook)
+                return cls.create(path, units=units, codebook=codebook, lead=lead)
             except StoreError:
                 if not backend.is_there():  # or else another notebook made it at this moment
                     raise

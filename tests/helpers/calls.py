@@ -669,7 +669,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             consensus=lambda: True, single=lambda: False,
             before_suggestions=lambda: True, models=lambda: True, viewer=lambda: None),
         "store.Store.open_or_create": late(qual.Store.open_or_create, path=lambda: store().path,
-                                           units=lambda: x.units, codebook=lambda: x.codebook),
+                                           units=lambda: x.units, codebook=lambda: x.codebook,
+                                           lead=lambda: None),
         "store.Store.assign": method(
             "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,

@@ -46,6 +46,12 @@ def test_a_leads_widget_is_left_to_the_leads(store: Store, widget: Any) -> None:
     widget(Store(store.path), coder="ana")
 
 
+def test_who_makes_a_study_in_a_cell_that_runs_again_leads_it(tmp_path: Path, units: pd.DataFrame) -> None:
+    for lead in ("mia", "ana"):
+        named = {"units": units, "codebook": SENSE7, "lead": lead}
+        assert Store.open_or_create(tmp_path / "cell", **named).options.leads == ("mia",)
+
+
 def test_a_coder_who_may_add_codes_may_open_the_codebook_alone(store: Store) -> None:
     store.set_options(new_codes="add", coder="çhair")
     CodebookWidget(store, coder="ana")
