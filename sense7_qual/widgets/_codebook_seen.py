@@ -19,7 +19,7 @@ from sense7_qual.acts import Act, Proposal, Record, before_suggestions, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.revisions import Revision
-from sense7_qual.rounds import Round, opened, visible
+from sense7_qual.rounds import Round, Sight
 from sense7_qual.suggestions import shown as shown_of
 from sense7_qual.tables import is_model
 
@@ -130,30 +130,14 @@ def seen(
     """
     read: Sequence[Act] = study.acts() if acts is None else acts
     everything = [act for act in read if not is_model(act.coder)]
-    rounds = {one.name: one for one in opened(everything)}
-    training = {name for name, one in rounds.items() if one.is_training}
-    discussions = {name for name, one in rounds.items() if one.discusses}
+    sight = Sight.of(everything, viewer=viewer, without_round=without_round, as_lead=as_lead)
     known = set(study.units["unit_id"])
-    shown = {(act.coder, act.act_id) for act in visible(everything, viewer=viewer)}
-    of_none = [act for act in everything if act.round is None and act.coder != viewer]
     there = [act for act in everything if act.unit_id is None or act.unit_id in known]
-    reads = as_lead or without_round
-    proposed = {(act.coder, act.act_id) for act in of_none if act.kind == "propose" and reads}
-    chosen = [
-        act
-        for act in there
-        if act.round not in training
-        and not (act.round in discussions and act.traits.decides)
-        and (
-            (act.coder, act.act_id) in shown
-            or (act.coder, act.target or act.act_id) in proposed
-            or (without_round and act.round is None and act.traits.decides)
-        )
-    ]
+    chosen = [act for act in there if sight.counts(act)]
     record = fold(chosen, codebook=codebook)
     before = before_suggestions(chosen)
     n_suggested = int(shown_of(chosen).sum())
-    talked = [act for act in there if act.round in discussions and (act.coder, act.act_id) in shown]
+    talked = [act for act in there if sight.discussed(act)]
     return Seen(
         codings=record.codings,
         coverage=record.coverage,
@@ -168,10 +152,11 @@ def seen(
         answered=frozenset(record.memos["memo_id"]) & frozenset(record.proposals["proposal_id"]),
         revisions=tuple(study.revisions()),
         pace=pace(act for act in chosen if act.kind == "finish"),
-        rounds=tuple(_counted(rounds.values(), unblinded=True)),
-        blind=tuple(_counted(rounds.values(), unblinded=False)),
+        rounds=tuple(_counted(sight.rounds.values(), unblinded=True)),
+        blind=tuple(_counted(sight.rounds.values(), unblinded=False)),
         without_round=without_round,
-        leaves_out=not without_round and any(act.kind == "finish" for act in of_none),
+        leaves_out=not without_round
+        and any(act.kind == "finish" and act.round is None and act.coder != viewer for act in everything),
     )
 
 
@@ -197,15 +182,8 @@ def followed(acts: Sequence[Act], *, viewer: str, without_round: bool) -> list[A
     These are their own, those of rounds that are unblinded or of which they are a lead, and those of no round
     if they assigned the texts, or with `without_round`. They say how far coders are, never what they coded.
     """
-    known = {one.name for one in opened(acts) if one.unblinded_at is not None or viewer in one.leads}
-    of_none = without_round or assigns(acts, viewer)
-    return [
-        act
-        for act in acts
-        if (act.traits.subject == "coverage" or act.traits.takes_back)
-        and not is_model(act.coder)
-        and (act.coder == viewer or (of_none if act.round is None else act.round in known))
-    ]
+    sight = Sight.of(acts, viewer=viewer, without_round=without_round)
+    return [act for act in acts if sight.follows(act)]
 
 
 def assigns(acts: Iterable[Act], viewer: str) -> bool:

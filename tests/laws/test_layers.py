@@ -170,6 +170,15 @@ def test_bertopic_is_the_business_of_themes(name: str) -> None:
     assert not found or house(name) == "themes"
 
 
+def test_who_may_see_what_is_decided_in_one_place() -> None:
+    """Others ask `rounds.Sight`; these say in words that a round is blind, or refuse to change one."""
+    say = {"report._text_material", "report._review_facts", "store._operations.check_acts",
+           "widgets._colleagues", "widgets._overview_progress", "widgets._overview_board",
+           "widgets._codebook_seen"}  # fmt: skip
+    asking = {name for name in FILES if re.search(r"\bunblinded_at\b", FILES[name].read_text("utf-8"))}
+    assert asking - {name for name in asking if name.startswith("rounds")} == say
+
+
 def test_the_package_itself_imports_its_errors_and_no_more() -> None:
     """The imports under TYPE_CHECKING are for type checkers; the modules load when first used."""
     at_run_time = [node for node in TREES[""].body if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -1,46 +1,24 @@
-"""Rounds of coding: calibration 1, calibration 2, final – their units, their coders, their codebook.
-
-The lead opens a round (`open_round`), the coders' acts carry its name, and the lead ends its blindness
-(`unblind`): from then on the coders may see each other's acts of that round. Both are acts, so that the
-record says who did it and when, and neither can be undone. A round is its opener's: only who opened it first,
-and whom they named as `leads`, may open it again or unblind it; the like acts of others count for nothing.
-
-Blindness itself is kept by where the acts are. In a study folder a coder is not sent the others' files
-until the lead has unblinded the round; send them the lead's own file, so that they know the rounds, and let
-the lead code under another pseudonym. In PostgreSQL the database keeps it, from the same acts. `visible`
-says what a coder may see, for a notebook that holds everybody's acts.
-
-A round with gold decisions is one of training: the widget shows after each finished text where the coder
-differs from gold, and its decisions are never among those of the study (`Store.decisions`) unless they are
-asked for by its name.
-
-A round that discusses another one is opened once that is unblinded: its coders look at each other's codings
-and revise their own, as acts of the discussion. These are never mixed into the agreement of the discussed
-round either: `agreement.before_after` reports both, and consensus takes what was decided in the end.
-"""
+"""A round: its units, coders and codebook, opened and unblinded by its leads."""
 
 from __future__ import annotations
 
 import json
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._checks import is_name
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act, check_coder, check_person, stamp, standing
+from sense7_qual.acts import Act, check_coder, check_person, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import COVERAGE, DECISIONS, is_model
+from sense7_qual.tables import DECISIONS, is_model
 
-__all__ = [
-    "Round", "first_decisions", "open_round", "opened", "own_codings", "progress", "unblind", "visible",
-]  # fmt: skip
+__all__ = ["Round", "open_round", "opened", "unblind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,190 +221,6 @@ def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
         str(last.round), units, coders, last.codebook, last.coder, last.at, tuple(leads),
         shown[0].coder if shown else None, shown[0].at if shown else None, *_gold(last), _discusses(first),
     )  # fmt: skip
-
-
-def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
-    """Return the acts that the coder `viewer` may see, in their order.
-
-    These are their own, what the lead did for the team (rounds, unblinding, revisions, settings), and
-    every act of an unblinded round, memos for the team among them, with all that takes it back or does it
-    again. An act without a round, such as a memo of one's own or a ruling, stays its coder's.
-
-    Examples
-    --------
-    >>> from sense7_qual import acts
-    >>> sense7 = Codebook.read("sense7")
-    >>> opening = open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=sense7)
-    >>> of_ben = acts.apply(coder="ben", unit_id="m1", code="interest", round="one", codebook=sense7)
-    >>> [act.kind for act in visible([opening, of_ben], viewer="ana")]
-    ['open_round']
-    >>> ending = unblind("one", coder="lead", codebook=sense7)
-    >>> [act.kind for act in visible([opening, of_ben, ending], viewer="ana")]
-    ['open_round', 'apply', 'unblind']
-    """
-    everything = read_once(acts)
-    check_arguments(visible, {"acts": everything, "viewer": viewer})
-    viewer = check_coder(viewer)
-    shown = {one.name for one in opened(everything) if one.unblinded_at is not None}
-    visible_ids = {(act.coder, act.act_id) for act in everything if act.round in shown and act.target is None}
-    return [
-        act
-        for act in everything
-        if act.coder == viewer
-        or act.traits.by == "team"
-        or (act.coder, act.target or act.act_id) in visible_ids
-    ]
-
-
-def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each coder is in each round.
-
-    Parameters
-    ----------
-    rounds : iterable of Round
-        As `opened` returns them.
-    coverage : DataFrame
-        As `Store.coverage` returns it.
-
-    Returns
-    -------
-    DataFrame
-        One row per round × coder of it: round, coder, n_units (units of the round), n_finished (those of them
-        that the coder has finished in this round; 0 to n_units; missing for a round of training or discussion
-        of which `coverage` has nothing: ask for ``store.coverage(round=…)``), unblinded (bool).
-
-    Raises
-    ------
-    TableError
-        `coverage` is not what its contract says.
-    """
-    rounds = read_once(rounds)
-    check_arguments(progress, locals())
-    checked = COVERAGE.check(coverage, as_written=True)
-    done = set(zip(checked["round"], checked["coder"], checked["unit_id"], strict=True))
-    covered = set(checked["round"])
-    rows = [
-        (one.name, coder, len(one.units),
-         sum((one.name, coder, unit) in done for unit in one.units)
-         if one.name in covered or not (one.is_training or one.discusses) else None,
-         one.unblinded_at is not None)
-        for one in rounds
-        for coder in one.coders
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=list(_PROGRESS))
-    return frame.astype(dict(_PROGRESS))
-
-
-def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.DataFrame:
-    """Return what a coder decided on each unit of a round when they finished it for the first time.
-
-    In a round of training nothing that came later counts: the coder had seen gold.
-
-    Parameters
-    ----------
-    acts : iterable of Act
-        The coder's acts in their order, those of others or other rounds among them or not.
-    round : Round
-        As `Store.rounds` has them.
-    coder : str
-        The pseudonym.
-
-    Returns
-    -------
-    DataFrame
-        unit_id, coder, code, applied (bool) for each finished unit, in the order in which they were finished,
-        and each code that gold decided on; of a round without gold, each code that the coder applied at all.
-
-    Examples
-    --------
-    >>> from sense7_qual import acts
-    >>> sense7 = Codebook.read("sense7")
-    >>> gold = pd.DataFrame({"unit_id": ["m1"], "code": ["interest"], "applied": [True]})
-    >>> opening = open_round("training", units=["m1"], coders=["ana"], coder="lead", codebook=sense7,
-    ...                      gold=gold)
-    >>> own = {"coder": "ana", "unit_id": "m1", "round": "training", "codebook": sense7}
-    >>> done = [acts.finish(**own), acts.reopen(**own), acts.apply(code="interest", **own)]
-    >>> first_decisions(done, opened([opening])[0], coder="ana")[["code", "applied"]].values.tolist()
-    [['interest', False]]
-    """
-    acts = read_once(acts)
-    check_arguments(first_decisions, locals())
-    done: dict[str, list[Act]] = {}
-    first: dict[str, set[str]] = {}
-    for act in acts:
-        unit_id = str(act.unit_id)
-        if act.coder != coder or act.round != round.name or unit_id in first:
-            continue
-        done.setdefault(unit_id, []).append(act)
-        if act.kind == "finish" and unit_id in round.units:
-            first[unit_id] = {str(one.code) for one in standing(done[unit_id]) if one.kind == "apply"}
-    codes = round.gold_codes or sorted(set().union(*first.values()))
-    rows = [(unit_id, coder, code, code in own) for unit_id, own in first.items() for code in codes]
-    frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
-    return frame.astype({"unit_id": "string", "coder": "string", "code": "string", "applied": "bool"})
-
-
-def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Codebook) -> list[Act]:
-    """Return acts that copy a coder's codings of a discussed round into its discussion, to be revised there.
-
-    The coder appends them before opening the discussion in the widget, which else begins with no codings. A
-    unit counts as discussed once the coder finishes it there. Made again, they are the same acts.
-
-    Parameters
-    ----------
-    acts : iterable of Act
-        The coder's acts, those of others or other rounds among them or not.
-    round : Round
-        The round of discussion, as `Store.rounds` has it.
-    coder : str
-        The pseudonym.
-    codebook : Codebook
-        The current codebook; codings of codes that it cannot apply any more are left out.
-
-    Raises
-    ------
-    ActError
-        The round discusses none, or the coder is not in it.
-
-    Examples
-    --------
-    >>> from sense7_qual import acts
-    >>> sense7 = Codebook.read("sense7")
-    >>> opening = open_round("talk", units=["m1"], coders=["ana"], coder="lead", codebook=sense7,
-    ...                      discusses="one")
-    >>> coded = acts.apply(coder="ana", unit_id="m1", code="interest", round="one", codebook=sense7)
-    >>> [act.round for act in own_codings([coded], opened([opening])[0], coder="ana", codebook=sense7)]
-    ['talk']
-    """
-    acts = read_once(acts)
-    check_arguments(own_codings, locals())
-    if round.discusses is None or coder not in round.coders:
-        problem = "one that discusses none" if round.discusses is None else f"that {coder!r} is none of them"
-        raise ActError(
-            f"own_codings: expected a round of discussion and one of its coders – found {problem} – open it "
-            "with rounds.open_round(…, discusses=…)."
-        )
-    own = [act for act in acts if act.coder == coder and act.round == round.discusses]
-    codable = {code.id for code in codebook.codable}
-    facets = {facet.name for facet in codebook.facets}
-    return [
-        replace(
-            act, round=round.name, codebook=codebook.fingerprint, text=None, at=round.opened_at,
-            facets=act.facets if facets.issuperset(act.facet_values) else None,
-            act_id=str(uuid.uuid5(uuid.UUID(act.act_id), round.name)),
-        )
-        for act in standing(own)
-        if act.kind == "apply" and act.code in codable and act.unit_id in round.units
-    ]  # fmt: skip
-
-
-_PROGRESS: Final = {
-    "round": "string",
-    "coder": "string",
-    "n_units": "int64",
-    "n_finished": "Int64",
-    "unblinded": "bool",
-}
 
 
 def _opening(act: Act) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -1,0 +1,39 @@
+"""Rounds of coding: calibration 1, calibration 2, final – their units, their coders, their codebook.
+
+The lead opens a round (`open_round`), the coders' acts carry its name, and the lead ends its blindness
+(`unblind`): from then on the coders may see each other's acts of that round. Both are acts, so that the
+record says who did it and when, and neither can be undone. A round is its opener's: only who opened it first,
+and whom they named as `leads`, may open it again or unblind it; the like acts of others count for nothing.
+
+Blindness itself is kept by where the acts are. In a study folder a coder is not sent the others' files
+until the lead has unblinded the round; send them the lead's own file, so that they know the rounds, and let
+the lead code under another pseudonym. In PostgreSQL the database keeps it, from the same acts. `visible`
+says what a coder may see, for a notebook that holds everybody's acts.
+
+A round with gold decisions is one of training: the widget shows after each finished text where the coder
+differs from gold, and its decisions are never among those of the study (`Store.decisions`) unless they are
+asked for by its name.
+
+A round that discusses another one is opened once that is unblinded: its coders look at each other's codings
+and revise their own, as acts of the discussion. These are never mixed into the agreement of the discussed
+round either: `agreement.before_after` reports both, and consensus takes what was decided in the end.
+
+===========================================  ==============================  ================
+question                                     function                        file
+===========================================  ==============================  ================
+What is a round, who opens and unblinds it?  `Round`, `open_round`, …        ``_rounds.py``
+Who may see what?                            `visible`                       ``_visible.py``
+How far are coders? What did they decide?    `progress`, `first_decisions`   ``_progress.py``
+===========================================  ==============================  ================
+"""
+
+from __future__ import annotations
+
+from sense7_qual.rounds._progress import first_decisions, own_codings, progress
+from sense7_qual.rounds._rounds import Round, open_round, opened, unblind
+from sense7_qual.rounds._visible import Sight as Sight
+from sense7_qual.rounds._visible import visible
+
+__all__ = [
+    "Round", "first_decisions", "open_round", "opened", "own_codings", "progress", "unblind", "visible",
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""Who may see what: the one place in which blindness is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sense7_qual._arguments import check_arguments, read_once
+from sense7_qual.acts import Act, check_coder
+from sense7_qual.rounds._rounds import Round, opened
+from sense7_qual.tables import is_model
+
+__all__ = ["Sight", "visible"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sight:
+    """What a viewer may see of a record, and what counts in the numbers that a lead is shown.
+
+    Attributes
+    ----------
+    viewer : str
+        Their pseudonym.
+    rounds : dict of str to Round
+        The rounds of the record, by name.
+    unblinded : frozenset of (str, str)
+        The coder and the id of every act of an unblinded round, but those that take others back.
+    proposed : frozenset of (str, str)
+        The same of others' proposals in no round.
+    without_round : bool
+        Whether what others coded in no round counts.
+    as_lead : bool
+        Whether they lead: proposals in no round are theirs to read.
+    assigned : bool
+        Whether they assigned texts that are coded in no round.
+    """
+
+    viewer: str
+    rounds: dict[str, Round]
+    unblinded: frozenset[tuple[str, str]]
+    proposed: frozenset[tuple[str, str]]
+    without_round: bool
+    as_lead: bool
+    assigned: bool
+
+    @classmethod
+    def of(
+        cls, acts: Iterable[Act], *, viewer: str, without_round: bool = False, as_lead: bool = False
+    ) -> Sight:
+        """Return what `viewer` may see of all the acts of a record."""
+        everything = list(acts)
+        rounds = {one.name: one for one in opened(everything)}
+        seen = {name for name, one in rounds.items() if one.unblinded_at is not None}
+        done = [act for act in everything if act.target is None]
+        return cls(
+            viewer=viewer, rounds=rounds, without_round=without_round, as_lead=as_lead,
+            unblinded=frozenset((act.coder, act.act_id) for act in done if act.round in seen),
+            proposed=frozenset(
+                (act.coder, act.act_id) for act in done
+                if act.round is None and act.traits.subject == "proposal" and act.coder != viewer
+            ),
+            assigned=any(act.kind == "assign" and act.round is None and act.coder == viewer for act in done),
+        )  # fmt: skip
+
+    def sees(self, act: Act) -> bool:
+        """Return True for their own, what was done for the team, and all of unblinded rounds."""
+        about = (act.coder, act.target or act.act_id)
+        return act.coder == self.viewer or act.traits.by == "team" or about in self.unblinded
+
+    def counts(self, act: Act) -> bool:
+        """Return True for what counts in a lead's numbers: no training, and no coding of a discussion."""
+        one = self.rounds.get(str(act.round))
+        if one is not None and (one.is_training or (one.discusses and act.traits.decides)):
+            return False
+        of_none = self.without_round and act.round is None and act.traits.decides
+        return self.sees(act) or self._reads(act) or of_none
+
+    def discussed(self, act: Act) -> bool:
+        """Return True for what they may see of a discussion."""
+        one = self.rounds.get(str(act.round))
+        return one is not None and one.discusses is not None and self.sees(act)
+
+    def follows(self, act: Act) -> bool:
+        """Return True for what finishes or reopens texts of which they may know: how far coders are.
+
+        That is never what they coded. It holds for rounds that are unblinded or that they lead, and for texts
+        of no round where they assigned them.
+        """
+        if not (act.traits.subject == "coverage" or act.traits.takes_back) or is_model(act.coder):
+            return False
+        if act.coder == self.viewer or act.round is None:
+            return act.coder == self.viewer or self.without_round or self.assigned
+        one = self.rounds.get(act.round)
+        return one is not None and (one.unblinded_at is not None or self.viewer in one.leads)
+
+    def _reads(self, act: Act) -> bool:
+        about = (act.coder, act.target or act.act_id)
+        return (self.as_lead or self.without_round) and about in self.proposed
+
+
+def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
+    """Return the acts that the coder `viewer` may see, in their order.
+
+    These are their own, what the lead did for the team (rounds, unblinding, revisions, settings), and
+    every act of an unblinded round, memos for the team among them, with all that takes it back or does it
+    again. An act without a round, such as a memo of one's own or a ruling, stays its coder's.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts
+    >>> sense7 = Codebook.read("sense7")
+    >>> opening = open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=sense7)
+    >>> of_ben = acts.apply(coder="ben", unit_id="m1", code="interest", round="one", codebook=sense7)
+    >>> [act.kind for act in visible([opening, of_ben], viewer="ana")]
+    ['open_round']
+    >>> ending = unblind("one", coder="lead", codebook=sense7)
+    >>> [act.kind for act in visible([opening, of_ben, ending], viewer="ana")]
+    ['open_round', 'apply', 'unblind']
+    """
+    everything = read_once(acts)
+    check_arguments(visible, {"acts": everything, "viewer": viewer})
+    check_coder(viewer)
+    sight = Sight.of(everything, viewer=viewer)
+    return [act for act in everything if sight.sees(act)]
