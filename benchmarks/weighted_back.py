@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.agreement_sequential import Integers, Values, coded, study
 from sense7_qual.agreement._weighted_back import alpha_of
-from sense7_qual.corpus._draw import drawn_first, probabilities
+from sense7_qual.corpus._assign import drawn_first, probabilities
 
 DESIGNS = [
     # participants (0: units are independent), units in all, drawn, prevalence, true alpha

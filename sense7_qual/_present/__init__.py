@@ -3,8 +3,8 @@
 A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
 order (``_labels.py``), its reason codes become words (``reasons.py``), its settings a note
 (``_settings.py``) and its numbers text (``_apa.py``). How far a long call has come: ``_progress.py``. Where a
-text can be cut: ``_characters.py``. How codes look on the screen and in figures: ``_looks.py``, with the
-arithmetic of colours in ``_contrast.py``.
+text can be cut: ``_apa.py``. How codes look on the screen and in figures: ``_looks.py``, with the
+arithmetic of colours in ``_looks.py``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from sense7_qual._present._apa import (
     count,
     count_range,
     counted,
+    divides,
     interval,
     number,
     number_interval,
     p_value,
     percent,
 )
-from sense7_qual._present._characters import divides
-from sense7_qual._present._contrast import VISIONS, colour_distance, contrast, mixed
 from sense7_qual._present._labels import (
     AGREEMENT_COLUMNS,
     LINK_COLUMNS,
@@ -33,7 +32,20 @@ from sense7_qual._present._labels import (
     places,
     rows,
 )
-from sense7_qual._present._looks import LINES, PAGES, PALETTE, TINT, Look, looks, looks_of, shades
+from sense7_qual._present._looks import (
+    LINES,
+    PAGES,
+    PALETTE,
+    TINT,
+    VISIONS,
+    Look,
+    colour_distance,
+    contrast,
+    looks,
+    looks_of,
+    mixed,
+    shades,
+)
 from sense7_qual._present._progress import Progress, reporting
 from sense7_qual._present._settings import interval_name, seed
 from sense7_qual._present.reasons import Caution, Reason, caution_words, reason_words

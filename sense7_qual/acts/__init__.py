@@ -37,7 +37,7 @@ What is true of each kind?           `Act.traits`                    ``_kinds.py
 How is one made?                     `apply`, `finish`, `undo` …     ``_make.py``
 What does a memo on a span hold?     `SpanMemo`                      ``_memo.py``
 How is a new code proposed?          `propose`, `Proposal`           ``_propose.py``
-Why did coders disagree?             `REASONS`                       ``_ruling.py``
+Why did coders disagree?             `REASONS`                       ``_validate.py``
 What is decided about a quote?       `quote_decision` …              ``_quote.py``
 Who may code, who is a person?       `check_coder`, `check_person`   ``_validate.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
@@ -64,7 +64,6 @@ from sense7_qual.acts._make import apply, finish, memo, quote, redo, remove, reo
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._propose import Proposal, propose, words_written
 from sense7_qual.acts._quote import QUOTE_ROLES, QUOTE_STATES, QuoteDecision, quote_decision
-from sense7_qual.acts._ruling import REASONS
 from sense7_qual.acts._suggest import (
     Suggested,
     Suggestion,
@@ -73,7 +72,7 @@ from sense7_qual.acts._suggest import (
     show_suggestions,
 )
 from sense7_qual.acts._undo import standing
-from sense7_qual.acts._validate import check_coder, check_person
+from sense7_qual.acts._validate import REASONS, check_coder, check_person
 from sense7_qual.tables import RESERVED_CODERS
 
 __all__ = [

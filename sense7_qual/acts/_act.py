@@ -13,11 +13,12 @@ from sense7_qual._messages import word
 from sense7_qual.acts._kinds import KINDS, Kind
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._quote import check_paraphrase, quote_decision
-from sense7_qual.acts._ruling import check_reason, reason_of
 from sense7_qual.acts._validate import (
     check_coder,
+    check_reason,
     check_word,
     facet_values,
+    reason_of,
     whole,
 )
 from sense7_qual.errors import ActError

@@ -13,9 +13,9 @@ from sense7_qual._messages import word
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._memo import SpanMemo
 from sense7_qual.acts._quote import quote_facets
-from sense7_qual.acts._ruling import check_reason
 from sense7_qual.acts._validate import (
     check_codable,
+    check_reason,
     check_word,
 )
 from sense7_qual.codebook import Codebook

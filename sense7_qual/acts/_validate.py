@@ -5,8 +5,11 @@ from __future__ import annotations
 import operator
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any, Final
+
+import numpy as np
 
 from sense7_qual._checks import check_codebook
 from sense7_qual._coder_names import spelling
@@ -16,11 +19,15 @@ from sense7_qual.errors import ActError
 from sense7_qual.tables import MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = [
+    "REASONS",
+    "UNDECIDED",
     "check_codable",
     "check_coder",
     "check_person",
+    "check_reason",
     "check_word",
     "facet_values",
+    "reason_of",
     "whole",
 ]
 
@@ -138,3 +145,44 @@ def whole(value: Any, name: str) -> int:
             f"act: expected a whole number of code points as {name} – found {type(value).__name__} – "
             "convert it with int()."
         ) from None
+
+
+REASONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "slip": "A slip: overlooked or mistyped",
+        "unclear_rule": "The rule of the code is unclear",
+        "ambiguous_text": "The text is ambiguous",
+        "missing_code": "The codebook lacks a code for it",
+        "different_reading": "Legitimately different readings",
+    }
+)
+"""Why coders disagreed, as a ruling says it, with the label of each reason."""
+
+UNDECIDED: Final = "different_reading"
+"""The reason of a ruling without a decision: both readings stand, as data."""
+
+
+def check_reason(reason: str | None, applied: bool | None) -> None:
+    """Raise `ActError` where a ruling decides nothing that can be, or its reason does not go with that."""
+    if not isinstance(applied, bool | np.bool_ | None):  # the word "False" would be true
+        raise ActError(
+            f"ruling: expected applied to be True, False or None – found {type(applied).__name__} – say "
+            "which."
+        )
+    if reason is not None and (not isinstance(reason, str) or reason not in REASONS):
+        raise ActError(
+            f"ruling: expected a reason out of {', '.join(REASONS)} – found {word(reason)} – "
+            f"{did_you_mean(str(reason), REASONS)}"
+        )
+    if (reason == UNDECIDED) != (applied is None):
+        given = "no decision" if applied is None else "a decision"
+        raise ActError(
+            f"ruling: expected applied to be None with the reason {UNDECIDED!r}, and with no other – found "
+            f"{given} with {'no reason' if reason is None else repr(reason)} – say True or False where one "
+            "of the readings is right, and give another reason, or none."
+        )
+
+
+def reason_of(facets: str | None) -> str | None:
+    """Return the reason in the facets of a ruling; None where it has none."""
+    return None if facets is None else facet_values(facets).get("reason")

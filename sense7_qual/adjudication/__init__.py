@@ -10,7 +10,7 @@ Where do coders disagree?                   `disagreements`  ``_consensus.py``
 … and what of it is settled, and why?       `queue`          ``_queue.py``
 How much is open, for each code?            `remaining`      ``_queue.py``
 What was decided in the end?                `consensus`      ``_consensus.py``
-Who was overruled on what, and why?         `overruled`      ``_overruled.py``
+Who was overruled on what, and why?         `overruled`      ``_consensus.py``
 Slip, ambiguous text, or way of reading?    `profile`        ``_profile.py``
 Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
 ==========================================  ===============  ===================
@@ -18,9 +18,8 @@ Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
 
 from __future__ import annotations
 
-from sense7_qual.adjudication._consensus import consensus, disagreements
+from sense7_qual.adjudication._consensus import consensus, disagreements, overruled
 from sense7_qual.adjudication._dawid_skene import TrueCodes, dawid_skene
-from sense7_qual.adjudication._overruled import overruled
 from sense7_qual.adjudication._profile import Profile, profile
 from sense7_qual.adjudication._queue import queue, remaining
 

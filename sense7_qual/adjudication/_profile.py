@@ -16,10 +16,9 @@ from sense7_qual._present import Reason
 from sense7_qual.acts import Act
 from sense7_qual.adjudication import _evidence, _kinds
 from sense7_qual.adjudication._coder_views import coder_views
-from sense7_qual.adjudication._consensus import disagreements
+from sense7_qual.adjudication._consensus import disagreements, overruled
 from sense7_qual.adjudication._dawid_skene import dawid_skene, members
 from sense7_qual.adjudication._kind_shares import NOT_TOLD, shares, slip_rates
-from sense7_qual.adjudication._overruled import overruled
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
 from sense7_qual.errors import ArgumentError
 from sense7_qual.tables import DECISIONS, clusters_by_unit, people, without_models

@@ -56,16 +56,14 @@ from sense7_qual.agreement._diagnostics._alternative_annotator_test import (
     alternative_annotator_test,
 )
 from sense7_qual.agreement._diagnostics._before_after import before_after
-from sense7_qual.agreement._diagnostics._by_unit import by_unit
-from sense7_qual.agreement._diagnostics._confusion import confusion
+from sense7_qual.agreement._diagnostics._confusion import by_unit, confusion
 from sense7_qual.agreement._diagnostics._cross_check import cross_check
 from sense7_qual.agreement._diagnostics._drift import drift
 from sense7_qual.agreement._diagnostics._human_model import human_model
 from sense7_qual.agreement._diagnostics._mastery import Mastery, mastery
-from sense7_qual.agreement._diagnostics._over_time import over_time
+from sense7_qual.agreement._diagnostics._over_time import over_time, stability
 from sense7_qual.agreement._diagnostics._pairwise import pairwise
 from sense7_qual.agreement._diagnostics._sequential import sequential
-from sense7_qual.agreement._diagnostics._stability import stability
 from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_needed
 from sense7_qual.agreement._engines import patterns
 from sense7_qual.agreement._from_wide import from_wide

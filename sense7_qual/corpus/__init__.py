@@ -19,7 +19,7 @@ How probable was it to be coded twice?         `inclusion`                     `
 In which form are texts stored and counted?    `canonical`                     ``_columns.py``
 Which formats are read, and how safely?        `Limits`                        ``_formats/``
 Which rows below the first are headers?                                        ``_header_rows.py``
-Which columns hold others' labels?                                             ``_earlier_labels.py``
+Which columns hold others' labels?                                             ``_columns.py``
 =============================================  ==============================  ======================
 """
 

@@ -12,8 +12,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
-from sense7_qual.corpus._columns import NUMBER, listed_turns, parsed_json
-from sense7_qual.corpus._earlier_labels import label_columns
+from sense7_qual.corpus._columns import NUMBER, label_columns, listed_turns, parsed_json
 from sense7_qual.corpus._read import table_of
 
 __all__ = ["describe_columns"]

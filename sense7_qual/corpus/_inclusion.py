@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.corpus._assign import strata_and_shares
-from sense7_qual.corpus._draw import checked_weights, probabilities
+from sense7_qual.corpus._assign import checked_weights, probabilities, strata_and_shares
 from sense7_qual.errors import TableError
 
 __all__ = ["inclusion"]

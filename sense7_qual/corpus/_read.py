@@ -17,6 +17,7 @@ from sense7_qual.corpus._cells import cells_of, frame_of, places, shown
 from sense7_qual.corpus._columns import (
     canonical,
     ids_of,
+    label_columns,
     labels_of,
     missing,
     positions_of,
@@ -25,7 +26,6 @@ from sense7_qual.corpus._columns import (
     turns_of,
     unit_ids,
 )
-from sense7_qual.corpus._earlier_labels import label_columns
 from sense7_qual.corpus._formats import read_cells
 from sense7_qual.corpus._header_rows import HeaderRows, without_header_rows
 from sense7_qual.errors import TableError

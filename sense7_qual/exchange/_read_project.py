@@ -25,13 +25,10 @@ from sense7_qual.corpus import canonical
 from sense7_qual.errors import ArgumentError, ImportRefused
 from sense7_qual.exchange import _refi
 from sense7_qual.exchange._archive import LIMITS, Archive, local, open_archive
-from sense7_qual.exchange._losses import LossReport, losses_of
-from sense7_qual.exchange._misplaced import has_place, put_in_place
+from sense7_qual.exchange._losses import LossReport, has_place, losses_of, put_in_place
 from sense7_qual.exchange._positions import RULES, Placed, Rule, Selection, Source, infer, is_quote, placed
 from sense7_qual.exchange._project import QUOTATIONS, Project
-from sense7_qual.exchange._read_groups import groups_of
-from sense7_qual.exchange._read_memos import Memos
-from sense7_qual.exchange._read_units import Text, texts_by_guid, units_of, written_text
+from sense7_qual.exchange._read_variables import Memos, Text, groups_of, texts_by_guid, units_of, written_text
 from sense7_qual.exchange._tree import Tree, plain_guid
 from sense7_qual.tables import CODINGS, MODEL_PREFIX, RESERVED_CODERS, is_model
 

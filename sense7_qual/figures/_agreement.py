@@ -10,7 +10,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.figures._figure import Columns, Figure
-from sense7_qual.figures._interval_rows import draw_rows, read_points
+from sense7_qual.figures._forest import draw_rows, read_points
 
 __all__ = ["agreement_plot"]
 

@@ -24,8 +24,7 @@ from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
 from sense7_qual._present import Look
 from sense7_qual.errors import ArgumentError, StoreError
-from sense7_qual.figures._lettering import FONT, SIZE, widths, wrapped
-from sense7_qual.figures._pdf import in_order, without_pictures_in_fonts
+from sense7_qual.figures._lettering import FONT, SIZE, in_order, widths, without_pictures_in_fonts, wrapped
 
 __all__ = [
     "DARK",

@@ -31,7 +31,7 @@ What is to be done, as registered?     `preregistration_table`  ``_preregistrati
 … and what was done otherwise?         `deviations`             ``_deviations.py``
 How is all of it written?              `paper`                  ``_paper.py``, ``_paper_parts.py``
 How was it done, what came out?        `methods`, `results`     ``_methods.py``; sentences: ``_text_*.py``
-What does a reporting guideline ask?   `checklist`              ``_checklist.py``, ``_checklist_items.py``
+What does a reporting guideline ask?   `checklist`              ``_checklist.py``, ``_checklist.py``
 What is stated on the use of AI?       `ai_statement`           ``_ai_statement.py``
 How is a table written?                `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
 … a text, and whence a number in it?   `Text`                   ``_text.py``, ``_traced.py``

@@ -7,13 +7,12 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from sense7_qual.report._column_widths import Column, columns, folded, shared
-from sense7_qual.report._entries import entries
+from sense7_qual.report._entries import BULLET, Entry, Part, entries
 from sense7_qual.report._escape import LATEX_MACROS, beyond_engines, escape_latex, one_line, spelled_out
-from sense7_qual.report._latex_entries import latex_list
 from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Style, caption_setup
 
-__all__ = ["latex_table"]
+__all__ = ["latex_list", "latex_table", "latex_text"]
 
 
 class _Page(NamedTuple):
@@ -236,3 +235,70 @@ def _notes(notes: Sequence[str]) -> str:
         return ""
     paragraphs = "\\par\n".join(one_line(note, escape_latex) for note in notes)
     return f"\\par\\smallskip\n{{\\footnotesize\\raggedright\\noindent\n\\emph{{Note.}} {paragraphs}\\par}}\n"
+
+
+_NEEDS: Final = "% Needs a UTF-8 document.\n"
+
+
+def latex_text(title: str, blocks: Sequence[tuple[str, str]], asked: str, questions: Sequence[str]) -> str:
+    """Return headings without numbers, each with its paragraph, and the questions as a list."""
+    parts = [f"\\section*{{{one_line(title, escape_latex)}}}\n"]
+    parts += [_block(heading, text) for heading, text in blocks]
+    if questions:
+        items = "".join(f"\\item {{}}{one_line(one, escape_latex)}\n" for one in questions)
+        parts.append(_block(asked, "") + f"\\begin{{itemize}}\n{items}\\end{{itemize}}\n")
+    body = "\n".join(parts)
+    texts = [title, *(text for block in blocks for text in block), *questions]
+    return _NEEDS + _macros(body, texts) + body
+
+
+def _block(heading: str, text: str) -> str:
+    """Return a paragraph under its heading, its lines as loose as names of characters need."""
+    heading = f"\\subsection*{{{one_line(heading, escape_latex)}}}\n"
+    words = one_line(text, escape_latex)
+    return heading + (f"\\begin{{sloppypar}}\n{words}\n\\end{{sloppypar}}\n" if words else "")
+
+
+def _macros(body: str, texts: Sequence[str]) -> str:
+    """Return what prints characters that not every engine has, where there are any."""
+    if "\\latintext" not in body and "\\unicode" not in body:
+        return ""
+    listed = "".join(f"%   {name}\n" for name in beyond_engines(texts)[:30])
+    return f"% Characters that not every engine or font prints:\n{listed}{LATEX_MACROS}"
+
+
+# Not a float, so that it goes on over columns and pages; the caption is that of a table all the same.
+_BEGIN: Final = (
+    "\\par\\bigskip\n\\begingroup\\small\\raggedright\\setlength{\\parindent}{0pt}\n"
+    "\\makeatletter\\ifdefined\\captionsetup\\captionsetup{type=table}\\else\\def\\@captype{table}\\fi\\makeatother\n"
+)
+_RULE: Final = "\\par\\rule{\\linewidth}{0.08em}\\par\n"
+_END: Final = "\\par\\endgroup\\bigskip\n"
+_INDENT: Final = "1.5em"
+
+
+def latex_list(listed: Sequence[Entry], *, caption: str, notes: str) -> str:
+    """Return entries: names in bold, heads in italics, bullets that hang, the rules of a table around it."""
+    shown = "".join(map(_entry, listed))
+    return f"{_BEGIN}{caption}\n\\nopagebreak{_RULE}{shown}\\nopagebreak{_RULE}{notes}{_END}"
+
+
+def _entry(entry: Entry) -> str:
+    remarks = "".join(f" {escape_latex(remark)}" for remark in entry.remarks)
+    name = f"\\textbf{{{escape_latex(entry.name)}}}{remarks}\\par\\nopagebreak\n"
+    parts = "".join(map(_part, entry.parts))
+    return f"\\par\\addvspace{{\\medskipamount}}{name}{{\\leftskip={_INDENT}\n{parts}}}\n"
+
+
+def _part(part: Part) -> str:
+    beside = "; ".join(
+        f"\\emph{{{escape_latex(head)}:}} {escape_latex(text)}".strip() for head, text in part.beside
+    )
+    after = "\\nopagebreak\n" if part.below else ""
+    return f"{beside}\\par\n{after}{''.join(map(_below, part.below))}"
+
+
+def _below(line: str) -> str:
+    if not line.startswith(BULLET):
+        return f"{escape_latex(line)}\\par\n"
+    return f"\\hangindent=1em\\hangafter=1 {{\\textbullet}}~{escape_latex(line.removeprefix(BULLET))}\\par\n"

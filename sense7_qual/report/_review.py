@@ -10,8 +10,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import count
 from sense7_qual.report._notes import made_with
-from sense7_qual.report._review_agreement import ON_AGREEMENT
-from sense7_qual.report._review_coders import ON_CODERS, ON_OVERLAP
+from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import Facts, Objection, Study, require_study
 from sense7_qual.report._review_material import ON_MATERIAL

@@ -1,8 +1,8 @@
-"""A finished table, and how it is written as Markdown, LaTeX, HTML, Word and CSV.
+r"""A finished table, and how it is written as Markdown, LaTeX, HTML, Word and CSV.
 
 `Table` holds text only. Each format has one function that escapes any text for it, so that what a
 participant or a coder typed is printed as typed and never becomes mark-up: no pipe splits a row, no
-``\\input`` runs, no tag opens. Line breaks inside a cell are kept, control characters are shown as U+FFFD.
+``\input`` runs, no tag opens. Line breaks inside a cell are kept, control characters are shown as U+FFFD.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_document
 from sense7_qual.report._entries import Entry, entries, html_list, markdown_list
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, no_formula, one_line
-from sense7_qual.report._html import STYLE, html_page
 from sense7_qual.report._latex import latex_table
 from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Paper, Style
 
-__all__ = ["Alignment", "Layout", "Table", "left_then_right"]
+__all__ = ["STYLE", "Alignment", "Layout", "Table", "html_page", "left_then_right"]
 
 Alignment = Literal["left", "right"]
 Layout = Literal["grid", "list"]
@@ -297,3 +296,25 @@ def _html_cells(row: Sequence[str], sides: Sequence[Alignment]) -> str:
 def _html_side(cell: str, side: Alignment) -> str:
     """Return how a cell is aligned; a date is not broken over lines, as a number is not."""
     return _HTML_DATE if side == "left" and _DATE.fullmatch(cell) else _HTML_CELLS[side]
+
+
+STYLE: Final = (
+    "<style>table.qual-table{border-collapse:collapse;border-top:2px solid;border-bottom:2px solid}"
+    "table.qual-table caption{caption-side:top;font-weight:bold;padding:.3em 0}"
+    "table.qual-table thead{border-bottom:1px solid}table.qual-table tfoot{border-top:1px solid}"
+    "table.qual-table tbody th{font-weight:normal}"
+    "table.qual-table th,table.qual-table td{padding:.25em .6em;vertical-align:top}"
+    "table.qual-table tfoot p,figure.qual-list footer p{margin:.2em 0;max-width:60em}"
+    "figure.qual-list{margin:1em 0;max-width:48em}"
+    "figure.qual-list figcaption{font-weight:bold;padding:.3em 0}"
+    "figure.qual-list dl{border-top:2px solid;border-bottom:2px solid;margin:0;padding:.3em 0}"
+    "figure.qual-list dt{margin-top:.8em}figure.qual-list dd{margin:.2em 0 .2em 1.5em}"
+    "figure.qual-list ul{margin:0;padding-left:1.2em}"
+    "section.qual-text{max-width:42em;line-height:1.45}</style>\n"
+)
+
+
+def html_page(title: str, body: str) -> str:
+    """Return a whole page with `body`, which is HTML already."""
+    head = f'<meta charset="utf-8">\n<title>{one_line(title, escape_html)}</title>\n{STYLE}'
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n<body>\n{body}</body>\n</html>\n'

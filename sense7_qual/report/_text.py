@@ -13,9 +13,9 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual.report._docx import word_text
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, no_formula, one_line
-from sense7_qual.report._html import html_page
-from sense7_qual.report._latex_text import latex_text
+from sense7_qual.report._latex import latex_text
 from sense7_qual.report._styles import Paper
+from sense7_qual.report._table import html_page
 
 __all__ = ["Number", "Paragraph", "Sentence", "Text"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.suggestions._by_code import ByDefinition, ByModel
 from sense7_qual.suggestions._features import Embed, Features, vectors
+from sense7_qual.suggestions._frames import ByDefinition, ByModel
 from sense7_qual.suggestions._texts import sentences
 
 __all__ = ["evidence"]

@@ -14,9 +14,16 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import Reason
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.suggestions._by_code import ByDefinition, ByModel, Described
-from sense7_qual.suggestions._features import Embed, Features, definition_texts, fit_features, vectors
-from sense7_qual.suggestions._labels import human_quotes, labels
+from sense7_qual.suggestions._features import (
+    Embed,
+    Features,
+    definition_texts,
+    fit_features,
+    human_quotes,
+    labels,
+    vectors,
+)
+from sense7_qual.suggestions._frames import ByDefinition, ByModel, Described
 from sense7_qual.suggestions._learn import Scorer, calibrate, folds, learn, out_of_fold, threshold
 from sense7_qual.suggestions._suggester import Suggester
 from sense7_qual.suggestions._texts import sentences

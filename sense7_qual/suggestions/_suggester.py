@@ -12,9 +12,9 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import Reason
-from sense7_qual.suggestions._by_code import ByDefinition, ByModel
 from sense7_qual.suggestions._evidence import evidence
 from sense7_qual.suggestions._features import Embed, Features, vectors
+from sense7_qual.suggestions._frames import ByDefinition, ByModel
 from sense7_qual.suggestions._texts import sentences
 from sense7_qual.tables import SUGGESTIONS, UNITS
 

@@ -10,7 +10,7 @@ How fine are they, and in which hierarchy?  `fit`                               
 How stable are they?                        `fit`                                 ``_stability.py``
 Which texts stand for a theme?              `quotes`                              ``_themes.py``
 Which themes has the codebook not?          `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
-Which definitions are nearest to a theme?   `nearest_codes`                       ``_nearest_codes.py``
+Which definitions are nearest to a theme?   `nearest_codes`                       ``_nearest.py``
 Where, in whose texts, does a theme stand?  `spread`, `participants_by_theme`     ``_spread.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``
 Which texts stand near which on a map?      `text_map`                            ``_text_map.py``
@@ -29,8 +29,7 @@ from sense7_qual.themes._edit import edit, record
 from sense7_qual.themes._fit import fit
 from sense7_qual.themes._history import history
 from sense7_qual.themes._identities import match_recorded
-from sense7_qual.themes._nearest import nearest
-from sense7_qual.themes._nearest_codes import nearest_codes
+from sense7_qual.themes._nearest import nearest, nearest_codes
 from sense7_qual.themes._record import check_recorded
 from sense7_qual.themes._recorded import recorded
 from sense7_qual.themes._spread import participants_by_theme, spread

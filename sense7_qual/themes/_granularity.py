@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.themes._communities import Labels, adjusted_rand, communities
-from sense7_qual.themes._fuzzy_graph import fuzzy_graph
-from sense7_qual.themes._neighbours import Floats, Neighbours, Vectors, nearest_neighbours
-from sense7_qual.themes._threads import in_threads, one_blas_thread
+from sense7_qual.themes._communities import Labels, adjusted_rand, communities, fuzzy_graph
+from sense7_qual.themes._neighbours import (
+    Floats,
+    Neighbours,
+    Vectors,
+    in_threads,
+    nearest_neighbours,
+    one_blas_thread,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

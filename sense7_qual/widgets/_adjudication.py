@@ -16,16 +16,14 @@ from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import REASONS, Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError
-from sense7_qual.widgets._adjudication_change import changed, foretold, overtaken
-from sense7_qual.widgets._adjudication_disputes import By, Disputes, Key
-from sense7_qual.widgets._adjudication_names import Names
-from sense7_qual.widgets._adjudication_similar import SimilarTexts
-from sense7_qual.widgets._adjudication_text import Readings
+from sense7_qual.widgets._adjudication_brings import SimilarTexts
+from sense7_qual.widgets._adjudication_disputes import By, Disputes, Key, Names
+from sense7_qual.widgets._adjudication_text import Readings, changed, foretold, overtaken
 from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._keys import described_codes
-from sense7_qual.widgets._lead import check_lead
-from sense7_qual.widgets._memo import as_text
+from sense7_qual.widgets._memos import as_text
+from sense7_qual.widgets._study import check_lead
 from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["AdjudicationWidget"]

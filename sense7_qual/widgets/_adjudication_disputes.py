@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -15,10 +16,9 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.codings import after_discussion, decisions, rulings
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_brings import Gains
-from sense7_qual.widgets._adjudication_names import Names
 from sense7_qual.widgets._codebook_seen import Seen
 
-__all__ = ["BRINGS", "By", "Disputes", "Key"]
+__all__ = ["BRINGS", "By", "Disputes", "Key", "Names"]
 
 Key = tuple[str, str]
 By = Literal["split", "code", "pair", "participant"]
@@ -199,3 +199,51 @@ class Disputes:
 
 def _share(n: int, of: Any) -> str:
     return f"{percent(n / int(of))} %" if of else ""
+
+
+class Names:
+    """Pseudonyms, or letters in their place.
+
+    Attributes
+    ----------
+    coders : iterable of str
+        Everybody of whom something may be shown.
+    viewer : str
+        The person who settles.
+    of_study : str
+        What tells the study from others: coders have other letters there.
+    letters : bool
+        Whether coders are called by letters.
+    """
+
+    def __init__(self, coders: Iterable[str], *, viewer: str, of_study: str, letters: bool) -> None:
+        order = sorted(
+            set(coders), key=lambda coder: hashlib.sha256(f"{of_study}\x1f{coder}".encode()).digest()
+        )
+        self._letters = {coder: _letter(place) for place, coder in enumerate(order)}
+        self._viewer, self.letters = viewer, letters
+
+    def __repr__(self) -> str:
+        return f"Names({len(self._letters)} coders, letters={self.letters})"
+
+    def coder(self, name: str) -> str:
+        """Return what a coder is called."""
+        return self._letters.get(name, "another coder") if self.letters else name
+
+    def adjudicator(self, name: str) -> str:
+        """Return what somebody is called who settled a disagreement."""
+        return "you" if name == self._viewer else "another lead" if self.letters else name
+
+
+def _letter(place: int) -> str:
+    """Return the letters of a place, as spreadsheets count columns.
+
+    >>> [_letter(place) for place in (0, 25, 26, 51, 52)]
+    ['A', 'Z', 'AA', 'AZ', 'BA']
+    """
+    letters = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

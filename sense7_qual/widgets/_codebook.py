@@ -15,29 +15,30 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets import _codebook_tray as tray
-from sense7_qual.widgets._codebook_begin import (
+from sense7_qual.widgets._codebook_conflict import compared
+from sense7_qual.widgets._codebook_draft import Draft, Step
+from sense7_qual.widgets._codebook_lacking import LackingThemes
+from sense7_qual.widgets._codebook_preview import preview
+from sense7_qual.widgets._codebook_saving import (
     as_kept,
     from_file,
     left_unsaved,
     new_draft,
+    put_together,
+    queues,
     resumed,
+    revised,
     still_typed,
 )
-from sense7_qual.widgets._codebook_draft import Draft, Step
-from sense7_qual.widgets._codebook_lacking import LackingThemes
-from sense7_qual.widgets._codebook_preview import preview
-from sense7_qual.widgets._codebook_saving import put_together, queues, revised
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._codebook_shown import shown_draft, shown_preview, shown_revisions
 from sense7_qual.widgets._codebook_sight import Sight, answer_to
-from sense7_qual.widgets._codebook_split_texts import SplitTexts
-from sense7_qual.widgets._codebook_themes import ThemesOfTexts
-from sense7_qual.widgets._codebook_versions import compared
+from sense7_qual.widgets._codebook_sorting import SplitTexts, ThemesOfTexts
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._lead import check_lead
-from sense7_qual.widgets._memo import as_text
+from sense7_qual.widgets._memos import as_text
 from sense7_qual.widgets._new_code import alike
+from sense7_qual.widgets._study import check_lead
 from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["CodebookWidget"]

@@ -1,7 +1,4 @@
-"""Two people changed a codebook at once: what conflicts, and the codebook after a choice for each.
-
-Also what is different between any two versions, side by side.
-"""
+"""Versions of a codebook side by side, and what conflicts where two people changed it at once."""
 
 from __future__ import annotations
 
@@ -9,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
+from sense7_qual._messages import word
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
 from sense7_qual.revisions import combine
 
-__all__ = ["Conflict", "combined", "conflicts", "different", "shown"]
+__all__ = ["Conflict", "combined", "compared", "conflicts", "different", "shown"]
 
 _CODE: Final = tuple(one.name for one in fields(Code) if one.name != "id")
 _BOOK: Final = tuple(one.name for one in fields(Codebook) if one.name != "codes")
@@ -124,3 +122,33 @@ def _put(book: Codebook, where: Conflict, value: Any, *, like: Codebook) -> Code
     place = next((order.index(one) for one in behind if one in codes), len(order))
     order.insert(place, where.code)
     return replace(book, codes=tuple({**codes, where.code: value}[one] for one in order))
+
+
+def compared(
+    one: object, other: object, *, versions: Mapping[str, Codebook], draft: Codebook
+) -> list[dict[str, Any]]:
+    """Return what differs between two versions, named by their fingerprints or as "draft"."""
+    books = [_version(name, versions, draft) for name in (one, other)]
+    return [
+        {
+            "code": each.code,
+            "label": _label(each.code, *books),
+            "field": each.field,
+            "one": shown(each.mine),
+            "other": shown(each.theirs),
+        }
+        for each in different(*books)
+    ]
+
+
+def _version(name: object, versions: Mapping[str, Codebook], draft: Codebook) -> Codebook:
+    if name == "draft":
+        return draft
+    book = versions.get(name) if isinstance(name, str) else None
+    if book is None:
+        raise CodebookError(f"versions: expected one of this study's – found {word(name)} – choose another.")
+    return book
+
+
+def _label(code: str | None, *books: Codebook) -> str:
+    return next((book[code].label for book in reversed(books) if code is not None and code in book), "")

@@ -15,7 +15,7 @@ from sense7_qual.errors import ActError, QualError
 from sense7_qual.widgets._desk import field
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._overview_board import Board
-from sense7_qual.widgets._themes_code import (
+from sense7_qual.widgets._themes_edits import (
     asked_words,
     cost_words,
     draft,

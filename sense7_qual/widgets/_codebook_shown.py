@@ -1,24 +1,35 @@
-"""What a page shows of a draft, of what it makes stale, of a conflict and of the versions."""
+"""What a page shows of a draft and of each code: figures, quotes, colours, what gets stale, conflicts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._present import looks
+from sense7_qual._present import coefficient, looks, percent
+from sense7_qual.agreement import by_code
 from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codings import carried, decisions, of_round, tally
 from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_conflict import Conflict, shown
 from sense7_qual.widgets._codebook_draft import Draft, State, Step
 from sense7_qual.widgets._codebook_preview import Preview
+from sense7_qual.widgets._codebook_seen import Seen, participants
+from sense7_qual.widgets._folded import folded
 
 __all__ = [
-    "shown_changes", "shown_codes", "shown_conflict", "shown_draft", "shown_preview", "shown_revisions",
+    "Quotes",
+    "figures",
+    "shown_changes",
+    "shown_codes",
+    "shown_conflict",
+    "shown_draft",
+    "shown_preview",
+    "shown_revisions",
     "shown_steps",
-]  # fmt: skip
+]
 
 _FIELDS: Final = tuple(one.name for one in fields(Code))
 _WORDS: Final = {
@@ -178,3 +189,143 @@ def shown_revisions(revisions: Sequence[Revision], codebooks: Mapping[str, Codeb
 def _of(codebooks: Mapping[str, Codebook], step: Revision, code: str) -> str:
     books = [codebooks[one] for one in (step.codebook, step.base) if one in codebooks]
     return next((book[code].label for book in books if code in book), code)
+
+
+def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return for each code of a version what is known of its use, by its id.
+
+    Each has ``n``, the finished texts on which anybody applied it; ``prevalence``, the share of the decisions
+    on it that apply it; ``alpha``, with its 95 % interval (participants resampled; texts, which is said,
+    where one has no participant), of what was decided before a model's suggestions were shown, empty where it
+    cannot be computed; ``n_both``, the texts on which two coders or more decided so.
+    """
+    decided = decisions(seen.codings, seen.coverage, codebook, revisions=seen.revisions)
+    counts = tally(decided)
+    applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
+    sums = counts.groupby("code")[["n_applied", "n_coders"]].sum()
+    shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
+    cluster = participants(units, decided["unit_id"])
+    by: dict[str, Any] = {"units": units, "cluster": cluster} if cluster else {}
+    before = seen.before_suggestions
+    if seen.n_suggested:
+        decided = decisions(before.codings, before.coverage, codebook, revisions=seen.revisions)
+    agreed = by_code(decided, **by).set_index("code").to_dict("index")
+    return {
+        code.id: {
+            "n": int(applied.get(code.id, 0)),
+            "prevalence": f"{percent(shares[code.id])} %" if code.id in shares else "",
+            "alpha": _alpha(agreed.get(code.id, {}), "" if cluster else ", texts resampled"),
+            "n_both": int(agreed.get(code.id, {}).get("n_units", 0)),
+        }
+        for code in codebook.codable
+    }
+
+
+def _alpha(row: Mapping[Any, Any], resampled: str) -> str:
+    alpha, low, high = (row.get(name, float("nan")) for name in ("alpha", "alpha_low", "alpha_high"))
+    if pd.isna(alpha):
+        return ""
+    value = coefficient(alpha, 2)
+    return value if pd.isna(low) else f"{value} ({coefficient(low, 2)}–{coefficient(high, 2)}{resampled})"
+
+
+PAGE: Final = 20
+_AROUND: Final = 60  # characters of the text on either side of the words
+_LONGEST: Final = 400
+
+
+class Quotes:
+    """The codings on finished texts, in the codes of one version.
+
+    What is to be reviewed, because its code was redefined, stands under that code and says so.
+
+    Attributes
+    ----------
+    seen : Seen
+        What may be seen.
+    codebook : Codebook
+        The version.
+    units : DataFrame
+        The texts.
+    """
+
+    def __init__(self, seen: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
+        self._texts: dict[str, str] = dict(zip(units["unit_id"], units["text"].fillna(""), strict=True))
+        places = {unit_id: place for place, unit_id in enumerate(self._texts)}
+        counted, coverage = of_round(seen.codings, seen.coverage)
+        counted = counted.merge(coverage[["unit_id", "coder"]], on=["unit_id", "coder"])
+        standing = carried(seen.codings, seen.coverage, codebook, revisions=seen.revisions)[0]
+        rows = [self._row(row, row["code"], is_stale=False) for row in standing.to_dict("records")]
+        known = {
+            (*_span(row), code) for row in standing.to_dict("records") for code in str(row["was"]).split(", ")
+        }
+        rows += [
+            self._row(row, row["code"], is_stale=True)
+            for row in counted.to_dict("records")
+            if (*_span(row), row["code"]) not in known
+        ]
+        rows.sort(key=lambda row: (row["coder"], places[row["unit_id"]], row["start"] or 0))
+        self._rows: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            self._rows.setdefault(row["code"], []).append(row)
+
+    def __repr__(self) -> str:
+        return f"Quotes({sum(map(len, self._rows.values()))} codings)"
+
+    def page(
+        self, codes: Collection[str], *, find: str = "", coder: str = "", first: int = 0
+    ) -> dict[str, Any]:
+        """Return one page of the quotes of these codes, how many there are, and of which coders."""
+        all_rows = [row for code in codes for row in self._rows.get(code, ())]
+        wanted = folded(find[:200]).strip()
+        rows = [row for row in all_rows if (not coder or row["coder"] == coder) and self._has(row, wanted)]
+        return {
+            "n": len(rows),
+            "n_all": len(all_rows),
+            "first": first,
+            "coders": sorted({row["coder"] for row in all_rows}),
+            "rows": [self._shown(row) for row in rows[first : first + PAGE]],
+        }
+
+    def of_unit(self, unit_id: str, codes: Collection[str]) -> list[dict[str, Any]]:
+        """Return the codings of these codes on one text."""
+        return [
+            self._shown(row)
+            for code in codes
+            for row in self._rows.get(code, ())
+            if row["unit_id"] == unit_id
+        ]
+
+    def has(self, unit_id: str) -> bool:
+        """Return True if the study has this text."""
+        return unit_id in self._texts
+
+    def text(self, unit_id: str) -> str:
+        """Return a text."""
+        return self._texts[unit_id]
+
+    def _row(self, row: Mapping[Any, Any], code: str, *, is_stale: bool) -> dict[str, Any]:
+        start, end = _span(row)[2:]
+        return {"unit_id": row["unit_id"], "coder": row["coder"], "code": code, "start": start, "end": end,
+                "stale": is_stale}  # fmt: skip
+
+    def _has(self, row: Mapping[str, Any], wanted: str) -> bool:
+        return not wanted or wanted in folded(self._texts[row["unit_id"]]) or wanted in folded(row["unit_id"])
+
+    def _shown(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        text, start, end = self._texts[row["unit_id"]], row["start"], row["end"]
+        if start is None:
+            words = text[:_LONGEST]
+            return {**row, "before": "", "words": words, "after": "…" if len(text) > len(words) else ""}
+        before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+        return {
+            **row,
+            "before": f"{'…' if start > _AROUND else ''}{before}",
+            "words": text[start:end][:_LONGEST],
+            "after": f"{after}{'…' if end + _AROUND < len(text) else ''}",
+        }
+
+
+def _span(row: Mapping[Any, Any]) -> tuple[str, str, int | None, int | None]:
+    start, end = (None if pd.isna(row[name]) else int(row[name]) for name in ("start", "end"))
+    return row["unit_id"], row["coder"], start, end

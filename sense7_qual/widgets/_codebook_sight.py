@@ -11,9 +11,8 @@ from sense7_qual import acts as record
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings import of_round, stale
 from sense7_qual.errors import ActError
-from sense7_qual.widgets._codebook_figures import figures
-from sense7_qual.widgets._codebook_quotes import Quotes
 from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._codebook_shown import Quotes, figures
 
 __all__ = ["Sight", "answer_to"]
 

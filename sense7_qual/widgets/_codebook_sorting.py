@@ -1,28 +1,28 @@
-"""Which part of a split code each text that bears it belongs to, as the lead says it.
-
-The lead's own codings become own codings of the part. Other coders' codings are never changed: the parts are
-ruled on, so that consensus is decided, while the coders' own decisions wait for their review.
-"""
+"""The texts of split codes as the lead goes through them, and which part each belongs to."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from sense7_qual import acts as record
+from sense7_qual import themes as models
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings import carried, of_round, rulings
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ActError, QualError
 from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._codebook_sight import Sight
+from sense7_qual.widgets._folded import folded
 
-__all__ = ["Sorting", "Split"]
+__all__ = ["NO_THEME", "Sorting", "Split", "SplitTexts", "ThemesOfTexts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +173,162 @@ def _went_into(code: str, revisions: Sequence[Revision]) -> set[str]:
     for step in reversed(revisions):
         sources |= {one.code for one in step.changes if one.kind == "merge" and one.into[0] in sources}
     return sources
+
+
+_PAGE: Final = 20
+
+Save = Callable[[Sequence[Act]], object]
+
+
+class SplitTexts:
+    """What is to be sorted, read once, and what was sorted since.
+
+    Attributes
+    ----------
+    sight : Sight
+        What may be seen.
+    codebook : Codebook
+        The current version.
+    versions : mapping of str to Codebook
+        All versions: a code that was split is in none that is current.
+    viewer : str
+        Who sorts.
+    order : sequence of str
+        All units, in their order.
+    themes : ThemesOfTexts
+        The themes of the study.
+    """
+
+    def __init__(
+        self,
+        sight: Sight,
+        codebook: Codebook,
+        *,
+        versions: Mapping[str, Codebook],
+        viewer: str,
+        order: Sequence[str],
+        themes: ThemesOfTexts,
+    ) -> None:
+        self._sight, self._codebook, self._versions, self._themes = sight, codebook, versions, themes
+        self._sorting = Sorting(sight.seen, codebook, viewer=viewer, order=order)
+        self._done: list[tuple[str, tuple[str, ...], list[Act]]] = []
+
+    def __repr__(self) -> str:
+        return f"SplitTexts({self._sorting!r}, {len(self._done)} sorted)"
+
+    def page(
+        self, code: object, *, find: str = "", theme: int | None = None, first: int = 0
+    ) -> dict[str, Any]:
+        """Return which texts of a split code wait, and one page of them; without such a code of the first.
+
+        `find` and `theme` choose among them; ``themes`` says of which themes they are.
+        """
+        splits = self._sorting.splits
+        left = {one.code: self._left(one) for one in splits}
+        one = next((each for each in splits if each.code == code), next(iter(splits), None))
+        waiting = [] if one is None else left[one.code]
+        units = self._with(find, theme, waiting)
+        return {
+            "splits": [{"code": each.code, "label": self._label(each.code), "n": len(left[each.code]),
+                        "n_all": each.n_all} for each in splits],
+            "code": None if one is None else one.code,
+            "parts": [] if one is None else [
+                {"id": part, "label": self._codebook[part].label} for part in one.parts
+            ],
+            "themes": self._themes.among(waiting, theme),
+            "n": len(units),
+            "first": first,
+            "ids": units,
+            "can_undo": bool(self._done),
+            "rows": [] if one is None else [self._row(unit, one) for unit in units[first : first + _PAGE]],
+        }  # fmt: skip
+
+    def sort(self, code: str, units: Sequence[str], parts: Sequence[str], *, asked: str, save: Save) -> None:
+        """Record to which parts texts belong."""
+        done = {unit for one, others, _ in self._done if one == code for unit in others}
+        if done & set(units):
+            raise ActError("sorting: expected texts that wait – found some that are sorted – take it back.")
+        made = self._sorting.acts(code, units, parts, asked=asked)
+        save(made)
+        self._done.append((code, tuple(units), made))
+
+    def take_back(self, *, codebook: Codebook, save: Save) -> None:
+        """Take back what was sorted last."""
+        if not self._done:
+            raise ActError("sorting: expected texts that were sorted here – found none – nothing was done.")
+        save([record.undo(act, codebook=codebook) for act in reversed(self._done[-1][2])])
+        self._done.pop()
+
+    def _left(self, split: Split) -> list[str]:
+        done = {unit for code, units, _ in self._done if code == split.code for unit in units}
+        return [unit for unit in split.units if unit not in done]
+
+    def _with(self, find: str, theme: int | None, units: Sequence[str]) -> list[str]:
+        wanted = folded(find[:200]).strip()
+        of_theme = [unit for unit in units if theme is None or self._themes.of(unit) == theme]
+        return [unit for unit in of_theme if wanted in folded(self._sight.quotes.text(unit))]
+
+    def _row(self, unit: str, split: Split) -> dict[str, Any]:
+        quotes = self._sight.quotes
+        return {
+            "unit_id": unit,
+            "text": quotes.text(unit),
+            "quotes": quotes.of_unit(unit, split.sources),
+        }
+
+    def _label(self, code: str) -> str:
+        """Return what a code was called last, in any version of the codebook."""
+        versions = [self._codebook, *reversed(list(self._versions.values()))]
+        return next(str(book[code].label) for book in versions if code in book)
+
+
+NO_THEME: Final = -1
+"""Stands for the texts of no theme: outside of all, of one that was dismissed, or later than the run."""
+
+
+class ThemesOfTexts:
+    """The theme of each text, and what the themes are called; none where none were recorded.
+
+    A theme that a person dismissed is none.
+
+    Attributes
+    ----------
+    acts : list of Act
+        The acts of the study.
+    units : DataFrame
+        The texts.
+    """
+
+    def __init__(self, acts: Sequence[Act], units: pd.DataFrame) -> None:
+        self._labels: dict[int, str] = {}
+        self._of_unit: dict[str, int] = {}
+        if not any(act.kind == "record_themes" for act in acts):
+            return
+        try:
+            themes = models.recorded(acts, units)
+        except QualError:  # what is damaged is told of where the themes are read
+            return
+        kept = themes.summary[~themes.summary["dismissed"]]
+        self._labels = {int(n): str(label) for n, label in zip(kept["theme"], kept["label"], strict=True)}
+        rows = themes.assignments[themes.assignments["theme"].isin(self._labels)]
+        self._of_unit = {str(unit): int(n) for unit, n in zip(rows["unit_id"], rows["theme"], strict=True)}
+
+    def __repr__(self) -> str:
+        return f"ThemesOfTexts({len(self._labels)} themes)"
+
+    def of(self, unit_id: str) -> int:
+        """Return the number of a text's theme; `NO_THEME` where it has none."""
+        return self._of_unit.get(unit_id, NO_THEME)
+
+    def among(self, units: Iterable[str], chosen: int | None) -> list[dict[str, Any]]:
+        """Return the themes of these texts, and how many each has of them, the largest first.
+
+        The one that is `chosen` is there without any, too. Empty where the study has no themes.
+        """
+        if not self._labels:
+            return []
+        counts = Counter(map(self.of, units))
+        if chosen is not None and (chosen in self._labels or chosen == NO_THEME):
+            counts[chosen] += 0
+        order = sorted(counts, key=lambda theme: (theme == NO_THEME, -counts[theme], theme))
+        return [{"theme": theme, "label": self._labels.get(theme, ""), "n": counts[theme]} for theme in order]

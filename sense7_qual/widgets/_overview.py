@@ -16,11 +16,14 @@ from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.widgets._desk import STATIC, Desk, field, listen
 from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._overview_agreement import agreement_by_round, agreement_rows, agreement_words
-from sense7_qual.widgets._overview_attention import attention
+from sense7_qual.widgets._overview_agreement import (
+    agreement_by_round,
+    agreement_rows,
+    agreement_words,
+    frequency_rows,
+)
+from sense7_qual.widgets._overview_attention import attention, change, drift_rows
 from sense7_qual.widgets._overview_board import Board
-from sense7_qual.widgets._overview_change import change, drift_rows
-from sense7_qual.widgets._overview_codes import frequency_rows
 from sense7_qual.widgets._overview_doors import page, text_of
 from sense7_qual.widgets._overview_progress import progress_rows
 

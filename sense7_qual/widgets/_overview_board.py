@@ -16,7 +16,7 @@ from sense7_qual.corpus import planned
 from sense7_qual.rounds import Round, opened
 from sense7_qual.tables import people
 from sense7_qual.widgets._codebook_seen import Seen, assigns, followed, participants, seen
-from sense7_qual.widgets._lead import leads_of
+from sense7_qual.widgets._study import leads_of
 
 __all__ = ["Board"]
 

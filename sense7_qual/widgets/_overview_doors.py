@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._overview_board import Board
-from sense7_qual.widgets._utf16 import utf16_units
+from sense7_qual.widgets._shown import utf16_units
 
 __all__ = ["PAGE", "behind", "page", "text_of"]
 

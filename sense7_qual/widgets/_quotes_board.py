@@ -15,8 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_disputes import Disputes
 from sense7_qual.widgets._codebook_seen import Seen
-from sense7_qual.widgets._shown import turns
-from sense7_qual.widgets._utf16 import utf16_units
+from sense7_qual.widgets._shown import turns, utf16_units
 
 __all__ = ["Board", "Rule"]
 

@@ -1,4 +1,4 @@
-"""Codings, values and earlier turns as the browser shows them."""
+"""What a browser is shown, and its offsets: UTF-16 code units there, code points everywhere else."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.widgets._utf16 import utf16_units
+from sense7_qual.errors import ActError
 
-__all__ = ["shown_coding", "shown_value", "turns"]
+__all__ = ["code_points", "shown_coding", "shown_value", "turns", "utf16_units"]
 
 
 def turns(context: object) -> list[dict[str, str]]:
@@ -49,3 +49,46 @@ def shown_coding(act: Act, text: str, codebook: Codebook) -> dict[str, Any]:
         "facets": {name: value for name, value in stated if value in known.get(name, ())},
         "confidence": act.confidence,
     }
+
+
+def code_points(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of code points that a browser's selection `start` … `end` covers.
+
+    `start` and `end` are in UTF-16 code units, as JavaScript counts; an offset inside a surrogate pair is
+    moved outwards, so that no character is ever cut.
+
+    Examples
+    --------
+    >>> code_points("a 👍🏽 b", 2, 6)
+    (2, 4)
+    """
+    units = [2 if ord(character) > 0xFFFF else 1 for character in text]
+    if not 0 <= start < end <= sum(units):
+        raise ActError(
+            f"selection: expected a span inside the text of {sum(units)} UTF-16 units – found {start} to "
+            f"{end} – select again."
+        )
+    first = last = position = 0
+    for index, width in enumerate(units):
+        if position <= start:
+            first = index
+        if position < end:
+            last = index + 1
+        position += width
+    return first, last
+
+
+def utf16_units(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span in UTF-16 code units of the code points `start` … `end`.
+
+    Examples
+    --------
+    >>> utf16_units("a 👍🏽 b", 2, 4)
+    (2, 6)
+    """
+    before = _length(text[:start])
+    return before, before + _length(text[start:end])
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

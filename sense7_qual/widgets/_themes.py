@@ -20,23 +20,25 @@ from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, T
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field, listen
 from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._lead import check_lead
 from sense7_qual.widgets._new_code import alike
 from sense7_qual.widgets._overview_board import Board
-from sense7_qual.widgets._themes_code import (
+from sense7_qual.widgets._study import check_lead
+from sense7_qual.widgets._themes_edits import (
+    Step,
     asked_words,
     code_made,
     cost_words,
     draft,
     drafted_by,
     messages_for,
+    opposite,
     origin_words,
     proposed,
+    step_asked,
+    sub_id,
 )
-from sense7_qual.widgets._themes_edits import Step, opposite, step_asked, sub_id
 from sense7_qual.widgets._themes_reading import Reading
-from sense7_qual.widgets._themes_run import foretold
-from sense7_qual.widgets._themes_vectors import Remembered
+from sense7_qual.widgets._themes_run import Remembered, foretold
 
 __all__ = ["ThemesWidget"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sense7_qual.themes._communities import communities
-from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._communities import communities, fuzzy_graph
 from sense7_qual.themes._neighbours import nearest_neighbours
 
 

@@ -11,7 +11,7 @@ import pytest
 from sense7_qual import acts, corpus, report
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import CHECKS
-from sense7_qual.report._deviations_of_analysis import FIELDS, of_analysis
+from sense7_qual.report._deviations import FIELDS, of_analysis
 from sense7_qual.store import Store
 from tests.helpers.planned_study import BEFORE, DEVIATIONS, NAMED, PLAN, planned_study
 from tests.helpers.reviewed_study import study

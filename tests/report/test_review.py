@@ -9,8 +9,7 @@ import pytest
 
 from sense7_qual import acts, report
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._review_agreement import ON_AGREEMENT
-from sense7_qual.report._review_coders import ON_CODERS, ON_OVERLAP, _may_be_mistyped
+from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLAP, _may_be_mistyped
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_material import ON_MATERIAL
 from sense7_qual.store import Store

@@ -7,7 +7,7 @@ import pytest
 from sense7_qual import suggestions
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
-from sense7_qual.suggestions._risk import binomial_p, fallback, likeness
+from sense7_qual.suggestions._screen import binomial_p, fallback, likeness
 from tests.helpers.simulation import studies
 
 BOOK = Codebook(name="one", codes=(Code(id="asked", label="Asked"),))

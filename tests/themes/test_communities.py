@@ -8,8 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
-from sense7_qual.themes._communities import adjusted_rand, by_size, centres, communities
-from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._communities import adjusted_rand, by_size, centres, communities, fuzzy_graph
 from sense7_qual.themes._neighbours import nearest_neighbours
 from tests.helpers.planted_groups import grouped, planted, unit
 

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sense7_qual.themes._fuzzy_graph import fuzzy_graph, strengths
+from sense7_qual.themes._communities import fuzzy_graph, strengths
 from sense7_qual.themes._neighbours import Neighbours, nearest_neighbours
 from tests.helpers.planted_groups import planted, unit
 

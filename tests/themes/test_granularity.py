@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import adjusted_rand_score
 
 from sense7_qual.themes import _granularity
-from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._communities import fuzzy_graph
 from sense7_qual.themes._granularity import (
     GRANULARITIES,
     NOT_DRAWN,
@@ -19,8 +19,7 @@ from sense7_qual.themes._granularity import (
     n_neighbours,
     table,
 )
-from sense7_qual.themes._groups import Groups, groups
-from sense7_qual.themes._hierarchy import coarse_themes, level, sub_themes
+from sense7_qual.themes._groups import Groups, coarse_themes, groups, level, sub_themes
 from sense7_qual.themes._neighbours import Neighbours, nearest_neighbours
 from tests.helpers.planted_groups import planted, unit
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.themes._communities import communities
-from sense7_qual.themes._fuzzy_graph import fuzzy_graph
+from sense7_qual.themes._communities import communities, fuzzy_graph
 from sense7_qual.themes._granularity import NOT_DRAWN, Resamples
 from sense7_qual.themes._neighbours import nearest_neighbours
 from sense7_qual.themes._stability import _best_jaccard, jaccard_of_resamples, stability

@@ -8,17 +8,18 @@ large, too deep, or out of order in a way in which rows would be lost without a 
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Final
+from typing import IO, Final
 from xml.parsers import expat
 
 from sense7_qual._limits import Limits
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["BROKEN_ZIP", "column_of", "require_harmless"]
+__all__ = ["BROKEN_ZIP", "column_of", "require_harmless", "shared_strings", "unescaped"]
 
 #: What zipfile raises on a damaged archive.
 BROKEN_ZIP: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
@@ -196,3 +197,65 @@ def column_of(place: str | None) -> int | None:
     for letter in letters.upper():
         number = number * 26 + ord(letter) - 64
     return number
+
+
+_MAIN: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "
+_STRING, _TEXT, _PHONETIC = (_MAIN + name for name in ("si", "t", "rPh"))
+_ESCAPE: Final = re.compile("_x([0-9A-Fa-f]{4})_")
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")  # the halves of a surrogate pair, each escaped
+
+
+def unescaped(text: str) -> str:
+    """Return a text of a workbook with its escapes undone, as Excel shows it.
+
+    >>> unescaped("one_x000D_two, and the name _x005F_x000D_ itself")
+    'one\\rtwo, and the name _x000D_ itself'
+    """
+    if "_x" not in text:
+        return text
+    return _PAIR.sub(_joined, _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text))
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def shared_strings(file: IO[bytes]) -> list[str]:
+    """Return the shared strings of a workbook in order, their runs joined, their escapes as they are."""
+    reader = _Reader()
+    reader.parser.ParseFile(file)
+    return reader.strings
+
+
+class _Reader:
+    """Collects the text of each string, without its phonetic reading."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.buffer_text = True
+        self.strings: list[str] = []
+        self._runs: list[str] | None = None
+        self._taken = self._silent = False
+
+    def _start(self, tag: str, _: dict[str, str]) -> None:
+        if tag == _STRING:
+            self._runs = []
+        elif tag == _PHONETIC:
+            self._silent = True
+        elif tag == _TEXT:
+            self._taken = not self._silent
+
+    def _end(self, tag: str) -> None:
+        if tag == _STRING and self._runs is not None:
+            self.strings.append("".join(self._runs))
+            self._runs = None
+        elif tag == _PHONETIC:
+            self._silent = False
+        elif tag == _TEXT:
+            self._taken = False
+
+    def _text(self, text: str) -> None:
+        if self._taken and self._runs is not None:
+            self._runs.append(text)

@@ -13,11 +13,19 @@ from sense7_qual._present import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Integers, Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats, Link
-from sense7_qual.links._ordinal._maximise import Maximum, fixed_maximum, mixed_maximum, nested_maximum
+from sense7_qual.links._ordinal._maximise import (
+    Maximum,
+    fixed_maximum,
+    mixed_maximum,
+    nested_maximum,
+    reason_before,
+    reason_within,
+    runs_away,
+    separated,
+)
 from sense7_qual.links._ordinal._model import CumulativeModel, Estimates, fitted, unfitted
 from sense7_qual.links._ordinal._nested import Nested
 from sense7_qual.links._ordinal._quadrature import Parameters, Patterns, integrate, patterns_of
-from sense7_qual.links._ordinal._separation import reason_before, reason_within, runs_away, separated
 from sense7_qual.links._rating_range import Range
 
 __all__ = ["cumulative_mixed"]

@@ -13,10 +13,9 @@ from sense7_qual._present import Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats
-from sense7_qual.links._ordinal._maximise import fixed_maximum
+from sense7_qual.links._ordinal._maximise import fixed_maximum, reason_before, runs_away, separated
 from sense7_qual.links._ordinal._model import CumulativeModel, Estimates, fitted, unfitted
 from sense7_qual.links._ordinal._quadrature import patterns_of
-from sense7_qual.links._ordinal._separation import reason_before, runs_away, separated
 from sense7_qual.links._rating_range import Range
 
 __all__ = ["marginal"]
