@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import sys
+import traceback
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -85,6 +86,7 @@ def hand_out(store, dice):
     copy = Store(place)
     who = {"coder": "ben", "codebook": copy.codebook, "round": name}
     done = [acts.apply(unit_id=unit, code="interest", **who) for unit in units]
+    done += [acts.finish(unit_id=unit, **who) for unit in units]
     copy.append(done)
     store.merge(place)
     return [act.act_id for act in done]
@@ -112,6 +114,7 @@ for line in sys.stdin:
         try:
             work(int(seed), file)
         finally:
+            traceback.print_exc()
             os._exit(1)
     print(child, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
