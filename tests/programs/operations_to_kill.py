@@ -81,10 +81,10 @@ def hand_out(store, dice):
     name, place = f"r{uuid.uuid4().hex[:8]}", COPIES / str(uuid.uuid4())
     units = dice.sample(list(store.units["unit_id"]), 3)
     lead = {"coder": "lead", "codebook": store.codebook}
-    store.append([rounds.open_round(name, units=units, coders=["ben"], **lead)])
-    store.hand_out(name, "ben", place)
+    store.append([rounds.open_round(name, units=units, coders=["cy"], **lead)])
+    store.hand_out(name, "cy", place)
     copy = Store(place)
-    who = {"coder": "ben", "codebook": copy.codebook, "round": name}
+    who = {"coder": "cy", "codebook": copy.codebook, "round": name}
     done = [acts.apply(unit_id=unit, code="interest", **who) for unit in units]
     done += [acts.finish(unit_id=unit, **who) for unit in units]
     copy.append(done)
