@@ -56,10 +56,12 @@ class Review:
     @property
     def table(self) -> Table:
         """The objections as a list that can be written, such as ``review.table.write("review.docx")``."""
+        none = (("Nothing that was looked for was found.", "", ""),)
+        rows = tuple((one.seen, one.why, one.answer) for one in self.objections)
         return Table(
             title="What a reviewer will object to",
             headers=("Seen", "Why it matters", "What answers it"),
-            rows=tuple((one.seen, one.why, one.answer) for one in self.objections),
+            rows=rows or none,
             notes=(f"{count(self.n_checked)} things were looked at.", self.codebook_line),
             layout="list",
         )

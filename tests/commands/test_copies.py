@@ -120,4 +120,4 @@ def test_a_study_in_postgresql_is_made_verified_and_archived(postgres, tmp_path,
     assert main(["verify", address]) == 0
     assert main(["archive", address, "study.zip"]) == 0
     assert main(["merge", address, "study.zip"]) == 0
-    assert "0 new acts taken in, 1 here already" in capsys.readouterr().out
+    assert "0 new acts taken in, 2 here already" in capsys.readouterr().out  # its plan and its lead

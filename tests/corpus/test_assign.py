@@ -131,7 +131,7 @@ def test_one_coder_gets_everything():
         ({"coders": ["ana", " "]}, "expected a list of coders"),
         (
             {"coders": ["ana", "ben", "ana"]},
-            "each coder once, also without regard to case – found 'ana', 'ana'",
+            "each coder once, also without regard to case or script – found 'ana', 'ana'",
         ),
         ({"coders": ["ana", "Ana"]}, "found 'ana', 'Ana'"),
         ({"overlap": 1.01}, "an overlap from 0 to 1 – found 1.01"),

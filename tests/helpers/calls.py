@@ -769,7 +769,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.suggestions.screen, suggestions=partial(x.made, "suggestions.suggest"),
             decisions=lambda: x.decisions.iloc[:0], codebook=lambda: x.codebook, units=lambda: x.units,
             cluster=lambda: "case_id", false_share=lambda: 0.1, lost_share=lambda: 0.2, delta=lambda: 0.2,
-            test=lambda: "binomial", agreement=lambda: None, least_agreement=lambda: 0.5,
+            agreement=lambda: None, least_agreement=lambda: 0.5,
             coder=lambda: None),
         "suggestions.Suggester.__call__": method(
             "__call__", partial(x.made, "suggestions.fit"), units=lambda: x.units.head(9)),

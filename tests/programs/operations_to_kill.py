@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import sys
+import traceback
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -80,11 +81,12 @@ def hand_out(store, dice):
     name, place = f"r{uuid.uuid4().hex[:8]}", COPIES / str(uuid.uuid4())
     units = dice.sample(list(store.units["unit_id"]), 3)
     lead = {"coder": "lead", "codebook": store.codebook}
-    store.append([rounds.open_round(name, units=units, coders=["ben"], **lead)])
-    store.hand_out(name, "ben", place)
+    store.append([rounds.open_round(name, units=units, coders=["cy"], **lead)])
+    store.hand_out(name, "cy", place)
     copy = Store(place)
-    who = {"coder": "ben", "codebook": copy.codebook, "round": name}
+    who = {"coder": "cy", "codebook": copy.codebook, "round": name}
     done = [acts.apply(unit_id=unit, code="interest", **who) for unit in units]
+    done += [acts.finish(unit_id=unit, **who) for unit in units]
     copy.append(done)
     store.merge(place)
     return [act.act_id for act in done]
@@ -112,6 +114,7 @@ for line in sys.stdin:
         try:
             work(int(seed), file)
         finally:
+            traceback.print_exc()
             os._exit(1)
     print(child, flush=True)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

@@ -107,6 +107,8 @@ def test_it_is_a_table_and_a_frame_and_a_short_repr(tmp_path: Path) -> None:
     assert review.frame["kind"].tolist() == [one.kind for one in review]
     assert review.frame["n"].dtype == pd.Int64Dtype()
     assert [row[0] for row in review.table.rows] == review.frame["seen"].tolist()
+    clean = report.review(study(tmp_path / "clean"), n_boot=20)
+    assert [row[0] for row in clean.table.rows] == ["Nothing that was looked for was found."]
     assert "Alpha is below .667" in review.table.markdown()
     assert "41 things" in review.table.notes[0]
 

@@ -30,5 +30,5 @@ def test_a_fault_or_a_kill_at_any_write_loses_nothing(operation: str) -> None:
     n_killed = sum(error == "KILLED" for error, *_ in found)
     print(f"\n{operation}: {len(found)} faults, {refused.total()} errors, {n_killed} kills, 0 acts lost")
     assert [row for row in found if row[-1]][:3] == []
-    assert min(refused.values()) > 5
+    assert min(refused.values()) >= 5
     assert len(refused) == (4 if SOAK else 2)
