@@ -192,5 +192,5 @@ def _parts_of_order(board: Board) -> dict[str, list[float]]:
     of_unit = {unit: part for part, units in enumerate(parts) for unit in units}
     tally = board.tally.assign(part=board.tally["unit_id"].map(of_unit))
     sums = tally.groupby(["code", "part"])[["n_applied", "n_coders"]].sum()
-    shares = (sums["n_applied"] / sums["n_coders"]).unstack("part")
+    shares = (sums["n_applied"] / sums["n_coders"]).unstack("part")  # noqa: PD010 – two columns to rows
     return {str(code): [float(share) for share in row.dropna()] for code, row in shares.iterrows()}
