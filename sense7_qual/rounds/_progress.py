@@ -81,6 +81,7 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
     Examples
     --------
     >>> from sense7_qual import acts
+    >>> from sense7_qual.rounds import open_round, opened
     >>> sense7 = Codebook.read("sense7")
     >>> gold = pd.DataFrame({"unit_id": ["m1"], "code": ["interest"], "applied": [True]})
     >>> opening = open_round("training", units=["m1"], coders=["ana"], coder="lead", codebook=sense7,
@@ -132,6 +133,7 @@ def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Code
     Examples
     --------
     >>> from sense7_qual import acts
+    >>> from sense7_qual.rounds import open_round, opened
     >>> sense7 = Codebook.read("sense7")
     >>> opening = open_round("talk", units=["m1"], coders=["ana"], coder="lead", codebook=sense7,
     ...                      discusses="one")

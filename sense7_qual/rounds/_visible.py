@@ -108,6 +108,8 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     Examples
     --------
     >>> from sense7_qual import acts
+    >>> from sense7_qual.codebook import Codebook
+    >>> from sense7_qual.rounds import open_round, unblind
     >>> sense7 = Codebook.read("sense7")
     >>> opening = open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=sense7)
     >>> of_ben = acts.apply(coder="ben", unit_id="m1", code="interest", round="one", codebook=sense7)

@@ -22,7 +22,7 @@ from sense7_qual.widgets._adjudication_text import Readings, changed, foretold, 
 from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._keys import described_codes
-from sense7_qual.widgets._memos import as_text
+from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._study import check_lead
 from sense7_qual.widgets._unsaved import Unsaved
 

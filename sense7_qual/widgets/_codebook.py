@@ -36,7 +36,7 @@ from sense7_qual.widgets._codebook_sight import Sight, answer_to
 from sense7_qual.widgets._codebook_sorting import SplitTexts, ThemesOfTexts
 from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._memos import as_text
+from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._new_code import alike
 from sense7_qual.widgets._study import check_lead
 from sense7_qual.widgets._unsaved import Unsaved

@@ -17,7 +17,7 @@ from sense7_qual.tables import require_column
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._keys import described_codes
-from sense7_qual.widgets._memos import as_text
+from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._quotes_board import Board, Rule
 from sense7_qual.widgets._shown import code_points
 from sense7_qual.widgets._study import check_lead

@@ -23,7 +23,7 @@ from sense7_qual.errors import ActError
 from sense7_qual.suggestions import answers
 from sense7_qual.tables import UNITS, require_column
 from sense7_qual.widgets._folded import folded
-from sense7_qual.widgets._memos import as_text, free_memos, memo_act, on_text
+from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
 from sense7_qual.widgets._shown import code_points, shown_coding, shown_value, turns, utf16_units
 
 __all__ = ["Mark", "Session", "typed"]
