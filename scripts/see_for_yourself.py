@@ -1,4 +1,4 @@
-"""Try to overhear a coder, to undo a withdrawal, and to slip acts into a merge.
+"""Try to overhear a coder, to undo a withdrawal, to slip acts in, and to finish what was not shown.
 
 python scripts/see_for_yourself.py              # all of them
 python scripts/see_for_yourself.py overhear     # one; `overhear` needs Linux, and root for another user
@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -28,6 +29,7 @@ from sense7_qual import acts, rounds
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import QualError
 from sense7_qual.store import Store
+from sense7_qual.widgets import CodingWidget
 
 BOOK: Final = Codebook.read("sense7")
 LISTEN: Final = """
@@ -155,6 +157,37 @@ def slip_acts_into_a_merge(folder: Path) -> bool:
     return slipped or "ana" in store.coders
 
 
+def finish_unseen(folder: Path) -> bool:
+    """In two windows of one coder, finish a text over a coding that the window did not show."""
+    store = study(folder / "study")
+    first, second = (Window(Store(store.path)) for _ in range(2))
+    second.act(kind="apply", code="interest")
+    print("  the second window codes the text; the first, which shows it without codes, finishes it")
+    answer = first.act(kind="finish")
+    finished = "finish" in {act.kind for act in store.acts()}
+    print(f"  finished: {finished} – {answer.get('message', answer)}")
+    return finished
+
+
+class Window:
+    """A coding widget of ana's, asked as a browser asks it."""
+
+    def __init__(self, store: Store) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.widget = CodingWidget(store, coder="ana")
+        self.widget.send = lambda content, buffers=None: self.heard.append(content)
+        self.ask("hello")
+        self.shown = self.ask("unit", place=0)
+
+    def ask(self, kind: str, **named: object) -> dict[str, Any]:
+        message = {"type": kind, "client": "c", "id": str(uuid.uuid4()), **named}
+        self.widget._receive(self.widget, message, [])
+        return self.heard[-1]
+
+    def act(self, **named: object) -> dict[str, Any]:
+        return self.ask("act", act={"unit_id": "m1", **named})
+
+
 def succeeded(what: str, deed: Callable[[], object]) -> bool:
     try:
         deed()
@@ -165,7 +198,9 @@ def succeeded(what: str, deed: Callable[[], object]) -> bool:
     return True
 
 
-TRIED: Final = {"overhear": overhear, "undo": undo_a_withdrawal, "slip": slip_acts_into_a_merge}
+TRIED: Final = {
+    "overhear": overhear, "undo": undo_a_withdrawal, "slip": slip_acts_into_a_merge, "finish": finish_unseen,
+}  # fmt: skip
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The script with which a sceptic tries to overhear, to undo a withdrawal and to slip acts into a merge."""
+"""The script with which a sceptic tries to overhear, to undo a withdrawal, to slip acts in …"""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ LINUX = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("name", [pytest.param("overhear", marks=LINUX), "undo", "slip"])
+@pytest.mark.parametrize("name", [pytest.param("overhear", marks=LINUX), "undo", "slip", "finish"])
 def test_nobody_succeeds(name: str) -> None:
     command = [sys.executable, "-W", "ignore", str(SCRIPT), name]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ("0 messages heard" if name == "overhear" else "refused – ") in done.stdout
+    said = {"overhear": "0 messages heard", "finish": "finished: False"}.get(name, "refused – ")
+    assert said in done.stdout
