@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # One thread each: more would wait busily for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 EVERYTHING := $(ONE_THREAD) $(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
-LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
+LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py operations_killed.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
   record_machine.py browser_typing.py browser_lead_day.py browser_adjudication.py browser_overview.py browser_codebook.py browser_axe.py browser_fields.py \
   browser_codebook_widget.py real_path.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py other_readers.py) \
   tests/widgets/test_codebook.py $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py \

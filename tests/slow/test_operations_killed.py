@@ -22,7 +22,7 @@ from tests.helpers.places import program
 
 pytestmark = pytest.mark.crash
 
-N_STUDIES, N_KILLS = (20, 25) if os.environ.get("SOAK") else (1, 8)
+N_STUDIES, N_KILLS = (8, 25) if os.environ.get("SOAK") else (1, 8)
 N_CASES = 30
 WORKER = program("operations_to_kill")
 
@@ -43,7 +43,7 @@ def secret(case: str) -> str:
 
 
 def test_what_any_operation_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
-    """8 kills (500 in `make soak`), each at a moment of its own."""
+    """8 kills (200 in `make soak`), each at a moment of its own."""
     dice, acknowledged, broken_off = random.Random(11), Counter[str](), Counter[str]()
     for number in range(N_STUDIES):
         folder = tmp_path / str(number)
