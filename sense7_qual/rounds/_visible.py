@@ -121,6 +121,5 @@ def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     """
     everything = read_once(acts)
     check_arguments(visible, {"acts": everything, "viewer": viewer})
-    check_coder(viewer)
-    sight = Sight.of(everything, viewer=viewer)
+    sight = Sight.of(everything, viewer=check_coder(viewer))
     return [act for act in everything if sight.sees(act)]

@@ -63,6 +63,7 @@ def is_there(address: str, kernel: str) -> bool:
         with urlopen(f"{base}api/kernels/{kernel}?token={token}", timeout=30) as answer:  # noqa: S310
             return answer.status == 200
     except HTTPError as error:
+        error.close()
         if error.code != 404:
             raise
         return False
@@ -90,5 +91,7 @@ def test_a_kernel_with_a_page_stays(address: str) -> None:
         await asyncio.sleep(12)  # four times as long as one waits without a page
         assert await asyncio.to_thread(is_there, address, kernel)
         page.close()
+        while await page.read_message() is not None:  # until the connection is closed
+            pass
 
     asyncio.run(connected())
