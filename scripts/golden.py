@@ -33,6 +33,8 @@ ROOT: Final = Path(__file__).parents[1]
 GOLDEN: Final = ROOT / "tests" / "golden"
 STUDIES: Final = ("explanations", "reflexive")
 RATINGS: Final = {"explanations": "EmpathyOverall"}
+WRITTEN: Final = datetime(2026, 11, 25, tzinfo=UTC)
+"""The day on which the studies were written, and on which outputs are compared for the first time."""
 ZIPPED: Final = (".docx", ".xlsx", ".qdpx", ".zip")
 # What no two runs share, or no two machines: what is drawn is compared by its SVG's text and its data.
 _LEFT_OUT: Final = (".pdf", ".png", ".sav", ".dta", ".parquet")
@@ -155,9 +157,9 @@ def contents(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def mask(content: bytes) -> bytes:
-    today = datetime.now(UTC)
-    for day in (f"{today:%Y-%m-%d}", f"{today.day} {today:%B %Y}", f"{today:%B} {today.day}, {today.year}"):
-        content = content.replace(day.encode(), b"<today>")
+    for at in (datetime.now(UTC), WRITTEN):
+        for day in (f"{at:%Y-%m-%d}", f"{at.day} {at:%B %Y}", f"{at:%B} {at.day}, {at.year}"):
+            content = content.replace(day.encode(), b"<day>")
     for pattern, instead in _MASKS:
         content = pattern.sub(instead, content)
     return content

@@ -102,6 +102,8 @@ def work(seed, file):
         operation = dice.choice(OFTEN)
         if operation is forget and store.units["case_id"].nunique() < 4:
             continue
+        if operation is bundle and store.coverage().empty:
+            continue
         os.write(said, f"begin {operation.__name__}\n".encode())
         promised = operation(store, dice)
         os.write(said, f"{operation.__name__} {' '.join(map(str, promised))}\n".encode())
