@@ -36,7 +36,7 @@ def new_file(path: Path) -> Path:
 
 
 def new_folder(path: Path) -> Path:
-    """Make a new folder in one that is there, and return its path."""
+    """Make a new folder, whose parent must exist, and return its path."""
     path.mkdir(mode=_FOLDER_MODE)
     return path
 
@@ -101,7 +101,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write(path: Path, content: bytes, *, overwrite: bool, sync: bool = True) -> None:
-    """Write a file whole, under another name beside its place at first; a link that is there is replaced."""
+    """Write a file completely or not at all; a symbolic link at `path` is replaced, not followed."""
     part = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
         write_new(part, content, sync=sync)

@@ -68,12 +68,12 @@ def looks(codebook: Codebook) -> dict[str, Look]:
     """
     short = _short_names(codebook)
     place = {one: n for n, one in enumerate(dict.fromkeys([*codebook.appeared, *codebook.ids]))}
-    found = {}
+    by_code = {}
     for code in codebook:
         lap, n = divmod(place[code.id], len(PALETTE))
         light, dark = shades(code.colour) if code.colour else PALETTE[n]
-        found[code.id] = Look(light, dark, (n + lap) % len(LINES), short[code.id])
-    return found
+        by_code[code.id] = Look(light, dark, (n + lap) % len(LINES), short[code.id])
+    return by_code
 
 
 def looks_of(codes: Iterable[str], codebook: Codebook | None) -> list[Look | None]:
@@ -129,12 +129,12 @@ def _told_apart(labels: list[list[str]]) -> Iterable[str]:
 
 def _cut(words: list[str]) -> str:
     """Return as many of the words as fit, with … for the others; a longer first word is cut itself."""
-    kept = words[:1]
+    fitting = words[:1]
     for word in words[1:]:
-        if len(" ".join([*kept, word])) > _SHORT:
-            return f"{' '.join(kept)[:_SHORT]}…"
-        kept.append(word)
-    name = " ".join(kept)
+        if len(" ".join([*fitting, word])) > _SHORT:
+            return f"{' '.join(fitting)[:_SHORT]}…"
+        fitting.append(word)
+    name = " ".join(fitting)
     return name if len(name) <= _SHORT else f"{name[:_SHORT]}…"
 
 

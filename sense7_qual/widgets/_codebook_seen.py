@@ -23,7 +23,7 @@ from sense7_qual.rounds import Round, Sight
 from sense7_qual.suggestions import shown as shown_of
 from sense7_qual.tables import is_model
 
-__all__ = ["Seen", "assigns", "followed", "pace", "participants", "seen"]
+__all__ = ["Seen", "pace", "participants", "seen"]
 
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
@@ -174,21 +174,6 @@ def _rulings(acts: Sequence[Act]) -> tuple[Act, ...]:
     """Return rulings with what takes them back or does them again."""
     ids = {act.act_id for act in acts if act.kind == "rule"}
     return tuple(act for act in acts if act.act_id in ids or act.target in ids)
-
-
-def followed(acts: Sequence[Act], *, viewer: str, without_round: bool) -> list[Act]:
-    """Return the acts that finish or reopen texts of which `viewer` may know.
-
-    These are their own, those of rounds that are unblinded or of which they are a lead, and those of no round
-    if they assigned the texts, or with `without_round`. They say how far coders are, never what they coded.
-    """
-    sight = Sight.of(acts, viewer=viewer, without_round=without_round)
-    return [act for act in acts if sight.follows(act)]
-
-
-def assigns(acts: Iterable[Act], viewer: str) -> bool:
-    """Return True if `viewer` assigned texts that are coded in no round."""
-    return any(act.kind == "assign" and act.round is None and act.coder == viewer for act in acts)
 
 
 def _counted(rounds: Iterable[Round], *, unblinded: bool) -> list[str]:

@@ -13,9 +13,9 @@ from sense7_qual import adjudication, agreement, codings
 from sense7_qual.acts import Act, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import planned
-from sense7_qual.rounds import Round, opened
+from sense7_qual.rounds import Round, Sight, opened
 from sense7_qual.tables import people
-from sense7_qual.widgets._codebook_seen import Seen, assigns, followed, participants, seen
+from sense7_qual.widgets._codebook_seen import Seen, participants, seen
 from sense7_qual.widgets._study import leads_of
 
 __all__ = ["Board"]
@@ -47,15 +47,12 @@ class Board:
         self.places = {unit_id: place for place, unit_id in enumerate(self.units["unit_id"])}
         self.rounds = [_of_units(one, self.places) for one in opened(acts) if not one.of_models]
         self.plan = people(planned(acts, units=self.places.keys()))
-        self.assigns = assigns(acts, viewer)
+        sight = Sight.of(acts, viewer=viewer, without_round=without_round)
+        self.assigns = sight.assigned
         leads = leads_of(study)
         self.is_coder = bool(leads) and viewer not in leads
         """Whether the study names its leads, and the viewer is none."""
-        self.finishes = [
-            act
-            for act in followed(acts, viewer=viewer, without_round=without_round)
-            if act.unit_id in self.places
-        ]
+        self.finishes = [act for act in acts if act.unit_id in self.places and sight.follows(act)]
         self.finished: pd.DataFrame = fold(self.finishes, codebook=codebook).coverage
 
     def __repr__(self) -> str:

@@ -16,7 +16,6 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import CodingWidget, OverviewWidget
-from sense7_qual.widgets._codebook_seen import followed
 from sense7_qual.widgets._overview_progress import duration, per_text
 from tests.helpers.browser import new_id
 from tests.helpers.lead import Lead
@@ -428,7 +427,8 @@ def test_a_coders_overview_is_the_same_whatever_others_do_blind(new_store: New) 
     assert ([one["coder"] for one in two["coders"]], two["n_coders"]) == (["ana"], 3)
     refused = ana.ask("units", door={"of": "left", "round": "two", "coder": "cleo"}, first=0, find="")
     assert refused["type"] == "refused"
-    known = followed(store.acts(), viewer="ana", without_round=False)
+    sight = rounds.Sight.of(store.acts(), viewer="ana")
+    known = [act for act in store.acts() if sight.follows(act)]
     assert {(act.coder, act.round) for act in known} == {("ana", "one"), ("ben", "one"), ("ana", "two")}
     chair = everything(Viewer(store))  # who leads the round sees how far cleo is, and no coding of hers
     assert '"coder": "cleo", "n": 40, "done": 40' in chair
