@@ -11,16 +11,16 @@ Which texts are alike in meaning?      `embedder`         ``_embedder.py``
 And of texts that memory cannot hold?  `embed_to_folder`  ``_stored_vectors.py``
 What does a language model answer?     `chat`             ``_chat.py``, ``_openai.py``
 What did it cost?                      `Usage`, `Cost`    ``_chat.py``
-What is kept, and how does it go?      `clear_cache`      ``_reply_cache.py``
+What is kept, and how does it go?      `clear_cache`      ``_caches.py``
 =====================================  =================  ============================
 """
 
 from __future__ import annotations
 
+from sense7_qual.models._caches import clear_cache
 from sense7_qual.models._chat import Chat, Cost, Usage, chat
 from sense7_qual.models._embedder import Embedder, embedder
 from sense7_qual.models._openai import EndpointError, NoAnswer
-from sense7_qual.models._reply_cache import clear_cache
 from sense7_qual.models._stored_vectors import StoredVectors, embed_to_folder
 
 __all__ = [

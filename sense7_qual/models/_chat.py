@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.models._caches import Reply, ReplyCache
 from sense7_qual.models._openai import Endpoint, EndpointError, Message, NoAnswer, endpoint
-from sense7_qual.models._reply_cache import Reply, ReplyCache
 
 __all__ = ["Chat", "Cost", "Usage", "chat"]
 

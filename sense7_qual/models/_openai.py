@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from sense7_qual.errors import QualError
-from sense7_qual.models._reply_cache import Reply
+from sense7_qual.models._caches import Reply
 
 if TYPE_CHECKING:
     import httpcore

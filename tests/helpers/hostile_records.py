@@ -27,8 +27,7 @@ import pyarrow as pa
 
 from sense7_qual import acts, corpus, rounds
 from sense7_qual.codebook import Codebook
-from sense7_qual.models._reply_cache import Reply, ReplyCache
-from sense7_qual.models._vector_cache import VectorCache
+from sense7_qual.models._caches import Reply, ReplyCache, VectorCache
 from sense7_qual.store import Store
 from sense7_qual.store._files import signed_json
 from tests.helpers import disk

@@ -16,8 +16,7 @@ import pytest
 
 from sense7_qual.errors import ImportRefused, StoreError, TableError
 from sense7_qual.models import Embedder, embedder
-from sense7_qual.models._reply_cache import Reply, ReplyCache, clear_cache
-from sense7_qual.models._vector_cache import VectorCache
+from sense7_qual.models._caches import Reply, ReplyCache, VectorCache, clear_cache
 
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
 PRIVATE = "my name is Xanthippe Quill"

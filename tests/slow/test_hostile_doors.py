@@ -27,8 +27,7 @@ from sense7_qual import corpus
 from sense7_qual._limits import read_file
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError
-from sense7_qual.models._reply_cache import Reply, ReplyCache
-from sense7_qual.models._vector_cache import VectorCache
+from sense7_qual.models._caches import Reply, ReplyCache, VectorCache
 from sense7_qual.store import Store
 from tests.helpers.broken_files import coded
 from tests.helpers.hostile import Outcome, attack, kinds
@@ -129,7 +128,7 @@ def grown(read: str, path: Path, *, because: str) -> float:
         import numpy as np, pandas as pd, pyarrow.parquet
         from sense7_qual import Store
         from sense7_qual.errors import StoreError
-        from sense7_qual.models._vector_cache import VectorCache
+        from sense7_qual.models._caches import VectorCache
         from tests.helpers.hostile import peak, tidy
         path = sys.argv[1]
         tidy()
