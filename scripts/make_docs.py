@@ -24,6 +24,7 @@ ROOT: Final = Path(__file__).parents[1]
 REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
 GUIDES: Final = (
     "files",
+    "codebook",
     "coding",
     "codebook_revision",
     "lead_day",
@@ -86,33 +87,43 @@ def assemble(source: Path) -> None:
     for version, notes in releases.items():
         write(source / "releases" / f"{version}.md", linked(notes, up="../"))
     write(source / "releases" / "index.md", f"# Release notes\n{toctree(*releases)}")
-    write(source / "index.md", front_page((ROOT / "README.md").read_text("utf-8")))
+    for picture in (ROOT / "docs" / "pictures").glob("2-whole-text-*.png"):
+        shutil.copy(picture, source / "_static")  # named in HTML, where Sphinx does not look
+    readme = (ROOT / "README.md").read_text("utf-8").replace("docs/pictures/", "_static/")
+    write(source / "start.md", linked(readme, up=""))
+    write(source / "index.md", front_page((ROOT / "docs" / "index.md").read_text("utf-8")))
 
 
 def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def front_page(readme: str) -> str:
-    """Return the README with the pages of the site under it."""
+def front_page(index: str) -> str:
+    """Make the site's first page: the list of pages by question, with its own links, and the menu."""
     notebooks = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
     trees = [
+        toctree("start", caption="Start"),
         toctree(*(f"notebooks/{name}" for name in notebooks), caption="Notebooks"),
         toctree(*(f"guides/{name}" for name in GUIDES), caption="Guides"),
         toctree("reference/index", "releases/index", caption="Reference"),
     ]
-    readme = readme.replace("```csv\n", "```text\n")  # Pygments does not know CSV, which is a warning
-    return linked(readme, up="") + "\n".join(trees)
+    index = index.replace("](../README.md)", "](start.md)")
+    index = index.replace("](../CONTRIBUTING.md)", "](guides/contributing.md)")
+    index = index.replace("](reference.md)", "](reference/index.md)")
+    return re.sub(rf"\]\(({'|'.join(GUIDES)})\.md\)", r"](guides/\1.md)", index) + "\n".join(trees)
 
 
 def linked(text: str, *, up: str) -> str:
     """Turn files that are named in the text into links: to their page, or else to the repository."""
-    text = text.replace("](docs/", f"]({up}guides/")
+    text = text.replace("](docs/index.md)", f"]({up}index.md)").replace("](docs/", f"]({up}guides/")
+    text = text.replace("](notebooks)", f"]({up}notebooks/01_coding.ipynb)")
+    text = text.replace("](CONTRIBUTING.md)", f"]({up}guides/contributing.md)")
     text = re.sub(r"`docs/reference\.md`", f"[reference]({up}reference/index.md)", text)
     text = re.sub(rf"`docs/({'|'.join(GUIDES)})\.md`", rf"[\1]({up}guides/\1.md)", text)
     text = re.sub(r"`notebooks/(\w+)\.ipynb`", rf"[\1]({up}notebooks/\1.ipynb)", text)
     text = text.replace("`CONTRIBUTING.md`", f"[contributing]({up}guides/contributing.md)")
-    return re.sub(rf"\]\(((?:{'|'.join(_FOLDERS)})/[^)]*)\)", rf"]({REPOSITORY}/\1)", text)
+    text = text.replace("```csv\n", "```text\n")  # Pygments does not know CSV, which is a warning
+    return re.sub(rf"\]\(((?:CITATION.cff|(?:{'|'.join(_FOLDERS)})/[^)]*))\)", rf"]({REPOSITORY}/\1)", text)
 
 
 def reference_page(module: str) -> str:

@@ -173,9 +173,9 @@ def main() -> None:
 
 def take_all(server: labs.Lab, place: Path, chosen: argparse.Namespace, *, width: int, dark: bool) -> None:
     """Take all pictures in one theme at one width."""
-    usual = width == (900 if dark else 1400)
-    if chosen.only in (None, "coding") and (chosen.all or usual):
-        steps = set(STEPS) if chosen.all else DARK if dark else set(STEPS) - DARK
+    one_theme = {(False, 1400): set(STEPS) - DARK, (True, 900): DARK, (True, 1400): {"whole-text"}}
+    steps = set(STEPS) if chosen.all else one_theme.get((dark, width), set())
+    if steps and chosen.only in (None, "coding"):
         take(server, place / f"study-{width}", chosen.folder, steps, width=width, dark=dark)
     for name, (open_it, acts, shown) in WIDGETS.items():
         steps = set(acts) if chosen.all else shown[dark, width]
