@@ -79,3 +79,18 @@ def test_the_hosted_run_calls_the_readmes_commands() -> None:
     installed = [step["run"] for step in jobs["installed"]["steps"] if "run" in step]
     for program in re.findall(r"tests/\S+\.py", " ".join(installed)):
         assert (ROOT / program).is_file()
+
+
+def test_every_place_that_names_the_version_names_the_same() -> None:
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"]
+    [newest, *_] = re.findall(
+        r"^## \[?([\w.]+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE
+    )
+    assert qual.__version__ == cited == newest
+
+
+def test_what_runs_elsewhere_is_pinned_by_commit() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
+    assert [
+        used for used in re.findall(r"uses: (\S+)", workflow) if not re.search(r"@[0-9a-f]{40}$", used)
+    ] == []
