@@ -5,6 +5,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LAB_READY := $(VENV)/.lab-ready
 READY := $(VENV)/.ready
 NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
@@ -42,15 +43,22 @@ help:
 setup: $(READY)
 
 # torch goes in first and alone: other packages would pull a build of several gigabytes.
-$(READY): pyproject.toml constraints.txt
+$(LAB_READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "sense7_qual needs Python 3.11 or newer; name one: make PYTHON=python3.12 …"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "$$(grep '^torch==' constraints.txt)"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "1 of 2: torch, for the topic models (0.8 GB)"
+	@$(BIN)/python -m pip install --quiet "$$(grep '^torch==' constraints.txt)"
+	@echo "2 of 2: JupyterLab, sense7_qual and what it computes with (1.7 GB)"
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[themes,page]'
 	@touch $@
 
-lab: $(READY)
+$(READY): $(LAB_READY)
+	@echo "and what only the tests need (1.8 GB)"
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+lab: $(LAB_READY)
 	$(BIN)/sense7-qual lab . $(AS_ROOT)
 
 lint: $(READY)
